@@ -1,0 +1,29 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both set up what they need first.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.kgroups-stamp
+PYTEST := $(PY) -m pytest
+export PYSPARK_PYTHON := $(abspath $(PY))
+
+.PHONY: setup demo test check fmt bench fuzz fidelity kafka completions docs clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" scripts/setup.sh
+	@touch $@
+
+test: setup
+	$(PYTEST) tests
+
+check: setup
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m mypy tests
+	$(VENV)/bin/lint-imports
+
+fmt: setup
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .

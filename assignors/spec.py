@@ -1,0 +1,99 @@
+"""What an assignor is given and what it gives back.
+
+A strategy is a name and one pure function from `AssignmentRequest` to `Assignment`; it sees
+neither the cluster nor the group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSubscription:
+    """One member at the moment of the rebalance.
+
+    Args:
+        member_id: the coordinator's id of the member.
+        topics: subscribed topics, in the order of the wire, duplicates kept.
+        instance_id: `group.instance.id`, from the JoinGroup answer; None for a dynamic member.
+        rack: `client.rack`; None or empty if unknown.
+        owned: topic to the partitions that it brings along, in order; for a dry run of the next
+            rebalance the current assignment.
+        generation: generation in which `owned` was given; -1 if unknown.
+        user_data: the assignor's own bytes; None if none.
+    """
+
+    member_id: str
+    topics: tuple[str, ...]
+    instance_id: str | None = None
+    rack: str | None = None
+    owned: Sequence[tuple[str, Sequence[int]]] = ()
+    generation: int = -1
+    user_data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartitions:
+    """A topic of the cluster's metadata.
+
+    Args:
+        partitions: number of partitions; 0 is the same as an unknown topic.
+        racks: for each partition the rack of each replica; empty if no broker has a rack.
+        lag: for each partition the records that are still to be read; empty if unknown.
+        topic_id: Uuid in Kafka's base64 form; server-side assignors order by it.
+    """
+
+    partitions: int
+    racks: Sequence[Sequence[str | None]] = ()
+    lag: Sequence[int | None] = ()
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentRequest:
+    """A rebalance to be decided.
+
+    Args:
+        members: in the order of the JoinGroup answer (= DescribeGroups), which decides ties.
+        topics: topic name to what the cluster knows of it.
+        generation: the newest generation that the assignor has seen, -1 if none.
+    """
+
+    members: Sequence[MemberSubscription]
+    topics: Mapping[str, TopicPartitions]
+    generation: int = -1
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+class Assignment(Protocol):
+    """Who gets what, in the list order of the Java class.
+
+    Implementations are compact (arrays, not an object a partition).
+    """
+
+    @property
+    def member_ids(self) -> Sequence[str]:
+        """Every member of the request, in the order of the strategy's answer."""
+        ...
+
+    def partitions_of(self, member_id: str) -> Sequence[tuple[str, int]]:
+        """(topic, partition) of one member, in list order; empty if it gets nothing."""
+        ...
+
+    def items(self) -> Iterator[tuple[str, dict[str, list[int]]]]:
+        """Member id and its partitions by topic, in `member_ids` order; built on demand."""
+        ...
+
+
+class Assignor(Protocol):
+    """A named strategy. One pure function; raises `AssignorError` where Java throws."""
+
+    @property
+    def name(self) -> str:
+        """Name as in the protocol: `range`, `cooperative-sticky`, ..."""
+        ...
+
+    def assign(self, request: AssignmentRequest) -> Assignment:
+        """The assignment of every partition of the subscribed topics."""
+        ...

@@ -1,0 +1,103 @@
+"""One tree of errors: a message, a hint and the exit code that the command line gives for it.
+
+The protocol core (`core/coordinator`) answers with error *values* and raises none of these: an
+exception there is a bug of ours. Everywhere else a failure that a user can cause or mend is one
+of these classes; anything else that escapes is a bug and ends with exit code 70.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class KgroupsError(Exception):
+    """Base of every failure that is not a bug in kgroups.
+
+    Args:
+        message: one sentence without a full stop; values in backticks.
+        hint: what to do next, or None.
+        code: Kafka's error name (`GROUP_ID_NOT_FOUND`) or one of ours, for the JSON envelope.
+    """
+
+    exit_code: ClassVar[int] = 1
+    default_code: ClassVar[str] = "FAILED"
+
+    def __init__(self, message: str, *, hint: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code or self.default_code
+
+
+class MixedFailures(KgroupsError):
+    """Items failed in several ways, or in a way that has no exit code of its own."""
+
+    exit_code = 1
+    default_code = "MIXED_FAILURES"
+
+
+class UsageError(KgroupsError):
+    """The arguments, or a file named by them, cannot be understood."""
+
+    exit_code = 2
+    default_code = "USAGE"
+
+
+class ClusterError(KgroupsError):
+    """The cluster is unreachable, did not answer in time, or does not let us in."""
+
+    exit_code = 3
+    default_code = "CLUSTER"
+
+
+class RefusedError(KgroupsError):
+    """The state of a group forbids what was asked: members alive, rebalancing, fenced."""
+
+    exit_code = 4
+    default_code = "REFUSED"
+
+
+class NotFoundError(KgroupsError):
+    """A group, topic, partition or member that was named does not exist."""
+
+    exit_code = 5
+    default_code = "NOT_FOUND"
+
+
+class CheckFailed(KgroupsError):
+    """A check that the user asked for said no, or could not be decided."""
+
+    exit_code = 6
+    default_code = "CHECK_FAILED"
+
+
+EXIT_CODE_BUG = 70
+EXIT_CODE_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class ItemError:
+    """The failure of one item (group, partition, broker) of a command whose others went on.
+
+    One entry of `errors` in the JSON envelope.
+
+    Args:
+        target: what failed: a group name, `topic-partition`, `broker 3 (host:port)`.
+        code: Kafka's error name, or one of ours.
+        message: one sentence without a full stop.
+        hint: what to do next, or None.
+        exit_code: what the process ends with when all failures are of this kind.
+    """
+
+    target: str
+    code: str
+    message: str
+    hint: str | None = None
+    exit_code: int = 1
+
+
+def exit_code_of(errors: list[ItemError] | tuple[ItemError, ...]) -> int:
+    """Exit code for these failures: 0 for none, theirs if of one kind, else 1."""
+    kinds = {error.exit_code for error in errors}
+    if not kinds:
+        return 0
+    return kinds.pop() if len(kinds) == 1 else MixedFailures.exit_code

@@ -1,0 +1,166 @@
+"""The one picture of a cluster's groups, as planning, lag, the sandbox and the tests see it.
+
+`core/kafka` makes it from a real cluster, `core/snapshot_file` reads and writes it as a file,
+`core/coordinator` can be filled from it. It holds facts only: what was not learned is None or
+absent, never 0. Maps go from topic to partition number to value; partition numbers are `int`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from kgroups.core.errors import ItemError
+
+GroupType = Literal["classic", "consumer", "share", "streams"]
+MemberProtocol = Literal["classic", "consumer"]
+
+
+class CommittedOffset(NamedTuple):
+    """What a group committed for one partition.
+
+    Args:
+        offset: next offset to read.
+        leader_epoch: epoch stored with the commit; None if none was.
+        metadata: the client's text; empty if none.
+        committed_at_ms: epoch milliseconds; known only from `__consumer_offsets`.
+    """
+
+    offset: int
+    leader_epoch: int | None = None
+    metadata: str = ""
+    committed_at_ms: int | None = None
+
+
+class PartitionLog(NamedTuple):
+    """One partition of a topic and the bounds of its log, in records.
+
+    Args:
+        log_start_offset: first offset that the log still holds; None if not learned.
+        log_end_offset: offset after the last one (the high watermark); None if not learned.
+        last_stable_offset: end for read_committed readers; None if it was not asked for.
+        leader: broker id; None if the partition has no leader.
+        racks: rack of each replica (None where the broker has none); empty if not learned.
+        error: Kafka's error name when the bounds could not be read.
+    """
+
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    last_stable_offset: int | None = None
+    leader: int | None = None
+    racks: tuple[str | None, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with its partitions, keyed by partition number."""
+
+    topic: str
+    partitions: Mapping[int, PartitionLog]
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker's id and advertised address."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a group, as DescribeGroups or ConsumerGroupDescribe shows it.
+
+    Args:
+        host: as the broker spells it, with its leading slash.
+        member_protocol: how this member speaks to the coordinator.
+        member_epoch: KIP-848 only.
+        subscription: topic names; None where the protocol does not show them (a classic group
+            that is not Stable).
+        subscription_regex: KIP-848 pattern, RE2 dialect; None if none.
+        assignment: topic to partitions, in the order of the wire; None if not shown.
+        target_assignment: KIP-848 only.
+        rack: from the subscription (classic, version 3) or the member (KIP-848).
+        subscription_version: version of the classic subscription bytes.
+        generation: generation in the subscription bytes of the last join (version 2 on).
+        owned: partitions owned at the last join, from the subscription bytes; one round stale.
+        user_data: the assignor's own bytes of the last join.
+    """
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None = None
+    member_protocol: MemberProtocol = "classic"
+    member_epoch: int | None = None
+    subscription: tuple[str, ...] | None = None
+    subscription_regex: str | None = None
+    assignment: Mapping[str, tuple[int, ...]] | None = None
+    target_assignment: Mapping[str, tuple[int, ...]] | None = None
+    rack: str | None = None
+    subscription_version: int | None = None
+    generation: int | None = None
+    owned: Mapping[str, tuple[int, ...]] | None = None
+    user_data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group: its state, its members and what it committed.
+
+    Args:
+        state: Kafka's spelling: Stable, Empty, PreparingRebalance, CompletingRebalance,
+            Assigning, Reconciling, Dead.
+        protocol_type: `consumer`, `connect`, ...; empty for a group that only commits.
+        assignor: the chosen classic protocol or the KIP-848 server-side assignor.
+        coordinator: broker id; None if not learned.
+        offsets_partition: partition of `__consumer_offsets` that holds the group.
+        group_epoch, target_epoch: KIP-848 only.
+        members: in the order of the broker's answer, which decides later rounds; None if the
+            members were not asked for.
+        offsets: topic to partition to commit; None if offsets were not asked for or not readable.
+    """
+
+    group: str
+    type: GroupType
+    state: str | None
+    protocol_type: str | None = None
+    assignor: str | None = None
+    coordinator: int | None = None
+    offsets_partition: int | None = None
+    group_epoch: int | None = None
+    target_epoch: int | None = None
+    members: tuple[Member, ...] | None = None
+    offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """A cluster's groups and the topics they touch, at one time.
+
+    Args:
+        captured_at_ms: epoch milliseconds, when the last answer (the log end offsets) arrived.
+        groups: ascending by name.
+        topics: every topic that a group subscribed to, is assigned or committed; a topic that
+            is named by a group and missing here does not exist.
+        errors: what could not be learned.
+    """
+
+    captured_at_ms: int
+    groups: tuple[Group, ...]
+    topics: Mapping[str, Topic]
+    brokers: tuple[Broker, ...] = ()
+    cluster_id: str | None = None
+    bootstrap: str | None = None
+    errors: tuple[ItemError, ...] = field(default=())
+
+    def broker(self, broker_id: int | None) -> Broker | None:
+        """The broker of this id, or None if it is not known."""
+        return next((broker for broker in self.brokers if broker.id == broker_id), None)
+
+    def group(self, name: str) -> Group | None:
+        """The group of this name, or None."""
+        return next((group for group in self.groups if group.group == name), None)

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Makes the virtual environment and says what it waits for. Run again, it does nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PYTHON=${PYTHON:-python3}
+VENV=${VENV:-.venv}
+
+fail() {
+  printf 'error: %s\n\nhint: %s\n' "$1" "$2" >&2
+  exit 2
+}
+
+command -v "$PYTHON" >/dev/null || fail "\`$PYTHON\` is not there" "install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11 test"
+"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+  fail "\`$PYTHON\` is $("$PYTHON" -V 2>&1)" "kgroups needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11 test"
+
+if [ ! -x "$VENV/bin/python" ]; then
+  echo "set-up: making the virtual environment in $VENV" >&2
+  "$PYTHON" -m venv "$VENV"
+fi
+echo "set-up: installing kgroups and its pinned dependencies (PySpark is large: about 500 MB, a minute or more)" >&2
+PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+echo "set-up: done" >&2
