@@ -18,7 +18,7 @@ def show_item_errors(errors: Sequence[ItemError]) -> None:
     """Write the failures of single items to stderr; a hint that they share stands once."""
     if errors:
         write_lines(
-            [f"error: {error.message}" for error in errors],
+            [f"error: `{error.target}`: {error.message}" for error in errors],
             dict.fromkeys(error.hint for error in errors if error.hint),
         )
 

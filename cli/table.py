@@ -72,7 +72,7 @@ class Grid:
 
 
 def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = False) -> Grid:
-    """The cells that a table shows: `-` for what is not known, control characters spelled out."""
+    """The cells that a table shows: `-` for nothing, control characters spelled out."""
     shown: list[Column] = []
     cells: list[list[str]] = []
     for index, column in enumerate(columns):
@@ -82,7 +82,7 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.quiet and set(values) <= set(column.quiet):
             continue
         shown.append(column)
-        texts = ["-" if value is None else cell_text(value) for value in values]
+        texts = ["-" if value is None or value == "" else cell_text(value) for value in values]
         if not all(map(str.isprintable, texts)):
             texts = [printable(text) for text in texts]
         cells.append(texts)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome
+from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import ClusterSnapshot
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.cluster import Cluster, Deadline
     from kgroups.core.kafka.wire import WireClient
 
-__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Progress"]
+__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
 Progress = Callable[[str], None]
 Result = TypeVar("Result")
@@ -118,6 +118,14 @@ class ClusterAdmin:
                 progress=progress or _silent,
             )
         )
+
+    def coordinators(self, names: Sequence[str]) -> Placement:
+        """The coordinator of each group, whether or not there is a group of that name.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(lambda client, deadline: client.coordinators(names, deadline))
 
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.

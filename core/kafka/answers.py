@@ -1,5 +1,6 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +25,22 @@ class GroupListing:
 
     groups: tuple[Group, ...]
     brokers: tuple[Broker, ...] = ()
+    cluster_id: str | None = None
+    errors: tuple[ItemError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where groups of some names live; they need not exist.
+
+    Args:
+        partitions: of `__consumer_offsets`; None if the cluster has no such topic yet.
+        coordinators: group to its coordinator, as far as it was found.
+        errors: groups without one.
+    """
+
+    partitions: int | None
+    coordinators: Mapping[str, Broker]
     cluster_id: str | None = None
     errors: tuple[ItemError, ...] = ()
 

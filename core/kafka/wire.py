@@ -8,7 +8,13 @@ from dataclasses import replace
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka import requests
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, outcome_of
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    outcome_of,
+)
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.commits import Commits, fetch_commits
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, item_error
@@ -101,6 +107,29 @@ class WireClient:
             cluster_id=self._cluster.cluster_id,
             bootstrap=self._cluster.settings.bootstrap_servers,
             errors=tuple(errors),
+        )
+
+    async def coordinators(self, names: Sequence[str], deadline: Deadline) -> Placement:
+        """The coordinator of each name; asking does not create `__consumer_offsets`."""
+        cluster = self._cluster
+        if not cluster.has_offsets_topic:
+            missing = BrokerFailure(
+                "COORDINATOR_NOT_AVAILABLE",
+                "the cluster has no `__consumer_offsets` yet",
+                hint="the first group to commit creates it",
+            )
+            errors = tuple(item_error(name, missing) for name in names)
+            return Placement(None, {}, cluster.cluster_id, errors)
+        placed, failures = await cluster.coordinators(names, deadline)
+        return Placement(
+            partitions=cluster.offsets_partitions,
+            coordinators={
+                name: cluster.brokers[broker]
+                for name, broker in placed.items()
+                if broker in cluster.brokers
+            },
+            cluster_id=cluster.cluster_id,
+            errors=tuple(item_error(name, failure) for name, failure in failures.items()),
         )
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
