@@ -87,6 +87,14 @@ class Printer:
             sys.stderr.flush()
             self._waiting = True
 
+    def waiting(self, text: str) -> None:
+        """Say what takes long, on a terminal or not: a log should tell it too."""
+        if sys.stderr.isatty():
+            self.progress(text)
+        else:
+            sys.stderr.write(f"{printable(text)}\n")
+            sys.stderr.flush()
+
     def wipe(self) -> None:
         """Take the progress line away."""
         if self._waiting:
