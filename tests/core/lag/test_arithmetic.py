@@ -123,10 +123,9 @@ def test_what_is_gone_is_a_row_with_an_error() -> None:
 def test_lag_summary(lags: list[int | None], expected: LagSummary) -> None:
     """Null is not 0: a sum over nothing known is not known."""
     rows = [
-        OffsetRow._make(
-            ["t", 0, 0, 0, 0, None, lag, "ok" if lag is not None else "no_commit"]
-            + [0 if lag is not None else None, None, "", None, None, None, None]
-        )
+        OffsetRow("t", 0, 0, 0, 0, None, lag, "ok", 0, None, "", None, None, None, None)
+        if lag is not None
+        else OffsetRow("t", 0, *[None] * 5, "no_commit", *[None] * 7)
         for lag in lags
     ]
     assert lag_summary(rows) == expected
