@@ -122,12 +122,9 @@ def test_what_is_gone_is_a_row_with_an_error() -> None:
 )
 def test_lag_summary(lags: list[int | None], expected: LagSummary) -> None:
     """Null is not 0: a sum over nothing known is not known."""
-    rows = [
-        OffsetRow("t", 0, 0, 0, 0, None, lag, "ok", 0, None, "", None, None, None, None)
-        if lag is not None
-        else OffsetRow("t", 0, *[None] * 5, "no_commit", *[None] * 7)
-        for lag in lags
-    ]
+    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", None, None, None, None)
+    unknown = known._replace(committed_offset=None, lag=None, lag_status="no_commit", lost=None)
+    rows = [unknown if lag is None else known._replace(lag=lag) for lag in lags]
     assert lag_summary(rows) == expected
 
 
