@@ -40,6 +40,13 @@ from kgroups.core.snapshot import (
 _AT_ONCE = 256
 """Requests under way together: enough to hide the round trips, few enough for one broker."""
 
+_LOOK_S = 0.5
+"""How often to look whether waiting for the first answer has become pointless."""
+
+_FINAL = frozenset(
+    {"SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED", "UNSUPPORTED_SASL_MECHANISM"}
+)
+
 Partitions = dict[tuple[str, int], Any]
 
 
@@ -187,19 +194,26 @@ class LibrdkafkaClient:
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
 
     def _metadata(self) -> Any:
+        """The cluster's metadata; waits no longer once the login or the handshake has failed."""
         self._complaint = None
-        try:
-            return self._admin.list_topics(timeout=self._left_s())
-        except KafkaException as error:
-            self._admin.poll(0)  # delivers what it complained of meanwhile
-            failure = self._failure(error.args[0])
-            servers = self._settings.bootstrap_servers
-            code, detail = self._complaint or (failure.code, "no answer in time")
-            raise BrokerFailure(
-                code,
-                f"{servers} cannot be reached through librdkafka: {detail}",
-                hint="check address, security protocol and login",
-            ) from error
+        while True:
+            try:
+                return self._admin.list_topics(timeout=min(self._left_s(), _LOOK_S))
+            except KafkaException as error:
+                self._admin.poll(0)  # delivers what it complained of meanwhile
+                if time.monotonic() < self._ends_at and not self._is_kept_out():
+                    continue
+                failure = self._failure(error.args[0])
+                servers = self._settings.bootstrap_servers
+                code, detail = self._complaint or (failure.code, "no answer in time")
+                raise BrokerFailure(
+                    code,
+                    f"{servers} cannot be reached through librdkafka: {detail}",
+                    hint="check address, security protocol and login",
+                ) from error
+
+    def _is_kept_out(self) -> bool:
+        return self._complaint is not None and self._complaint[0] in _FINAL
 
     def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
         if not names:
@@ -346,7 +360,6 @@ class LibrdkafkaClient:
         code = CODES.get(name)
         if code is None or name == "_ALL_BROKERS_DOWN":
             return
-        telling = code in ("SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED")
-        if self._complaint is None or telling:
+        if self._complaint is None or code in _FINAL:
             detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
             self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))
