@@ -1,6 +1,5 @@
 """The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
-import os
 import sys
 from typing import Annotated
 
@@ -81,9 +80,7 @@ def main() -> None:
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        app()
-    except BrokenPipeError:
-        _leave_closed_pipe()
+        app(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)
     except KgroupsError as error:
@@ -92,12 +89,6 @@ def main() -> None:
     except Exception as error:
         _report_bug(error)
         sys.exit(EXIT_CODE_BUG)
-
-
-def _leave_closed_pipe() -> None:
-    """End quietly: whoever reads our output has seen enough."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
 
 
 def _report_bug(error: Exception) -> None:
