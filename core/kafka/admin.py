@@ -155,7 +155,10 @@ class ClusterAdmin:
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        return self._run(lambda client, deadline: client.coordinators(names, deadline))
+        return self._run(
+            lambda client, deadline: client.coordinators(names, deadline),
+            lambda client: client.coordinators(names),
+        )
 
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.

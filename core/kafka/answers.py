@@ -1,6 +1,6 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +43,16 @@ class Placement:
     coordinators: Mapping[str, Broker]
     cluster_id: str | None = None
     errors: tuple[ItemError, ...] = ()
+
+
+def placed_nowhere(names: Sequence[str], cluster_id: str | None) -> Placement:
+    """The answer of a cluster in which no group has committed yet."""
+    missing = BrokerFailure(
+        "COORDINATOR_NOT_AVAILABLE",
+        "the cluster has no `__consumer_offsets` yet",
+        hint="the first group to commit creates it",
+    )
+    return Placement(None, {}, cluster_id, tuple(item_error(name, missing) for name in names))
 
 
 @dataclass(frozen=True, slots=True)

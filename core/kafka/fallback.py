@@ -23,7 +23,14 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, outcome_of
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    outcome_of,
+    placed_nowhere,
+)
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.groups import topics_of
 from kgroups.core.kafka.librdkafka import CODES, STATES, group_of, make_admin, type_of
@@ -71,6 +78,7 @@ class LibrdkafkaClient:
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
+        self._offsets_leaders: dict[int, int] = {}
 
     def list_groups(self) -> GroupListing:
         """Every consumer group of the cluster.
@@ -155,6 +163,31 @@ class LibrdkafkaClient:
             errors=tuple(errors),
         )
 
+    def coordinators(self, names: Sequence[str]) -> Placement:
+        """The coordinator of each name: the leader of its partition of `__consumer_offsets`.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self._begin()
+        count = self._offsets_partitions
+        if not count:
+            return placed_nowhere(names, self._cluster_id)
+        brokers = {broker.id: broker for broker in self._brokers}
+        leaders = {name: self._offsets_leaders[offsets_partition(name, count)] for name in names}
+        return Placement(
+            partitions=count,
+            coordinators={
+                name: brokers[leader] for name, leader in leaders.items() if leader in brokers
+            },
+            cluster_id=self._cluster_id,
+            errors=tuple(
+                item_error(name, "COORDINATOR_NOT_AVAILABLE")
+                for name, leader in leaders.items()
+                if leader not in brokers
+            ),
+        )
+
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.
 
@@ -192,6 +225,9 @@ class LibrdkafkaClient:
         )
         offsets = metadata.topics.get(OFFSETS_TOPIC)
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
+        self._offsets_leaders = (
+            {number: item.leader for number, item in offsets.partitions.items()} if offsets else {}
+        )
 
     def _metadata(self) -> Any:
         """The cluster's metadata; waits no longer once the login or the handshake has failed."""

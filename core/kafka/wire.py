@@ -14,6 +14,7 @@ from kgroups.core.kafka.answers import (
     Outcome,
     Placement,
     outcome_of,
+    placed_nowhere,
 )
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.commits import Commits, fetch_commits
@@ -113,13 +114,7 @@ class WireClient:
         """The coordinator of each name; asking does not create `__consumer_offsets`."""
         cluster = self._cluster
         if not cluster.has_offsets_topic:
-            missing = BrokerFailure(
-                "COORDINATOR_NOT_AVAILABLE",
-                "the cluster has no `__consumer_offsets` yet",
-                hint="the first group to commit creates it",
-            )
-            errors = tuple(item_error(name, missing) for name in names)
-            return Placement(None, {}, cluster.cluster_id, errors)
+            return placed_nowhere(names, cluster.cluster_id)
         placed, failures = await cluster.coordinators(names, deadline)
         return Placement(
             partitions=cluster.offsets_partitions,
