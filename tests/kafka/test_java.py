@@ -1,6 +1,7 @@
 """A missing or old JDK is said in one sentence before anything is downloaded."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,15 @@ def test_versions_are_read_in_every_spelling(text: str, expected: int | None) ->
     assert major_version(text) == expected
 
 
-def set_up(folder: Path, programs: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the fetching of the jars with only these programs (name -> shell script) on PATH."""
+# The shell script runs before anything is installed, the module whenever a JVM is needed.
+CHECKS = {
+    "scripts/check_java.sh": [shutil.which("bash") or "bash", "scripts/check_java.sh"],
+    "tests.kafka.jars": [sys.executable, "-m", "tests.kafka.jars"],
+}
+
+
+def set_up(check: str, folder: Path, programs: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run one of the checks with only these programs (name -> shell script) on PATH."""
     tools = folder / "bin"
     tools.mkdir()
     for name, script in programs.items():
@@ -37,7 +45,7 @@ def set_up(folder: Path, programs: dict[str, str]) -> subprocess.CompletedProces
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
     return subprocess.run(
-        [sys.executable, "-m", "tests.kafka.jars"],
+        CHECKS[check],
         capture_output=True,
         text=True,
         check=False,
@@ -46,6 +54,7 @@ def set_up(folder: Path, programs: dict[str, str]) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.parametrize("check", sorted(CHECKS))
 @pytest.mark.parametrize(
     ("programs", "problem"),
     [
@@ -60,13 +69,21 @@ def set_up(folder: Path, programs: dict[str, str]) -> subprocess.CompletedProces
     ids=["no java", "a JRE without compiler", "Java 8", "a java that does not run"],
 )
 def test_set_up_without_a_jdk_ends_with_2_and_a_hint(
-    tmp_path: Path, programs: dict[str, str], problem: str
+    tmp_path: Path, check: str, programs: dict[str, str], problem: str
 ) -> None:
     """One sentence, a hint, exit 2, nothing on stdout, nothing fetched."""
-    done = set_up(tmp_path, programs)
+    done = set_up(check, tmp_path, programs)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
     assert problem in done.stderr
     assert f"\n\nhint: install a JDK {MINIMUM_JAVA}" in done.stderr
     assert not (tmp_path / "cache").exists()
+
+
+def test_the_jdk_of_the_tests_passes_the_first_check() -> None:
+    """With a JDK on PATH the script says nothing and ends with 0."""
+    done = subprocess.run(
+        CHECKS["scripts/check_java.sh"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
