@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome
+from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import ClusterSnapshot
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.fallback import LibrdkafkaClient
     from kgroups.core.kafka.wire import WireClient
 
-__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Progress"]
+__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
 Progress = Callable[[str], None]
 Result = TypeVar("Result")
@@ -147,6 +147,17 @@ class ClusterAdmin:
                 isolation=isolation,
                 progress=progress or _silent,
             ),
+        )
+
+    def coordinators(self, groups: Sequence[str]) -> Placement:
+        """The broker that coordinates each of these groups, whether they exist or not.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups),
         )
 
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:

@@ -115,19 +115,28 @@ def _members(group: Group) -> dict[str, Member]:
 
 
 def _owned(group: LiveGroup) -> dict[str, set[tuple[str, int]]]:
-    """What the members themselves believe to own, by member id."""
-    return {member.member_id: member.assignment for member in group.members}
+    """What the members themselves believe to own, by client id."""
+    return {member.spec.client_id: member.assignment for member in group.members}
 
 
 def _assigned(group: Group) -> dict[str, set[tuple[str, int]]]:
-    """What the coordinator says that they own."""
+    """What the coordinator says that they own, by client id."""
     return {
-        member.member_id: {
+        member.client_id: {
             (topic, number)
             for topic, numbers in (member.assignment or {}).items()
             for number in numbers
         }
         for member in group.members or ()
+    }
+
+
+def _offsets(group: Group) -> dict[tuple[str, int], int]:
+    """Committed offsets without epochs and metadata."""
+    return {
+        (topic, number): commit.offset
+        for topic, commits in (group.offsets or {}).items()
+        for number, commit in commits.items()
     }
 
 
@@ -195,7 +204,7 @@ def test_cooperative_members_show_what_they_owned_at_the_last_join(
         assert member.subscription_version is not None
         assert member.subscription_version >= 1
         assert member.owned is not None
-        assert member.user_data
+        assert member.user_data is not None
 
 
 def test_static_members_have_instance_ids(admin: ClusterAdmin, live: dict[str, LiveGroup]) -> None:
@@ -264,6 +273,18 @@ def test_group_is_placed_on_its_offsets_partition(
     """The partition of `__consumer_offsets` follows from the name."""
     for group in admin.snapshot(list(live)).groups:
         assert group.offsets_partition == offsets_partition(group.group, 50)
+
+
+def test_groups_are_placed_whether_they_exist_or_not(
+    admin: ClusterAdmin, live: dict[str, LiveGroup]
+) -> None:
+    """The coordinator of a name is the broker that `describe` gives."""
+    placement = admin.coordinators([*live, "con-no-such"])
+    assert placement.partitions == 50
+    assert placement.errors == ()
+    for group in admin.snapshot(list(live)).groups:
+        assert placement.coordinators[group.group].id == group.coordinator
+    assert "con-no-such" in placement.coordinators
 
 
 def test_unknown_group_does_not_hide_the_others(
@@ -449,13 +470,15 @@ def test_both_ways_in_show_the_same(address: str, live: dict[str, LiveGroup]) ->
         assert listed == [
             (group.group, group.type, group.state) for group in other.list_groups().groups
         ]
+        assert wire.coordinators(names) == other.coordinators(names)
         refused = other.delete_groups(["con-range", "con-no-such", ""])
         assert [outcome.result for outcome in refused] == ["refused", "failed", "failed"]
     assert ours.errors == theirs.errors
     assert ours.cluster_id == theirs.cluster_id
     for mine, their in zip(ours.groups, theirs.groups, strict=True):
-        for field in ("group", "type", "state", "assignor", "coordinator", "offsets"):
+        for field in ("group", "type", "state", "assignor", "coordinator"):
             assert getattr(mine, field) == getattr(their, field), (mine.group, field)
+        assert _offsets(mine) == _offsets(their)
         assert mine.offsets_partition == their.offsets_partition
         assert _assigned(mine) == _assigned(their)
         assert [(m.client_id, m.host, m.instance_id) for m in mine.members or ()] == [
