@@ -1,7 +1,8 @@
 """The same questions through librdkafka, for ways in that the wire client does not have.
 
 librdkafka asks group by group and does not hand out everything: subscriptions, KIP-848 epochs and
-states, share and streams groups, the bytes of the last join. Those are None here.
+states, share and streams groups, the bytes of the last join, the metadata of commits. Those are
+None or empty here.
 """
 
 import re
@@ -28,8 +29,8 @@ from kgroups.core.kafka.answers import (
     Isolation,
     Outcome,
     Placement,
+    no_offsets_topic,
     outcome_of,
-    placed_nowhere,
 )
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.groups import topics_of
@@ -78,7 +79,6 @@ class LibrdkafkaClient:
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
-        self._offsets_leaders: dict[int, int] = {}
 
     def list_groups(self) -> GroupListing:
         """Every consumer group of the cluster.
@@ -110,6 +110,35 @@ class LibrdkafkaClient:
         """
         self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
+
+    def place(self, groups: Sequence[str]) -> Placement:
+        """Where these groups live; nothing is created for it.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self._begin()
+        topic = self._metadata().topics.get(OFFSETS_TOPIC)
+        brokers = {broker.id: broker for broker in self._brokers}
+        found: dict[str, Broker] = {}
+        errors: list[ItemError] = []
+        for name in dict.fromkeys(groups):
+            if topic is None:
+                errors.append(no_offsets_topic(name))
+                continue
+            number = offsets_partition(name, len(topic.partitions))
+            leader = brokers.get(topic.partitions[number].leader)
+            if leader is None:
+                errors.append(item_error(name, "COORDINATOR_NOT_AVAILABLE"))
+            else:
+                found[name] = leader
+        return Placement(
+            partitions=self._offsets_partitions or None,
+            coordinators=found,
+            cluster_id=self._cluster_id,
+            bootstrap=self._settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
 
     def snapshot(
         self,
@@ -163,31 +192,6 @@ class LibrdkafkaClient:
             errors=tuple(errors),
         )
 
-    def coordinators(self, names: Sequence[str]) -> Placement:
-        """The coordinator of each name: the leader of its partition of `__consumer_offsets`.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self._begin()
-        count = self._offsets_partitions
-        if not count:
-            return placed_nowhere(names, self._cluster_id)
-        brokers = {broker.id: broker for broker in self._brokers}
-        leaders = {name: self._offsets_leaders[offsets_partition(name, count)] for name in names}
-        return Placement(
-            partitions=count,
-            coordinators={
-                name: brokers[leader] for name, leader in leaders.items() if leader in brokers
-            },
-            cluster_id=self._cluster_id,
-            errors=tuple(
-                item_error(name, "COORDINATOR_NOT_AVAILABLE")
-                for name, leader in leaders.items()
-                if leader not in brokers
-            ),
-        )
-
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.
 
@@ -225,9 +229,6 @@ class LibrdkafkaClient:
         )
         offsets = metadata.topics.get(OFFSETS_TOPIC)
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
-        self._offsets_leaders = (
-            {number: item.leader for number, item in offsets.partitions.items()} if offsets else {}
-        )
 
     def _metadata(self) -> Any:
         """The cluster's metadata; waits no longer once the login or the handshake has failed."""
@@ -269,7 +270,10 @@ class LibrdkafkaClient:
         return found
 
     def _with_commits(self, groups: list[Group], errors: list[ItemError]) -> list[Group]:
-        """The groups with their offsets: one request each, many under way at once."""
+        """The groups with their offsets: one request each, many under way at once.
+
+        The metadata of a commit is left alone: the Python binding reads it past its end.
+        """
         done: list[Group] = []
         for start in range(0, len(groups), _AT_ONCE):
             part = groups[start : start + _AT_ONCE]
@@ -295,7 +299,7 @@ class LibrdkafkaClient:
                         errors.append(item_error(target, self._failure(item.error)))
                     elif item.offset >= 0:
                         offsets.setdefault(item.topic, {})[item.partition] = CommittedOffset(
-                            item.offset, item.leader_epoch, item.metadata or ""
+                            item.offset, item.leader_epoch
                         )
                 done.append(replace(group, offsets=offsets))
         return done
