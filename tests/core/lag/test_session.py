@@ -71,7 +71,7 @@ def test_a_jvm_that_does_not_start_is_one_sentence(tmp_path: Path) -> None:
         check=False,
     )
     assert "KgroupsError: Spark did not start: " in done.stderr
-    assert "agent library" in done.stderr.strip().splitlines()[-1]
+    assert "nosuch" in done.stderr.strip().splitlines()[-1]
 
 
 def closed_port() -> int:
