@@ -43,6 +43,9 @@ class HashTable(Generic[K]):
         """Number of buckets."""
         return len(self._buckets)
 
+    def __len__(self) -> int:
+        return len(self._members)
+
     def keys(self) -> list[K]:
         """Every key in the order of Java's iterators."""
         found = []

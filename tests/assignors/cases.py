@@ -16,6 +16,7 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
+from kgroups.assignors.target import TargetAssignment
 from kgroups.assignors.wire import encode_sticky_data
 
 Json = Any
@@ -150,3 +151,48 @@ def difference(case: Json, answers: list[Json]) -> str | None:
             if said != java.get(field):
                 return f"{case['id']} round {number} {field}: java {java.get(field)}, ours {said}"
     return None
+
+
+class ServerGroup:
+    """A KIP-848 group of a case on its way through the rounds."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.targets: list[dict[str, list[tuple[str, list[int]]]]] = []
+
+    def play(self, step: Json, topics: Json, assignor: Assignor) -> Json:
+        """Our answer to one round."""
+        self.names.update({topic_id: name for name, _, topic_id in topics})
+        members = [self._member(spec) for spec in step["members"]]
+        result = assignor.assign(AssignmentRequest(members, topics_of(topics)))
+        assert isinstance(result, TargetAssignment)
+        place = {member.member_id: index for index, member in enumerate(members)}
+        target, answer = {}, []
+        for position, name in enumerate(result.member_ids):
+            runs = [(topic, list(held)) for topic, held in result.runs_of(position)]
+            answer.append([place[name], [list(run) for run in runs]])
+            before = list(members[place[name]].owned)
+            same = {t: set(p) for t, p in before} == {t: set(p) for t, p in runs}
+            target[name] = before if same else runs
+        self.targets.append(target)
+        return {"members": answer}
+
+    def _member(self, spec: Json) -> MemberSubscription:
+        """A member as it comes into this round, with its previous target."""
+        if spec.get("from") is not None:
+            held = self.targets[spec["from"]].get(spec.get("from_member", spec["id"]), [])
+        else:
+            held = [(self.names.get(i, i), parts) for i, parts in spec.get("owned", ())]
+        return MemberSubscription(
+            spec["id"], tuple(spec["topics"]), spec.get("instance"), spec.get("rack"), held
+        )
+
+
+def server_answers(case: Json, assignor: Assignor) -> list[Json]:
+    """What our assignor says to each round of a server-side case."""
+    group, topics = ServerGroup(), case["topics"]
+    answers = []
+    for step in case["rounds"]:
+        topics = step.get("topics", topics)
+        answers.append(group.play(step, topics, assignor))
+    return answers
