@@ -16,6 +16,11 @@ ENGINES: dict[str, tuple[str, Assignor]] = {
     "roundrobin with arrays": ("roundrobin", RoundRobinAssignor(vector_from=1)),
     "sticky": ("sticky", StickyAssignor()),
     "cooperative-sticky": (COOPERATIVE, StickyAssignor(COOPERATIVE, cooperative=True)),
+    "sticky by statement": ("sticky", StickyAssignor(literal=True)),
+    "cooperative-sticky by statement": (
+        COOPERATIVE,
+        StickyAssignor(COOPERATIVE, cooperative=True, literal=True),
+    ),
     "server uniform": ("server-uniform", UniformAssignor()),
     "server range": ("server-range", ServerRangeAssignor()),
 }
