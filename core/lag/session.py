@@ -244,12 +244,15 @@ def _launch(
         "PYSPARK_PYTHON": sys.executable if local or python is None else python,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
+    gateway = None
     try:
         with _environment(variables):
             gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=spark_conf, gateway=gateway)
             session = SparkSession(context)
     except Exception as exc:  # py4j, PySpark and OSError, all meaning that Spark did not start
+        if gateway is not None:
+            _end(gateway.proc, wait=False)
         raise KgroupsError(
             f"Spark did not start: {_last_words(log) or first_line(exc)}",
             hint="run again with --verbose to see what Spark says",
@@ -260,7 +263,8 @@ def _launch(
 
 def _end(process: subprocess.Popen[bytes] | None, *, wait: bool) -> None:
     """Lets the JVM go: it ends when its input closes; `wait` while it writes the archive."""
-    SparkContext._gateway.shutdown()  # type: ignore[union-attr]
+    if SparkContext._gateway is not None:
+        SparkContext._gateway.shutdown()
     SparkContext._gateway = None
     SparkContext._jvm = None
     if process is None:
@@ -294,9 +298,11 @@ def _last_words(log: IO[bytes] | None) -> str | None:
     if log is None:
         return None
     log.seek(0)
-    lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
-    telling = [line for line in lines if re.search(r"Exception|Error|error:|not found", line)]
-    return next(iter(telling or filter(None, lines)), None)
+    text = log.read().decode(errors="replace")
+    text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
+    return next(telling, lines[0] if lines else None)
 
 
 def first_line(exc: BaseException) -> str:
