@@ -1,4 +1,4 @@
-"""DescribeGroups, ListGroups, DeleteGroups and FindCoordinator.
+"""DescribeGroups, ConsumerGroupDescribe, ListGroups, DeleteGroups and FindCoordinator.
 
 Source: `GroupCoordinatorService`, `KafkaApis.handleFindCoordinatorRequest`.
 """
@@ -19,6 +19,11 @@ from kgroups.core.coordinator.admin_messages import (
     ListedGroup,
     ListGroupsRequest,
     ListGroupsResponse,
+)
+from kgroups.core.coordinator.consumer_messages import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedConsumerGroup,
 )
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.offset_delete import all_offset_tombstones
@@ -50,6 +55,34 @@ def _describe(shard: Shard, group_id: str, version: int) -> DescribedGroup:
     if group is None:
         return described_as_dead(group_id, version, f"Group {group_id} not found.")
     return group.describe(version)
+
+
+def describe_consumer_groups(
+    shard: Shard, token: Hashable, request: ConsumerGroupDescribeRequest
+) -> None:
+    """ConsumerGroupDescribe; groups without an id come first."""
+    nameless = [
+        DescribedConsumerGroup(group_id or "", ErrorCode.INVALID_GROUP_ID)
+        for group_id in request.group_ids
+        if not group_id
+    ]
+    described = [
+        _describe_consumer(shard, group_id, request.version)
+        for group_id in request.group_ids
+        if group_id
+    ]
+    shard.reply(token, ConsumerGroupDescribeResponse(tuple(nameless + described)))
+
+
+def _describe_consumer(shard: Shard, group_id: str, version: int) -> DescribedConsumerGroup:
+    error = shard.check_place(group_id)
+    if error is not ErrorCode.NONE:
+        return DescribedConsumerGroup(group_id, error)
+    group = shard.groups.get(group_id)
+    if group is None:
+        message = f"Group {group_id} not found."
+        return DescribedConsumerGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
+    return group.describe_consumer(version, shard.topology)
 
 
 def described_as_dead(group_id: str, version: int, message: str) -> DescribedGroup:

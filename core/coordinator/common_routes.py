@@ -9,6 +9,7 @@ from kgroups.core.coordinator.admin_messages import (
     FindCoordinatorRequest,
     ListGroupsRequest,
 )
+from kgroups.core.coordinator.consumer_messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.offset_messages import (
     OffsetCommitRequest,
@@ -35,6 +36,7 @@ ROUTES: Routes = {
         },
     ),
     DescribeGroupsRequest: Route(admin.describe_groups),
+    ConsumerGroupDescribeRequest: Route(admin.describe_consumer_groups),
     ListGroupsRequest: Route(admin.list_groups),
     DeleteGroupsRequest: Route(admin.delete_groups),
     FindCoordinatorRequest: Route(admin.find_coordinator),
