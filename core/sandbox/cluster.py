@@ -1,0 +1,281 @@
+"""The embedded cluster itself, inside one event loop: brokers, topics, the coordinator, faults.
+
+`sandbox.Sandbox` runs one in a thread of its own; `async with Cluster(...)` runs one in the
+caller's loop.
+"""
+
+import asyncio
+import time
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID, uuid4
+
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.broker import Broker
+from kgroups.core.sandbox.caps import caps_of
+from kgroups.core.sandbox.codec import warm_up
+from kgroups.core.sandbox.connection import Connection
+from kgroups.core.sandbox.dispatch import Dispatcher
+from kgroups.core.sandbox.events import EventLog
+from kgroups.core.sandbox.faults import FaultRules
+from kgroups.core.sandbox.handlers.table import HANDLERS
+from kgroups.core.sandbox.log import PartitionLog
+from kgroups.core.sandbox.options import SandboxOptions
+from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.topics import Partition, Topic, Topics, creation_error
+
+
+class Cluster:
+    """N brokers on loopback that real clients talk to.
+
+    All methods belong to the event loop that entered it.
+
+    Args:
+        options: shape and behaviour; checked when the cluster starts.
+    """
+
+    def __init__(self, options: SandboxOptions) -> None:
+        options.check()
+        self.options = options
+        self.caps = caps_of(options.as_version)
+        self.cluster_id = options.cluster_id or new_id_text(uuid4())
+        self.events = EventLog(wall_clock_ms)
+        self.faults = FaultRules()
+        self.request_counts: Counter[tuple[Api, int]] = Counter()
+        self.connection_count = 0
+        racks = options.racks or [None] * options.brokers
+        self.brokers = {
+            number: Broker(number, options.host, options.port and options.port + number - 1, rack)
+            for number, rack in enumerate(racks, start=1)
+        }
+        self.topics = Topics(list(self.brokers), new_log=self._new_log, new_id=uuid4)
+        self._next_producer_id = 1000
+        self._stopped = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Make the topics and listen.
+
+        Raises:
+            UsageError: a port is taken.
+        """
+        warm_up(self.caps)
+        for name, partitions in self.options.topics.items():
+            if self.topics.get(name) is None:
+                self.create_topic(name, partitions)
+        try:
+            for broker in self.brokers.values():
+                await self._listen(broker)
+        except UsageError:
+            await self.stop()
+            raise
+        self._elect()
+        self.events.add("cluster", f"{len(self.brokers)} brokers at {self.bootstrap_servers}")
+
+    async def stop(self) -> None:
+        """Close every connection and listener; nothing is left behind."""
+        for broker in self.brokers.values():
+            broker.shut("the cluster stops")
+        for _ in range(2):  # aborted transports report their loss in the next turns of the loop
+            await asyncio.sleep(0)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port` of every broker, with commas."""
+        return ",".join(f"{broker.host}:{broker.port}" for broker in self.brokers.values())
+
+    @property
+    def live_brokers(self) -> list[int]:
+        """Ids of the brokers that are up."""
+        return [broker.broker_id for broker in self.brokers.values() if broker.is_up]
+
+    @property
+    def controller_id(self) -> int:
+        """The first broker that is up; -1 if none is."""
+        return next(iter(self.live_brokers), -1)
+
+    def broker_rows(self) -> list[Body]:
+        """The live brokers as Metadata shows them."""
+        return [
+            {"node_id": b.broker_id, "host": b.host, "port": b.port, "rack": b.rack}
+            for b in self.brokers.values()
+            if b.is_up
+        ]
+
+    def now_ms(self) -> int:
+        """Epoch milliseconds."""
+        return wall_clock_ms()
+
+    def count_request(self, api: Api, version: int) -> None:
+        """Take note of a request that was understood."""
+        self.request_counts[api, version] += 1
+
+    def next_producer_id(self) -> int:
+        """A producer id that nobody has."""
+        self._next_producer_id += 1
+        return self._next_producer_id
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int | None = None,
+        *,
+        replication_factor: int | None = None,
+        configs: Mapping[str, str] | None = None,
+        assignments: Sequence[Sequence[int]] = (),
+        topic_id: UUID | None = None,
+    ) -> Topic:
+        """A new topic.
+
+        Raises:
+            UsageError: it exists, or cannot be made so.
+        """
+        count = self.options.default_partitions if partitions is None else partitions
+        factor = replication_factor or self.options.default_replication_factor
+        fault = creation_error(name, count, factor, len(self.brokers))
+        if fault is not None:
+            raise UsageError(f"topic `{name}`: {fault[1]}")
+        if self.topics.get(name) is not None:
+            raise UsageError(f"topic `{name}` exists already")
+        live = self.live_brokers or list(self.brokers)
+        topic = self.topics.create(
+            name,
+            count,
+            replication_factor=factor,
+            configs=configs,
+            topic_id=topic_id,
+            assignments=assignments,
+            live=live,
+        )
+        self.topics_changed()
+        self.events.add(f"topic {name}", f"created with {count} partitions")
+        return topic
+
+    def log_end_offsets(self, name: str) -> dict[int, int]:
+        """Offset of the next record of each partition.
+
+        Raises:
+            NotFoundError: there is no such topic.
+        """
+        topic = self.topics.get(name or "\0")
+        if topic is None:
+            raise NotFoundError(f"there is no topic `{name}`")
+        return {partition.index: partition.log.end_offset for partition in topic.partitions}
+
+    def ensure_topic(self, name: str) -> Topic:
+        """The topic of this name, made with the defaults if it was missing."""
+        return self.topics.get(name or "\0") or self.create_topic(name)
+
+    def grow_topic(
+        self, topic: Topic, total: int, *, assignments: Sequence[Sequence[int]] = ()
+    ) -> None:
+        """Add partitions to a topic until there are `total`."""
+        self.topics.grow(topic, total, assignments=assignments, live=self.live_brokers)
+        self.topics_changed()
+        self.events.add(f"topic {topic.name}", f"grew to {total} partitions")
+
+    def delete_topic(self, topic: Topic) -> None:
+        """Forget a topic with its records and its commits."""
+        self.topics.delete(topic)
+        self.topics_changed()
+        self.events.add(f"topic {topic.name}", "deleted")
+
+    def log_start_moved(self, topic: str, partition: Partition) -> None:
+        """Take note that records were deleted."""
+        start = partition.log.start_offset
+        self.events.add(f"partition {topic}-{partition.index}", f"starts at {start} now")
+
+    def broker_properties(self) -> dict[str, str]:
+        """Settings of the brokers as DescribeConfigs shows them."""
+        return dict(self.options.properties)
+
+    def topics_changed(self) -> None:
+        """Tell whoever keeps a picture of the topics."""
+
+    async def stop_broker(self, broker_id: int) -> None:
+        """Take a broker down: its connections drop and its partitions move to others."""
+        broker = self.broker(broker_id)
+        if broker.is_up:
+            broker.shut("the broker goes down")
+            self.events.add(f"broker {broker_id}", "down")
+            self._elect()
+
+    async def start_broker(self, broker_id: int) -> None:
+        """Bring a broker back on its old port; it leads again what it prefers to lead."""
+        broker = self.broker(broker_id)
+        if not broker.is_up:
+            await self._listen(broker)
+            self.events.add(f"broker {broker_id}", "up")
+            self._elect()
+
+    def move_leader(self, topic: str, index: int, broker_id: int) -> None:
+        """Make a broker the leader of a partition."""
+        partition = self.topics.partition(topic, index)
+        if partition is None:
+            raise NotFoundError(f"there is no partition {topic}-{index}")
+        partition.prefer(self.broker(broker_id).broker_id)
+        self._elect()
+
+    def broker(self, broker_id: int) -> Broker:
+        """The broker of this id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        found = self.brokers.get(broker_id)
+        if found is None:
+            raise NotFoundError(f"there is no broker {broker_id}")
+        return found
+
+    async def _listen(self, broker: Broker) -> None:
+        dispatcher = Dispatcher(self, broker, HANDLERS)
+        await broker.listen(lambda: Connection(dispatcher, self.options.limits))
+
+    def _elect(self) -> None:
+        for topic, partition in self.topics.elect(self.live_brokers):
+            self._leader_changed(topic, partition)
+
+    def _leader_changed(self, topic: Topic, partition: Partition) -> None:
+        self.events.add(
+            f"partition {topic.name}-{partition.index}",
+            f"led by broker {partition.leader} at epoch {partition.leader_epoch}"
+            if partition.leader >= 0
+            else "has no leader",
+        )
+        partition.log.wake()
+
+    def _new_log(self, topic: Topic, index: int) -> PartitionLog:
+        return PartitionLog()
+
+
+def new_id_text(value: UUID) -> str:
+    """An id as Kafka writes it: 22 characters, base 64 for URLs."""
+    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
+def wall_clock_ms() -> int:
+    """Epoch milliseconds now."""
+    return time.time_ns() // 1_000_000
+
+
+def counts_by_name(counts: Counter[tuple[Api, int]]) -> dict[str, Any]:
+    """Requests by API name and version, for people: `{"JoinGroup": {9: 4}}`."""
+    named: dict[str, dict[int, int]] = {}
+    for (api, version), count in sorted(counts.items()):
+        named.setdefault(api.kafka_name, {})[version] = count
+    return named
