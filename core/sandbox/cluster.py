@@ -19,14 +19,23 @@ from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.caps import caps_of
 from kgroups.core.sandbox.codec import warm_up
 from kgroups.core.sandbox.connection import Connection
+from kgroups.core.sandbox.coordination import Coordination, group_config, group_properties
 from kgroups.core.sandbox.dispatch import Dispatcher
 from kgroups.core.sandbox.events import EventLog
 from kgroups.core.sandbox.faults import FaultRules
 from kgroups.core.sandbox.handlers.table import HANDLERS
 from kgroups.core.sandbox.log import PartitionLog
 from kgroups.core.sandbox.options import SandboxOptions
+from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import Partition, Topic, Topics, creation_error
+from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Partition, Topic, Topics, creation_error
+
+_OFFSETS_TOPIC_CONFIGS = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "segment.bytes": "104857600",
+}
+_SHOWN_CHANGES = 8
 
 
 class Cluster:
@@ -53,8 +62,15 @@ class Cluster:
             for number, rack in enumerate(racks, start=1)
         }
         self.topics = Topics(list(self.brokers), new_log=self._new_log, new_id=uuid4)
+        self.coordination = Coordination(
+            group_config(options.properties),
+            self.brokers,
+            self.topics,
+            clock=self.now_ms,
+            events=self.events,
+        )
         self._next_producer_id = 1000
-        self._stopped = asyncio.Event()
+        self._clock_base_ms = wall_clock_ms() - time.monotonic_ns() // 1_000_000
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -75,6 +91,9 @@ class Cluster:
             UsageError: a port is taken.
         """
         warm_up(self.caps)
+        if self.topics.get(OFFSETS_TOPIC) is None:
+            partitions = self.coordination.config.offsets_partitions
+            self.create_topic(OFFSETS_TOPIC, partitions, configs=_OFFSETS_TOPIC_CONFIGS)
         for name, partitions in self.options.topics.items():
             if self.topics.get(name) is None:
                 self.create_topic(name, partitions)
@@ -84,13 +103,15 @@ class Cluster:
         except UsageError:
             await self.stop()
             raise
-        self._elect()
+        self.coordination.start()
+        self._elect(everything=True)
         self.events.add("cluster", f"{len(self.brokers)} brokers at {self.bootstrap_servers}")
 
     async def stop(self) -> None:
         """Close every connection and listener; nothing is left behind."""
         for broker in self.brokers.values():
             broker.shut("the cluster stops")
+        self.coordination.stop()
         for _ in range(2):  # aborted transports report their loss in the next turns of the loop
             await asyncio.sleep(0)
 
@@ -118,8 +139,13 @@ class Cluster:
         ]
 
     def now_ms(self) -> int:
-        """Epoch milliseconds."""
-        return wall_clock_ms()
+        """Epoch milliseconds that never go back."""
+        return self._clock_base_ms + time.monotonic_ns() // 1_000_000
+
+    @property
+    def pumps(self) -> Mapping[int, Pump]:
+        """The coordinator of each broker."""
+        return self.coordination.pumps
 
     def count_request(self, api: Api, version: int) -> None:
         """Take note of a request that was understood."""
@@ -202,10 +228,11 @@ class Cluster:
 
     def broker_properties(self) -> dict[str, str]:
         """Settings of the brokers as DescribeConfigs shows them."""
-        return dict(self.options.properties)
+        return group_properties(self.coordination.config)
 
     def topics_changed(self) -> None:
-        """Tell whoever keeps a picture of the topics."""
+        """Tell the coordinators what topics there are."""
+        self.coordination.topics_changed()
 
     async def stop_broker(self, broker_id: int) -> None:
         """Take a broker down: its connections drop and its partitions move to others."""
@@ -246,21 +273,52 @@ class Cluster:
         dispatcher = Dispatcher(self, broker, HANDLERS)
         await broker.listen(lambda: Connection(dispatcher, self.options.limits))
 
-    def _elect(self) -> None:
-        for topic, partition in self.topics.elect(self.live_brokers):
-            self._leader_changed(topic, partition)
+    def move_coordinator(self, group: str, broker_id: int | None = None) -> int:
+        """Move the coordinator of a group, with all groups of its partition, to another broker.
 
-    def _leader_changed(self, topic: Topic, partition: Partition) -> None:
-        self.events.add(
-            f"partition {topic.name}-{partition.index}",
-            f"led by broker {partition.leader} at epoch {partition.leader_epoch}"
-            if partition.leader >= 0
-            else "has no leader",
-        )
-        partition.log.wake()
+        Args:
+            broker_id: None for the next live one.
+        Returns:
+            The broker that leads now.
+        Raises:
+            NotFoundError: there is no such broker.
+        """
+        partition = self.coordination.partition_of(group)
+        if broker_id is None:
+            live = self.live_brokers
+            after = [number for number in live if number > partition.leader]
+            broker_id = (after or live or [partition.leader])[0]
+        self.move_leader(OFFSETS_TOPIC, partition.index, broker_id)
+        return partition.leader
+
+    def _elect(self, *, everything: bool = False) -> None:
+        """Give partitions their leaders, and move groups along with theirs.
+
+        Args:
+            everything: take leaders that stay as new, which they are when the cluster starts.
+        """
+        changed = self.topics.elect(self.live_brokers)
+        self.coordination.topics_changed()
+        offsets = self.topics.get(OFFSETS_TOPIC)
+        if everything and offsets is not None:
+            changed = [(offsets, partition) for partition in offsets.partitions]
+        for topic, partition in changed:
+            if topic.name == OFFSETS_TOPIC:
+                self.coordination.leader_changed(partition)
+            partition.log.wake()
+        if changed and not everything:
+            self.events.add("cluster", _changes_text(changed))
 
     def _new_log(self, topic: Topic, index: int) -> PartitionLog:
         return PartitionLog()
+
+
+def _changes_text(changed: Sequence[tuple[Topic, Partition]]) -> str:
+    shown = [
+        f"{topic.name}-{partition.index} to {partition.leader}" for topic, partition in changed
+    ]
+    more = f" and {len(shown) - _SHOWN_CHANGES} more" if len(shown) > _SHOWN_CHANGES else ""
+    return f"leaders moved: {', '.join(shown[:_SHOWN_CHANGES])}{more}"
 
 
 def new_id_text(value: UUID) -> str:

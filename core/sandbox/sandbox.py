@@ -201,6 +201,10 @@ class Sandbox:
         """Make a broker the leader of a partition."""
         self._on_loop(lambda cluster: cluster.move_leader(topic, partition, broker_id))
 
+    def move_coordinator(self, group: str, broker_id: int | None = None) -> int:
+        """Move a group's coordinator to a broker (None: the next one); the broker that has it."""
+        return self._on_loop(lambda cluster: cluster.move_coordinator(group, broker_id))
+
     def _running(self) -> Cluster:
         if self._thread is None or self._cluster is None:
             raise KgroupsError("the sandbox does not run", hint="enter it with `with`")
