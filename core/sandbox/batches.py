@@ -72,9 +72,11 @@ def read_batch_header(data: bytes, start: int = 0) -> BatchHeader:
     return BatchHeader(*_HEADER.unpack_from(data, start))
 
 
-def split_batches(data: bytes) -> list[tuple[BatchHeader, bytes]]:
+def split_batches(data: bytes, *, stored: bool = False) -> list[tuple[BatchHeader, bytes]]:
     """Every batch in what a producer sent, checked as a broker checks it.
 
+    Args:
+        stored: they come from a log, where compaction may have taken records out.
     Raises:
         CorruptBatch: wrong length, magic, checksum or count of records.
     """
@@ -87,7 +89,8 @@ def split_batches(data: bytes) -> list[tuple[BatchHeader, bytes]]:
             raise CorruptBatch(f"magic {header.magic}")
         if header.length < HEADER_BYTES - _LENGTH_START or stop > len(data):
             raise CorruptBatch(f"length {header.length}")
-        if header.record_count < 1 or header.last_offset_delta != header.record_count - 1:
+        whole = header.record_count >= 1 and header.last_offset_delta == header.record_count - 1
+        if not whole and not stored:
             raise CorruptBatch(f"{header.record_count} records, last {header.last_offset_delta}")
         if crc32c(memoryview(data)[start + _CRC_FROM : stop]) != header.crc:
             raise CorruptBatch("checksum")
@@ -121,9 +124,22 @@ def build_batch(
         body.append(0)  # no headers
         _write_varint(out, len(body))
         out += body
+    count = len(records)
+    return _seal(out, count, count - 1, timestamp_ms, base_offset=base_offset, epoch=leader_epoch)
+
+
+def empty_batch(offsets: int, timestamp_ms: int) -> bytes:
+    """A batch that takes up `offsets` offsets and has no record left."""
+    return _seal(bytearray(HEADER_BYTES), 0, offsets - 1, timestamp_ms, base_offset=0, epoch=0)
+
+
+def _seal(
+    out: bytearray, count: int, last: int, timestamp_ms: int, *, base_offset: int, epoch: int
+) -> bytes:
+    """The batch in `out` with its header and checksum."""
     _HEADER.pack_into(
-        out, 0, base_offset, len(out) - _LENGTH_START, leader_epoch, _MAGIC, 0, 0,
-        len(records) - 1, timestamp_ms, timestamp_ms, -1, -1, -1, len(records),
+        out, 0, base_offset, len(out) - _LENGTH_START, epoch, _MAGIC, 0, 0,
+        last, timestamp_ms, timestamp_ms, -1, -1, -1, count,
     )  # fmt: skip
     struct.pack_into(">I", out, 17, crc32c(memoryview(out)[_CRC_FROM:]))
     return bytes(out)

@@ -9,6 +9,7 @@ import time
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID, uuid4
@@ -22,13 +23,20 @@ from kgroups.core.sandbox.connection import Connection
 from kgroups.core.sandbox.coordination import Coordination, group_config, group_properties
 from kgroups.core.sandbox.dispatch import Dispatcher
 from kgroups.core.sandbox.events import EventLog
+from kgroups.core.sandbox.fault_file import FaultPlan, read_fault_file
 from kgroups.core.sandbox.faults import FaultRules
 from kgroups.core.sandbox.handlers.table import HANDLERS
+from kgroups.core.sandbox.incidents import run_incidents
 from kgroups.core.sandbox.log import PartitionLog
 from kgroups.core.sandbox.options import SandboxOptions
+from kgroups.core.sandbox.persistence import Persistence, kept_topics
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.seed import seed_groups, seed_topics
+from kgroups.core.sandbox.storage import DataDirectory, Meta
 from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Partition, Topic, Topics, creation_error
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot_file import read_snapshot
 
 _OFFSETS_TOPIC_CONFIGS = {
     "cleanup.policy": "compact",
@@ -50,7 +58,11 @@ class Cluster:
     def __init__(self, options: SandboxOptions) -> None:
         options.check()
         self.options = options
-        self.caps = caps_of(options.as_version)
+        self.caps = {
+            api: versions
+            for api, versions in caps_of(options.as_version).items()
+            if api in HANDLERS
+        }
         self.cluster_id = options.cluster_id or new_id_text(uuid4())
         self.events = EventLog(wall_clock_ms)
         self.faults = FaultRules()
@@ -69,6 +81,16 @@ class Cluster:
             clock=self.now_ms,
             events=self.events,
         )
+        self._plan = FaultPlan((), ())
+        if options.faults is not None:
+            self._plan = read_fault_file(options.faults)
+        for rule in self._plan.rules:
+            self.faults.add(rule)
+        self._snapshot: ClusterSnapshot | None = None
+        if options.snapshot is not None:
+            self._snapshot = read_snapshot(options.snapshot)
+        self._persistence: Persistence | None = None
+        self._incidents: asyncio.Task[None] | None = None
         self._next_producer_id = 1000
         self._clock_base_ms = wall_clock_ms() - time.monotonic_ns() // 1_000_000
 
@@ -91,12 +113,9 @@ class Cluster:
             UsageError: a port is taken.
         """
         warm_up(self.caps)
-        if self.topics.get(OFFSETS_TOPIC) is None:
-            partitions = self.coordination.config.offsets_partitions
-            self.create_topic(OFFSETS_TOPIC, partitions, configs=_OFFSETS_TOPIC_CONFIGS)
-        for name, partitions in self.options.topics.items():
-            if self.topics.get(name) is None:
-                self.create_topic(name, partitions)
+        if self.options.data_dir is not None:
+            self._open(self.options.data_dir)
+        self._make_topics()
         try:
             for broker in self.brokers.values():
                 await self._listen(broker)
@@ -106,12 +125,34 @@ class Cluster:
         self.coordination.start()
         self._elect(everything=True)
         self.events.add("cluster", f"{len(self.brokers)} brokers at {self.bootstrap_servers}")
+        if self._plan.incidents:
+            self._incidents = asyncio.create_task(run_incidents(self, self._plan.incidents))
+
+    def _make_topics(self) -> None:
+        """Make what the data directory did not bring: the internal topic, the snapshot's, ours."""
+        config = self.coordination.config
+        is_new = self.topics.get(OFFSETS_TOPIC) is None
+        if is_new:
+            partitions = config.offsets_partitions
+            self.create_topic(OFFSETS_TOPIC, partitions, configs=_OFFSETS_TOPIC_CONFIGS)
+        if self._snapshot is not None and is_new:  # what the directory has is newer than the file
+            factor = self.options.default_replication_factor
+            topics = seed_topics(self._snapshot, self.topics, replication_factor=factor)
+            groups = seed_groups(self._snapshot, self.topics, config, now_ms=self.now_ms())
+            self.events.add("cluster", f"{topics} topics and {groups} groups from the snapshot")
+        for name, partitions in self.options.topics.items():
+            if self.topics.get(name) is None:
+                self.create_topic(name, partitions)
 
     async def stop(self) -> None:
         """Close every connection and listener; nothing is left behind."""
         for broker in self.brokers.values():
             broker.shut("the cluster stops")
         self.coordination.stop()
+        if self._incidents is not None:
+            self._incidents.cancel()
+        if self._persistence is not None:
+            self._persistence.close()
         for _ in range(2):  # aborted transports report their loss in the next turns of the loop
             await asyncio.sleep(0)
 
@@ -154,6 +195,7 @@ class Cluster:
     def next_producer_id(self) -> int:
         """A producer id that nobody has."""
         self._next_producer_id += 1
+        self._save_soon()
         return self._next_producer_id
 
     def create_topic(
@@ -218,11 +260,14 @@ class Cluster:
     def delete_topic(self, topic: Topic) -> None:
         """Forget a topic with its records and its commits."""
         self.topics.delete(topic)
+        if self._persistence is not None:
+            self._persistence.forget(topic)
         self.topics_changed()
         self.events.add(f"topic {topic.name}", "deleted")
 
     def log_start_moved(self, topic: str, partition: Partition) -> None:
         """Take note that records were deleted."""
+        self._save_soon()
         start = partition.log.start_offset
         self.events.add(f"partition {topic}-{partition.index}", f"starts at {start} now")
 
@@ -233,6 +278,7 @@ class Cluster:
     def topics_changed(self) -> None:
         """Tell the coordinators what topics there are."""
         self.coordination.topics_changed()
+        self._save_soon()
 
     async def stop_broker(self, broker_id: int) -> None:
         """Take a broker down: its connections drop and its partitions move to others."""
@@ -291,6 +337,21 @@ class Cluster:
         self.move_leader(OFFSETS_TOPIC, partition.index, broker_id)
         return partition.leader
 
+    async def expire_member(self, group: str, member: str) -> None:
+        """End a member's session now, as if it had said nothing for too long.
+
+        Args:
+            member: its member id, instance id or client id.
+        Raises:
+            NotFoundError: the group has no such member.
+        """
+        partition = self.coordination.partition_of(group)
+        pump = self.pumps.get(partition.leader)
+        found = pump.find_member(group, member) if pump is not None else None
+        if pump is None or found is None:
+            raise NotFoundError(f"group `{group}` has no member `{member}`")
+        await pump.remove_member(group, found)
+
     def _elect(self, *, everything: bool = False) -> None:
         """Give partitions their leaders, and move groups along with theirs.
 
@@ -310,7 +371,25 @@ class Cluster:
             self.events.add("cluster", _changes_text(changed))
 
     def _new_log(self, topic: Topic, index: int) -> PartitionLog:
-        return PartitionLog()
+        if self._persistence is None:
+            return PartitionLog()
+        return PartitionLog(on_append=self._persistence.keeper(topic.name, index))
+
+    def _open(self, path: Path) -> None:
+        """Take over topics and records of the last run."""
+        self._persistence = Persistence(DataDirectory(path), self._meta)
+        meta = self._persistence.load(self.topics)
+        if meta is not None:
+            self.cluster_id = self.options.cluster_id or meta.cluster_id
+            self._next_producer_id = meta.next_producer_id
+            self.events.add("cluster", f"{len(meta.topics)} topics from {path}")
+
+    def _meta(self) -> Meta:
+        return Meta(self.cluster_id, self._next_producer_id, kept_topics(self.topics))
+
+    def _save_soon(self) -> None:
+        if self._persistence is not None:
+            self._persistence.save_soon()
 
 
 def _changes_text(changed: Sequence[tuple[Topic, Partition]]) -> str:

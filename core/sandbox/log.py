@@ -53,13 +53,15 @@ class PartitionLog:
 
         Returns:
             Offset of the first record.
+        Raises:
+            OSError: `on_append` could not keep it; then it is not in the log either.
         """
         first = self.end_offset
         for header, data in batches:
             placed = place_batch(data, self.end_offset, leader_epoch)
-            self._store(header, placed, leader_epoch)
             if self.on_append is not None:
                 self.on_append(placed)
+            self._store(header, placed, leader_epoch)
         self.wake()
         return first
 
@@ -67,7 +69,6 @@ class PartitionLog:
         """Put back a batch as it was stored, at its own offset."""
         if not self._batches:
             self.end_offset = header.base_offset
-            self.start_offset = max(self.start_offset, header.base_offset)
         self._store(header, data, header.leader_epoch)
 
     def _store(self, header: BatchHeader, data: bytes, leader_epoch: int) -> None:

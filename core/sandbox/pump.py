@@ -11,8 +11,9 @@ from typing import Any
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Event, Reply, Write
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.messages import Request
+from kgroups.core.coordinator.messages import LeaveGroupRequest, MemberIdentity, Request
 from kgroups.core.coordinator.record_codec import decode_record
+from kgroups.core.coordinator.snapshot import MemberSnapshot
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.sandbox.log import PartitionLog
 
@@ -64,6 +65,24 @@ class Pump:
             return pending.answer
         pending.future = self._loop.create_future()
         return pending.future
+
+    def find_member(self, group: str, name: str) -> MemberSnapshot | None:
+        """The member of a group whose member id, instance id or client id this is."""
+        for found in self._coordinator.snapshot():
+            if found.group_id == group:
+                for member in found.members:
+                    if name in (member.member_id, member.instance_id, member.client_id):
+                        return member
+        return None
+
+    async def remove_member(self, group: str, member: MemberSnapshot) -> None:
+        """Take a member out of its group; the others rebalance, as when its session ends."""
+        leaver = MemberIdentity(member.member_id, member.instance_id, "its session was ended")
+        answer = self.submit(
+            LeaveGroupRequest(version=5, client_id="", group_id=group, members=(leaver,))
+        )
+        if isinstance(answer, asyncio.Future):
+            await answer
 
     def update_topology(self, topology: Topology) -> None:
         """Take over new metadata of the cluster."""

@@ -205,6 +205,10 @@ class Sandbox:
         """Move a group's coordinator to a broker (None: the next one); the broker that has it."""
         return self._on_loop(lambda cluster: cluster.move_coordinator(group, broker_id))
 
+    def expire_member(self, group: str, member: str) -> None:
+        """End a member's session now; named by its member, instance or client id."""
+        self._await(lambda cluster: cluster.expire_member(group, member))
+
     def _running(self) -> Cluster:
         if self._thread is None or self._cluster is None:
             raise KgroupsError("the sandbox does not run", hint="enter it with `with`")

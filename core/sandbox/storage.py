@@ -8,6 +8,7 @@ is killed loses nothing that was acknowledged. A tail that was cut is dropped at
 import fcntl
 import json
 import os
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from uuid import UUID
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.sandbox.batches import BatchHeader, CorruptBatch, read_batch_header, split_batches
+from kgroups.core.sandbox.topics import Topic, Topics
 
 _FORMAT = 1
 _META = "meta.json"
@@ -110,12 +112,20 @@ class DataDirectory:
         new.replace(self.path / _META)
 
     def append(self, topic: str, partition: int, batch: bytes) -> None:
-        """Put a stored batch at the end of its partition's file."""
-        number = os.open(self._log(topic, partition), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(number, batch)
-        finally:
-            os.close(number)
+        """Put a stored batch at the end of its partition's file.
+
+        Raises:
+            OSError: it is not in the file, also not in part.
+        """
+        with self._log(topic, partition).open("ab", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END)
+            written = 0
+            try:
+                while written < len(batch):
+                    written += file.write(batch[written:])
+            except OSError:
+                file.truncate(end)  # half a batch would hide what is appended after it
+                raise
 
     def read_log(self, topic: str, partition: int) -> Iterator[tuple[BatchHeader, bytes]]:
         """Batches of a partition, oldest first; what follows a broken one is cut off."""
@@ -127,7 +137,7 @@ class DataDirectory:
         try:
             while start < len(data):
                 stop = start + 12 + read_batch_header(data, start).length
-                yield split_batches(data[start:stop])[0]
+                yield split_batches(data[start:stop], stored=True)[0]
                 start = stop
         except (CorruptBatch, IndexError):
             os.truncate(path, start)
@@ -139,6 +149,41 @@ class DataDirectory:
 
     def _log(self, topic: str, partition: int) -> Path:
         return self._logs / f"{topic}-{partition}.log"
+
+
+def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> None:
+    """Make a topic as it was kept, with its records.
+
+    Replicas on brokers that this cluster does not have are spread anew.
+    """
+    replicas = [one.replicas for one in stored.partitions]
+    known = all(broker in topics.brokers for brokers in replicas for broker in brokers)
+    topic = topics.create(
+        stored.name,
+        len(replicas),
+        replication_factor=min(len(replicas[0]), len(topics.brokers)),
+        configs=stored.configs,
+        topic_id=stored.topic_id,
+        assignments=replicas if known else (),
+    )
+    for partition, kept in zip(topic.partitions, stored.partitions, strict=True):
+        partition.leader_epoch = kept.leader_epoch
+        partition.log.end_offset = kept.log_start_offset
+        for header, batch in data.read_log(stored.name, partition.index):
+            partition.log.restore(header, batch)
+        partition.log.delete_before(kept.log_start_offset)
+
+
+def topic_id_from(text: str | None) -> UUID | None:
+    """A topic id from Kafka's 22 characters or from a UUID's usual form; None if it is neither."""
+    if text is None:
+        return None
+    try:
+        if len(text) == 22:
+            return UUID(bytes=urlsafe_b64decode(text + "=="))
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _meta_to(meta: Meta) -> dict[str, Any]:

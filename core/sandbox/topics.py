@@ -99,7 +99,7 @@ class Topics:
         new_log: Callable[[Topic, int], PartitionLog],
         new_id: Callable[[], UUID],
     ) -> None:
-        self._brokers = tuple(brokers)
+        self.brokers = tuple(brokers)
         self._new_log = new_log
         self._new_id = new_id
         self._by_name: dict[str, Topic] = {}
@@ -142,7 +142,7 @@ class Topics:
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         replicas = assignments or self._spread(partitions, replication_factor)
-        self._extend(topic, replicas, self._brokers if live is None else live)
+        self._extend(topic, replicas, self.brokers if live is None else live)
         return topic
 
     def grow(
@@ -181,11 +181,11 @@ class Topics:
 
     def _spread(self, partitions: int, factor: int) -> list[tuple[int, ...]]:
         """Replicas in turn over the brokers, going on where the last topic ended."""
-        count = len(self._brokers)
+        count = len(self.brokers)
         first = self._next_first
         self._next_first = (first + partitions) % count
         return [
-            tuple(self._brokers[(first + index + step) % count] for step in range(factor))
+            tuple(self.brokers[(first + index + step) % count] for step in range(factor))
             for index in range(partitions)
         ]
 

@@ -75,7 +75,10 @@ def _append(index: int, partition: Partition, batches: list[tuple[BatchHeader, b
             return _row(index, error)
         if earlier is not None:
             return _row(index, ErrorCode.none, earlier, log.start_offset)
-    offset = log.append(batches, partition.leader_epoch)
+    try:
+        offset = log.append(batches, partition.leader_epoch)
+    except OSError as error:
+        return _row(index, ErrorCode.kafka_storage_error, message=str(error))
     return _row(index, ErrorCode.none, offset, log.start_offset)
 
 
