@@ -24,7 +24,8 @@ from kgroups.core.sandbox.batches import build_batch, empty_batch, split_batches
 from kgroups.core.sandbox.log import PartitionLog
 from kgroups.core.sandbox.storage import topic_id_from
 from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Topic, Topics
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog as Bounds
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
+from kgroups.core.snapshot import PartitionLog as Bounds
 from kgroups.core.snapshot import Topic as TopicFacts
 
 _MAX_GAP = 2**31 - 1

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.sandbox.batches import BatchHeader, CorruptBatch, read_batch_header, split_batches
-from kgroups.core.sandbox.topics import Topic, Topics
+from kgroups.core.sandbox.topics import Topics
 
 _FORMAT = 1
 _META = "meta.json"
