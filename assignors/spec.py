@@ -6,7 +6,23 @@ neither the cluster nor the group.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+
+class AssignorError(Exception):
+    """A strategy that could not assign; where a Java assignor throws, `java` names its exception.
+
+    Args:
+        message: one sentence without a full stop.
+        hint: what to do next, or None.
+        java: class name of the exception that fails the rebalance of a Java leader, or None.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, java: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.java = java
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +35,11 @@ class MemberSubscription:
         instance_id: `group.instance.id`, from the JoinGroup answer; None for a dynamic member.
         rack: `client.rack`; None or empty if unknown.
         owned: topic to the partitions that it brings along, in order; for a dry run of the next
-            rebalance the current assignment.
+            rebalance the current assignment. Server side: the member's target assignment.
         generation: generation in which `owned` was given; -1 if unknown.
         user_data: the assignor's own bytes; None if none.
+        previous: what `sticky` user data holds, already decoded, as (partitions, generation);
+            takes the place of `user_data`. `rejoin` in `assignors/rejoin.py` fills it.
     """
 
     member_id: str
@@ -31,6 +49,7 @@ class MemberSubscription:
     owned: Sequence[tuple[str, Sequence[int]]] = ()
     generation: int = -1
     user_data: bytes | None = None
+    previous: tuple[Sequence[tuple[str, Sequence[int]]], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +77,35 @@ class AssignmentRequest:
         members: in the order of the JoinGroup answer (= DescribeGroups), which decides ties.
         topics: topic name to what the cluster knows of it.
         generation: the newest generation that the assignor has seen, -1 if none.
+        options: the strategy's own settings, such as `seed` of `random`.
+        faithful: repeat what the Java class does wrong instead of reporting it in
+            `Assignment.faults`.
     """
 
     members: Sequence[MemberSubscription]
     topics: Mapping[str, TopicPartitions]
     generation: int = -1
     options: Mapping[str, object] = field(default_factory=dict)
+    faithful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that the Java class does wrong with this input.
+
+    Args:
+        code: `EMPTY_SUBSCRIPTION`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION` or `LEADER_FAILS`.
+        message: one sentence without a full stop: what a Java leader would do.
+        member_id: whom it concerns, or None.
+        topic: what it concerns, or None.
+        partition: partition number of `topic`, or None.
+    """
+
+    code: str
+    message: str
+    member_id: str | None = None
+    topic: str | None = None
+    partition: int | None = None
 
 
 class Assignment(Protocol):
@@ -77,6 +119,11 @@ class Assignment(Protocol):
         """Every member of the request, in the order of the strategy's answer."""
         ...
 
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """What the Java class does wrong with this request; empty as a rule."""
+        ...
+
     def partitions_of(self, member_id: str) -> Sequence[tuple[str, int]]:
         """(topic, partition) of one member, in list order; empty if it gets nothing."""
         ...
@@ -86,6 +133,7 @@ class Assignment(Protocol):
         ...
 
 
+@runtime_checkable
 class Assignor(Protocol):
     """A named strategy. One pure function; raises `AssignorError` where Java throws."""
 

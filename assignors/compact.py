@@ -1,0 +1,158 @@
+"""An assignment as three arrays: nobody pays for a million small objects that nobody reads.
+
+Partitions have one number each, `base[topic] + partition`, with topics in name order. Member i
+holds `flat[indptr[i]:indptr[i + 1]]`, in list order. The arrays are plain lists for a small group
+(importing numpy would cost more than it saves) and numpy arrays for a big one.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kgroups.assignors.spec import Fault
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
+
+
+class TopicTable:
+    """The topics of a request, numbered, and their partitions in one row of numbers.
+
+    Args:
+        names: existing topics in name order.
+        counts: number of partitions of each, above 0.
+        strays: (topic, partition) that exist only in somebody's claim; they are numbered behind
+            all the others.
+    """
+
+    __slots__ = ("bases", "counts", "index", "names", "strays", "total")
+
+    def __init__(
+        self, names: list[str], counts: list[int], strays: Sequence[tuple[str, int]] = ()
+    ) -> None:
+        self.names = names
+        self.counts = counts
+        self.index = {name: number for number, name in enumerate(names)}
+        self.bases = []
+        total = 0
+        for count in counts:
+            self.bases.append(total)
+            total += count
+        self.total = total
+        self.strays = tuple(strays)
+
+    def partition(self, number: int) -> tuple[str, int]:
+        """(topic, partition) of a global partition number."""
+        if number >= self.total:
+            return self.strays[number - self.total]
+        topic = bisect_right(self.bases, number) - 1
+        return self.names[topic], number - self.bases[topic]
+
+    def partitions(self, numbers: "Numbers") -> list[tuple[str, int]]:
+        """(topic, partition) of each global partition number."""
+        listed: Sequence[int] = numbers if isinstance(numbers, list | range) else list(numbers)
+        return [self.partition(int(number)) for number in listed]
+
+
+class CompactAssignment:
+    """Who gets what, in arrays.
+
+    Args:
+        member_ids: every member, in the order of the Java answer.
+        topics: what the partition numbers mean.
+        indptr: where each member's partitions begin in `flat`; one longer than `member_ids`.
+        flat: partition numbers, member after member, in list order.
+        faults: what the Java class does wrong with the request.
+        withheld: partition number -> position of the member that gets it in the next round of a
+            cooperative rebalance.
+        generation: newest generation that the assignor has seen.
+    """
+
+    __slots__ = (
+        "_position", "faults", "flat", "generation", "indptr", "member_ids", "topics", "withheld",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        member_ids: Sequence[str],
+        topics: TopicTable,
+        indptr: "Numbers",
+        flat: "Numbers",
+        *,
+        faults: Sequence[Fault] = (),
+        withheld: dict[int, int] | None = None,
+        generation: int = -1,
+    ) -> None:
+        self.member_ids = member_ids
+        self.topics = topics
+        self.indptr = indptr
+        self.flat = flat
+        self.faults = tuple(faults)
+        self.withheld = withheld or {}
+        self.generation = generation
+        self._position: dict[str, int] | None = None
+
+    @classmethod
+    def of_lists(
+        cls,
+        member_ids: Sequence[str],
+        topics: TopicTable,
+        lists: Sequence[Sequence[int]],
+        *,
+        faults: Sequence[Fault] = (),
+        withheld: dict[int, int] | None = None,
+        generation: int = -1,
+    ) -> "CompactAssignment":
+        """The assignment that gives each member its list of partition numbers."""
+        indptr = [0]
+        flat: list[int] = []
+        for numbers in lists:
+            flat += numbers
+            indptr.append(len(flat))
+        return cls(
+            member_ids, topics, indptr, flat,
+            faults=faults, withheld=withheld, generation=generation,
+        )  # fmt: skip
+
+    def permuted(self, order: Sequence[int]) -> "CompactAssignment":
+        """The same assignment with members in another order of positions."""
+        place = {member: index for index, member in enumerate(order)}
+        return CompactAssignment.of_lists(
+            [self.member_ids[index] for index in order],
+            self.topics,
+            [[int(number) for number in self.numbers_of(index)] for index in order],
+            faults=self.faults,
+            withheld={number: place[member] for number, member in self.withheld.items()},
+            generation=self.generation,
+        )
+
+    def numbers_of(self, position: int) -> "Numbers":
+        """Partition numbers of the member at this position, in list order."""
+        return self.flat[self.indptr[position] : self.indptr[position + 1]]
+
+    def partitions_of(self, member_id: str) -> list[tuple[str, int]]:
+        """(topic, partition) of one member, in list order; empty if it gets nothing."""
+        if self._position is None:
+            self._position = {name: index for index, name in enumerate(self.member_ids)}
+        position = self._position.get(member_id)
+        return [] if position is None else self.topics.partitions(self.numbers_of(position))
+
+    def counts(self) -> list[int]:
+        """Number of partitions of each member, in `member_ids` order."""
+        bounds = list(self.indptr)
+        return [int(end - begin) for begin, end in pairwise(bounds)]
+
+    def items(self) -> Iterator[tuple[str, dict[str, list[int]]]]:
+        """Member id and its partitions by topic, in `member_ids` order; built on demand.
+
+        Topics stand in the order of their first partition, as in a SyncGroup request.
+        """
+        for position, member_id in enumerate(self.member_ids):
+            held: dict[str, list[int]] = {}
+            for topic, partition in self.topics.partitions(self.numbers_of(position)):
+                held.setdefault(topic, []).append(partition)
+            yield member_id, held
