@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kgroups.cli import complete
-from kgroups.cli.commands import coordinator, delete, describe, lag, list, plan, snapshot
+from kgroups.cli.commands import coordinator, delete, describe, lag, list, plan, sandbox, snapshot
 from kgroups.cli.exits import show_error, write_lines
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
@@ -43,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for noun in (list, describe, plan, lag, delete, coordinator, snapshot, complete):
+for noun in (list, describe, plan, lag, delete, coordinator, snapshot, sandbox, complete):
     noun.register(app)
 
 

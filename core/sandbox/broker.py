@@ -27,6 +27,17 @@ class Broker:
     is_up: bool = False
     connections: set[Connection] = field(default_factory=set)
     _server: asyncio.Server | None = None
+    _socket: socket.socket | None = None
+
+    def reserve(self) -> None:
+        """Take the address, without accepting anybody yet; the port is known from here on.
+
+        Raises:
+            UsageError: the port is taken, or the address is not this machine's.
+        """
+        if self._socket is None:
+            self._socket = bind(self.host, self.port)
+            self.port = self._socket.getsockname()[1]
 
     async def listen(self, connect: ConnectionFactory) -> None:
         """Accept connections; the port stays the same after the first time.
@@ -34,8 +45,8 @@ class Broker:
         Raises:
             UsageError: the port is taken, or the address is not this machine's.
         """
-        sock = bind(self.host, self.port)
-        self.port = sock.getsockname()[1]
+        self.reserve()
+        sock, self._socket = self._socket, None
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(connect, sock=sock, backlog=_BACKLOG)
         self.is_up = True
@@ -43,6 +54,9 @@ class Broker:
     def shut(self, reason: str) -> None:
         """Stop listening and drop every connection."""
         self.is_up = False
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
         if self._server is not None:
             self._server.close()
             self._server = None

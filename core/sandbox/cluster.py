@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID, uuid4
 
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.caps import caps_of
@@ -112,14 +112,16 @@ class Cluster:
         Raises:
             UsageError: a port is taken.
         """
-        warm_up(self.caps)
-        if self.options.data_dir is not None:
-            self._open(self.options.data_dir)
-        self._make_topics()
         try:
             for broker in self.brokers.values():
+                broker.reserve()
+            warm_up(self.caps)
+            if self.options.data_dir is not None:
+                self._open(self.options.data_dir)
+            self._make_topics()
+            for broker in self.brokers.values():
                 await self._listen(broker)
-        except UsageError:
+        except KgroupsError:
             await self.stop()
             raise
         self.coordination.start()

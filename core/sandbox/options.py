@@ -98,6 +98,8 @@ class SandboxOptions:
             _in_range(f"partitions of topic `{name}`", partitions, 1, MAX_PARTITIONS)
         if self.racks and len(self.racks) != self.brokers:
             raise UsageError(f"{len(self.racks)} racks for {self.brokers} brokers")
+        if not self.host:
+            raise UsageError("the host is empty")
         caps_of(self.as_version)
 
 

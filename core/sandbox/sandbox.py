@@ -13,6 +13,7 @@ from kgroups.core.sandbox.cluster import Cluster, counts_by_name
 from kgroups.core.sandbox.events import LogLine
 from kgroups.core.sandbox.faults import Fault
 from kgroups.core.sandbox.options import LOOPBACK, Limits, SandboxOptions
+from kgroups.core.snapshot import Broker as BrokerAddress
 
 T = TypeVar("T")
 
@@ -146,6 +147,14 @@ class Sandbox:
     def bootstrap_servers(self) -> str:
         """`host:port` of every broker, with commas."""
         return self._running().bootstrap_servers
+
+    @property
+    def brokers(self) -> tuple[BrokerAddress, ...]:
+        """Every broker with its address."""
+        return tuple(
+            BrokerAddress(broker.broker_id, broker.host, broker.port, broker.rack)
+            for broker in self._running().brokers.values()
+        )
 
     @property
     def cluster_id(self) -> str:
