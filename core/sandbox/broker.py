@@ -47,6 +47,7 @@ class Broker:
         """
         self.reserve()
         sock, self._socket = self._socket, None
+        assert sock is not None, "it was reserved"
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(connect, sock=sock, backlog=_BACKLOG)
         self.is_up = True

@@ -17,8 +17,8 @@ SANDBOX_LACKS: Mapping[str, str] = MappingProxyType(
         "retention": "records stay until DeleteRecords or DeleteTopics",
         "compaction": "`__consumer_offsets` keeps every record it was given",
         "log append time": "timestamps are the producer's",
-        "fetch sessions": "every Fetch is answered in full (session id 0), which all clients accept",
-        "changing settings": "topics keep what they were created with; brokers what they began with",
+        "fetch sessions": "every Fetch is answered in full, which all clients accept",
+        "changing settings": "topics and brokers keep what they began with",
         "log directories": "there are none to describe",
         "partition reassignment": "leaders move by fault rules only",
     }

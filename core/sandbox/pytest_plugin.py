@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def new_kafka_sandbox() -> "Iterator[Callable[..., Sandbox]]":
-    """Starts embedded clusters: call it with the arguments of `Sandbox`; all stop after the test."""
+    """Starts embedded clusters, with the arguments of `Sandbox`; all stop after the test."""
     from kgroups.core.sandbox.sandbox import Sandbox  # not before a test asks for it
 
     with ExitStack() as clusters:

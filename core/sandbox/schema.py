@@ -257,11 +257,13 @@ def _default(field: Field[Any]) -> Any:
             return round(value.total_seconds() * 1000)
         if kafka_type.startswith("datetime"):
             return -1 if value is None else round(value.timestamp() * 1000)
+        if isinstance(value, tuple):
+            return list(value)
         if is_dataclass(value):
             return {item.name: getattr(value, item.name) for item in fields(value)}
         return value
     if "tag" in field.metadata and get_origin(_without_none(field.type)[0]) is tuple:
-        return ()
+        return []
     return _IMPLICIT.get(kafka_type, MISSING)
 
 
