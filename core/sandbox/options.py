@@ -25,6 +25,7 @@ class Limits:
         idle_ms: a connection that says nothing for so long is closed (half-open ones too).
         slow_reader_ms: a client that lets answers pile up for so long is closed.
         unsent_bytes: answers that may pile up before requests wait.
+        partitions: of all topics together that clients may create.
     """
 
     frame_bytes: int = 32 * 1024 * 1024
@@ -32,6 +33,7 @@ class Limits:
     idle_ms: int = 600_000
     slow_reader_ms: int = 30_000
     unsent_bytes: int = 1024 * 1024
+    partitions: int = 50_000
 
 
 @dataclass(frozen=True, slots=True)

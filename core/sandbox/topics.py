@@ -112,6 +112,11 @@ class Topics:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    @property
+    def partition_count(self) -> int:
+        """Partitions of all topics together."""
+        return sum(len(topic.partitions) for topic in self)
+
     def get(self, name: str | None, topic_id: UUID | None = None) -> Topic | None:
         """The topic of this name or, where the name is empty, of this id."""
         return self._by_name.get(name) if name else self._by_id.get(topic_id or UUID(int=0))

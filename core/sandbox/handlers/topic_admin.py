@@ -6,11 +6,16 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.core.sandbox.configs import TOPIC_DEFAULTS, topic_config_rows
 from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.options import MAX_PARTITIONS
 from kgroups.core.sandbox.schema import Body
 from kgroups.core.sandbox.topics import INTERNAL_TOPICS, Topic, creation_error
 
 Failure = tuple[ErrorCode, str]
+
+_NO_ROOM = "The embedded cluster has no room for so many partitions."
+
+
+def _room(call: Call) -> int:
+    return call.cluster.options.limits.partitions - call.cluster.topics.partition_count
 
 
 def create_topics(call: Call) -> Body:
@@ -76,8 +81,8 @@ def _creation_failure(
     failure = creation_error(name, partitions, replicas, len(cluster.brokers))
     if failure is not None:
         return failure
-    if partitions > MAX_PARTITIONS:
-        return ErrorCode.invalid_partitions, f"More than {MAX_PARTITIONS} partitions."
+    if partitions > _room(call):
+        return ErrorCode.invalid_partitions, _NO_ROOM
     if by_hand:
         if entry["num_partitions"] != -1 or entry["replication_factor"] != -1:
             return ErrorCode.invalid_request, "Numbers and an assignment exclude each other."
@@ -141,8 +146,8 @@ def _grow(call: Call, entry: Body) -> Failure | None:
             ErrorCode.invalid_partitions,
             f"The topic has {now} partitions; {count} would not be more.",
         )
-    if count > MAX_PARTITIONS:
-        return ErrorCode.invalid_partitions, f"More than {MAX_PARTITIONS} partitions."
+    if count - now > _room(call):
+        return ErrorCode.invalid_partitions, _NO_ROOM
     by_hand = [assignment["broker_ids"] for assignment in entry["assignments"] or ()]
     if by_hand:
         if len(by_hand) != count - now:
