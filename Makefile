@@ -38,3 +38,9 @@ check: setup
 fmt: setup
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+docs: setup  # README's table of commands
+	$(PY) scripts/docs.py table
+
+completions: setup
+	$(PY) scripts/docs.py completions

@@ -106,7 +106,7 @@ def delete(
     printer.show(delete_report(deletions, errors, where))
     if not deletions:
         printer.note("no group to delete")
-    elif blocked and not keep_going and not dry_run:
+    elif blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; --keep-going deletes the groups that can be")
     end_with(errors)
 
@@ -141,7 +141,7 @@ def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
         or ItemError(
             target=deletion.group,
             code="FAILED",
-            message=f"group `{deletion.group}`: the broker gave no answer",
+            message="the broker gave no answer",
         )
         for deletion in deletions
         if deletion.error is not None or deletion.result == "failed"
