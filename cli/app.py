@@ -14,6 +14,7 @@ from kgroups.cli.commands import (
     lag,
     list,
     plan,
+    sandbox,
     snapshot,
 )
 from kgroups.cli.exits import show_error, write_lines
@@ -51,7 +52,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for noun in (list, describe, plan, lag, delete, coordinator, snapshot, completion, complete):
+NOUNS = (
+    list,
+    describe,
+    plan,
+    lag,
+    delete,
+    coordinator,
+    snapshot,
+    sandbox,
+    completion,
+    complete,
+)
+for noun in NOUNS:
     noun.register(app)
 
 
