@@ -141,11 +141,15 @@ def checksum(shape: Shape, result: CompactAssignment | TargetAssignment) -> int:
             halves = uuid_halves(_uuid(next(longs), next(longs)))
             codes[f"topic-{number:04d}"] = signed(uuid_hash(halves))
     else:
-        codes = {f"topic-{n:04d}": signed(string_hash(f"topic-{n:04d}")) for n in range(shape.topics)}
+        codes = {
+            f"topic-{n:04d}": signed(string_hash(f"topic-{n:04d}")) for n in range(shape.topics)
+        }
     total = 0
     for name, held in result.items():
         member = signed(string_hash(name))
         for topic, partitions in held.items():
-            total += member * (31 * codes[topic] * len(partitions) + sum(partitions) + len(partitions))
+            total += member * (
+                31 * codes[topic] * len(partitions) + sum(partitions) + len(partitions)
+            )
     total &= LONG
     return total - (1 << 64) if total >> 63 else total
