@@ -93,3 +93,17 @@ def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
         wait_until(lambda: leaders() == [1, -1], "partition 1 has no leader")
         cluster.start_brokers([2])
         wait_until(lambda: leaders() == [1, 2], "partition 1 has its leader back")
+
+
+def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
+    """`make kafka`: stdout is one address that a client can use; an interrupt ends it with 0."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.kafka.serve"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as served:
+        assert served.stdout is not None
+        address = served.stdout.readline().strip()
+        admin = AdminClient({"bootstrap.servers": address})
+        assert len(admin.list_topics(timeout=10).brokers) == 1
+        served.send_signal(signal.SIGINT)
+        assert served.wait(30) == 0
+        assert served.stdout.read() == ""
