@@ -44,3 +44,10 @@ docs: setup  # README's table of commands
 
 completions: setup
 	$(PY) scripts/docs.py completions
+
+# OPERATIONS and SEED choose how long and which; every run without a SEED is another one.
+OPERATIONS ?= 1000000
+SEED ?= $(shell date +%s)
+fuzz: setup
+	@echo "fuzz: $(OPERATIONS) operations from seed $(SEED)"
+	KGROUPS_FUZZ_OPERATIONS=$(OPERATIONS) KGROUPS_FUZZ_SEED=$(SEED) $(PYTEST) -q -s -m oracle tests/core/coordinator
