@@ -45,9 +45,8 @@ docs: setup  # README's table of commands
 completions: setup
 	$(PY) scripts/docs.py completions
 
-# OPERATIONS and SEED choose how long and which; every run without a SEED is another one.
-OPERATIONS ?= 1000000
-SEED ?= $(shell date +%s)
+# How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
 fuzz: setup
-	@echo "fuzz: $(OPERATIONS) operations from seed $(SEED)"
-	KGROUPS_FUZZ_OPERATIONS=$(OPERATIONS) KGROUPS_FUZZ_SEED=$(SEED) $(PYTEST) -q -s -m oracle tests/core/coordinator
+	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
+	echo "fuzz: $$operations operations from seed $$seed"; \
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
