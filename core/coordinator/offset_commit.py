@@ -4,6 +4,7 @@ Source: `KafkaApis.handleOffsetCommitRequest` for the topics, `OffsetMetadataMan
 """
 
 from collections.abc import Hashable
+from uuid import UUID
 
 from kgroups.core.coordinator.classic_join import create_group
 from kgroups.core.coordinator.errors import ErrorCode, append_error
@@ -41,7 +42,7 @@ def replay_offset(
 ) -> Undo:
     """Play a commit into the state; a group that only commits comes into being by it."""
     if value is not None and key.group_id not in shard.groups:
-        create_group(shard, key.group_id, "it committed an offset")
+        create_group(shard, key.group_id, "it committed an offset").hidden_until = -1
     return shard.offsets.apply(key, value, producer_id)
 
 
@@ -219,16 +220,26 @@ def _commit(
 def _answer(
     resolved: Resolved, errors: dict[tuple[str, int], ErrorCode], *, by_id: bool
 ) -> OffsetCommitResponse:
-    """Codes in the order of the request; what does not exist has no code and is unknown."""
-    topics = []
-    for topic, known, _ in resolved:
-        name = topic.name if known is None else known.name
-        missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if known is None and by_id:
-            missing = ErrorCode.UNKNOWN_TOPIC_ID
-        codes = tuple(
-            PartitionError(one.partition_index, errors.get((name, one.partition_index), missing))
-            for one in topic.partitions
-        )
-        topics.append(TopicErrors(name, codes, topic.topic_id))
-    return OffsetCommitResponse(tuple(topics))
+    """A code for every partition asked for; a broker puts those that do not exist first."""
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    topics: list[tuple[str, UUID | None, list[PartitionError]]] = []
+    for topic, known, partitions in resolved:
+        code = ErrorCode.UNKNOWN_TOPIC_ID if by_id and known is None else unknown
+        asked = [one.partition_index for one in topic.partitions]
+        missing = [PartitionError(n, code) for n in asked if n not in partitions]
+        if missing:
+            name = topic.name if known is None else known.name
+            topics.append((name, topic.topic_id, missing))
+    for topic, known, partitions in resolved:
+        if known is None:
+            continue
+        asked = [one.partition_index for one in topic.partitions]
+        found = [PartitionError(n, errors[known.name, n]) for n in asked if n in partitions]
+        same = next((codes for name, _, codes in topics if name == known.name), None)
+        if same is not None:
+            same += found
+        elif found:
+            topics.append((known.name, topic.topic_id, found))
+    return OffsetCommitResponse(
+        tuple(TopicErrors(name, tuple(codes), topic_id) for name, topic_id, codes in topics)
+    )
