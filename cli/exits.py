@@ -1,5 +1,6 @@
 """How a command ends: its exit code and the words on stderr."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -49,6 +50,16 @@ def end_with(errors: Sequence[ItemError]) -> None:
     code = exit_code_of(tuple(errors))
     if code:
         raise typer.Exit(code)
+
+
+def leave_pipe() -> None:
+    """Write to nowhere from now on: whoever read our output has seen enough.
+
+    The command goes on, so that its exit code still tells what became of its work.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def usage_error(error: TyperException) -> UsageError:

@@ -120,13 +120,14 @@ def table_chunks(grid: Grid) -> Iterator[str]:
     last = len(grid.columns) - 1
     for index, (column, cells) in enumerate(zip(grid.columns, grid.cells, strict=True)):
         texts = [column.header or "", *cells]
-        if all(map(str.isascii, texts)):
-            width = max(map(len, texts))
-        else:
+        if index == last and not column.right:
+            formats.append("%s")
+        elif all(map(str.isascii, texts)):
+            formats.append(f"%{'' if column.right else '-'}{max(map(len, texts))}s")
+        else:  # `%` counts characters, a terminal columns
             width = max(map(_cells_wide, texts))
             texts = [_pad(text, width, column.right) for text in texts]
-        sign = "" if column.right else "-"
-        formats.append("%s" if index == last and not column.right else f"%{sign}{width}s")
+            formats.append("%s")
         padded.append(texts)
     layout = "  ".join(formats)
     lines = map(layout.__mod__, zip(*padded, strict=True))

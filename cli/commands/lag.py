@@ -37,7 +37,7 @@ report shows lag as it is beside lag as it would be (planned_...).
 EXAMPLES
   kgroups lag report --top 20
   kgroups lag report --by topic --output csv
-  kgroups lag report --from before.json --by member --assignor range,roundrobin
+  kgroups lag report --from before.json --assignor range,roundrobin
   kgroups lag report --master spark://spark:7077
   kgroups lag report --remote sc://spark:15002
 """
@@ -56,7 +56,9 @@ def register(app: typer.Typer) -> None:
 
 def report(
     ctx: typer.Context,
-    by: Annotated[Grouping | None, typer.Option("--by", help="What a row stands for.")] = None,
+    by: Annotated[
+        Grouping | None, typer.Option("--by", metavar="KEY", help="What a row stands for.")
+    ] = None,
     assignor: Annotated[
         list[str] | None,
         typer.Option("--assignor", metavar="NAME", help="Plan with these assignors too."),
@@ -66,7 +68,7 @@ def report(
     ] = DEFAULT_TOP,
     sort: Annotated[
         str | None,
-        typer.Option("--sort", metavar="COLUMN", help="Largest of this column first."),
+        typer.Option("--sort", metavar="COLUMN", help="Most of this column first."),
     ] = None,
     uncommitted: Annotated[
         Uncommitted | None,

@@ -23,24 +23,26 @@ SCHEMA = "kgroups.plan/1"
 
 HELP = """Show what the next rebalance of a group would do, before it happens.
 
-The group is taken as it is now, or from a snapshot file; then the changes that
-you name happen on paper, and its assignor runs. Nothing is sent to the group.
-With --from FILE and without GROUP every group of the file is planned.
+The group is taken as it is now, or from a snapshot file; then the changes
+that you name happen on paper, and its assignor runs. Nothing is sent to the
+group. With --from FILE and without GROUP every group of the file is planned.
 
-CHANGES                        each may be given several times
+CHANGES, each may be given several times
   --add-members N[:CLIENT[@RACK]]  N members join
-  --remove-member ID               a member leaves, by member id, instance id or
-                                   client id; a number: so many leave
+  --remove-member ID               a member leaves, by member id, instance id
+                                   or client id; a number: so many leave
   --drop-host HOST                 every member on a host leaves
   --set-partitions TOPIC=N         a topic gets N partitions
   --add-topic TOPIC=N              a topic is created
   --subscribe [MEMBER=][+]TOPIC[,TOPIC...]
-                                   members read other topics, or (+) more of them
+                                   members read other topics, or (+) more
 
-ASSIGNORS  several by commas are planned side by side; default: the group's own.
+ASSIGNORS
+  Several by commas are planned side by side; default: the group's own.
 
-VIEWS      --metrics, --members and --moves choose tables; default: all three.
-           CSV holds the members unless one view is chosen.
+VIEWS
+  --metrics, --members and --moves choose tables; default: all three. CSV
+  holds the members unless one view is chosen.
 
 EXAMPLES
   kgroups plan orders-app

@@ -149,13 +149,16 @@ class ClusterAdmin:
             ),
         )
 
-    def coordinators(self, names: Sequence[str]) -> Placement:
-        """The coordinator of each group, whether or not there is a group of that name.
+    def coordinators(self, groups: Sequence[str]) -> Placement:
+        """The broker that coordinates each of these groups, whether they exist or not.
 
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        return self._run(lambda client, deadline: client.coordinators(names, deadline))
+        return self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups),
+        )
 
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.

@@ -1,6 +1,5 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,17 +30,20 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where groups of some names live; they need not exist.
+    """Where groups live, whether they exist or not.
 
     Args:
-        partitions: of `__consumer_offsets`; None if the cluster has no such topic yet.
-        coordinators: group to its coordinator, as far as it was found.
-        errors: groups without one.
+        partitions: of `__consumer_offsets`; None if there is no such topic or it is not shown.
+        coordinators: group to broker; groups that have none now are in `errors`.
+        cluster_id: None if the brokers do not say.
+        bootstrap: the address that was given.
+        errors: groups without a coordinator.
     """
 
     partitions: int | None
-    coordinators: Mapping[str, Broker]
+    coordinators: dict[str, Broker]
     cluster_id: str | None = None
+    bootstrap: str | None = None
     errors: tuple[ItemError, ...] = ()
 
 
@@ -58,6 +60,12 @@ class Outcome:
     target: str
     result: Result
     error: ItemError | None = None
+
+
+def no_offsets_topic(group: str) -> ItemError:
+    """Row for a group that cannot be placed because no group was ever used on the cluster."""
+    detail = "the cluster has no `__consumer_offsets` yet, so groups have no coordinator"
+    return item_error(group, "COORDINATOR_NOT_AVAILABLE", detail)
 
 
 def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:

@@ -1,7 +1,8 @@
 """The same questions through librdkafka, for ways in that the wire client does not have.
 
 librdkafka asks group by group and does not hand out everything: subscriptions, KIP-848 epochs and
-states, share and streams groups, the bytes of the last join. Those are None here.
+states, share and streams groups, the bytes of the last join, the metadata of commits. Those are
+None or empty here.
 """
 
 import re
@@ -23,7 +24,14 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, outcome_of
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    no_offsets_topic,
+    outcome_of,
+)
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.groups import topics_of
 from kgroups.core.kafka.librdkafka import CODES, STATES, group_of, make_admin, type_of
@@ -39,6 +47,13 @@ from kgroups.core.snapshot import (
 
 _AT_ONCE = 256
 """Requests under way together: enough to hide the round trips, few enough for one broker."""
+
+_LOOK_S = 0.5
+"""How often to look whether waiting for the first answer has become pointless."""
+
+_FINAL = frozenset(
+    {"SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED", "UNSUPPORTED_SASL_MECHANISM"}
+)
 
 Partitions = dict[tuple[str, int], Any]
 
@@ -95,6 +110,35 @@ class LibrdkafkaClient:
         """
         self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
+
+    def place(self, groups: Sequence[str]) -> Placement:
+        """Where these groups live; nothing is created for it.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self._begin()
+        topic = self._metadata().topics.get(OFFSETS_TOPIC)
+        brokers = {broker.id: broker for broker in self._brokers}
+        found: dict[str, Broker] = {}
+        errors: list[ItemError] = []
+        for name in dict.fromkeys(groups):
+            if topic is None:
+                errors.append(no_offsets_topic(name))
+                continue
+            number = offsets_partition(name, len(topic.partitions))
+            leader = brokers.get(topic.partitions[number].leader)
+            if leader is None:
+                errors.append(item_error(name, "COORDINATOR_NOT_AVAILABLE"))
+            else:
+                found[name] = leader
+        return Placement(
+            partitions=self._offsets_partitions or None,
+            coordinators=found,
+            cluster_id=self._cluster_id,
+            bootstrap=self._settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
 
     def snapshot(
         self,
@@ -187,19 +231,26 @@ class LibrdkafkaClient:
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
 
     def _metadata(self) -> Any:
+        """The cluster's metadata; waits no longer once the login or the handshake has failed."""
         self._complaint = None
-        try:
-            return self._admin.list_topics(timeout=self._left_s())
-        except KafkaException as error:
-            self._admin.poll(0)  # delivers what it complained of meanwhile
-            failure = self._failure(error.args[0])
-            servers = self._settings.bootstrap_servers
-            code, detail = self._complaint or (failure.code, "no answer in time")
-            raise BrokerFailure(
-                code,
-                f"{servers} cannot be reached through librdkafka: {detail}",
-                hint="check address, security protocol and login",
-            ) from error
+        while True:
+            try:
+                return self._admin.list_topics(timeout=min(self._left_s(), _LOOK_S))
+            except KafkaException as error:
+                self._admin.poll(0)  # delivers what it complained of meanwhile
+                if time.monotonic() < self._ends_at and not self._is_kept_out():
+                    continue
+                failure = self._failure(error.args[0])
+                servers = self._settings.bootstrap_servers
+                code, detail = self._complaint or (failure.code, "no answer in time")
+                raise BrokerFailure(
+                    code,
+                    f"{servers} cannot be reached through librdkafka: {detail}",
+                    hint="check address, security protocol and login",
+                ) from error
+
+    def _is_kept_out(self) -> bool:
+        return self._complaint is not None and self._complaint[0] in _FINAL
 
     def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
         if not names:
@@ -219,7 +270,10 @@ class LibrdkafkaClient:
         return found
 
     def _with_commits(self, groups: list[Group], errors: list[ItemError]) -> list[Group]:
-        """The groups with their offsets: one request each, many under way at once."""
+        """The groups with their offsets: one request each, many under way at once.
+
+        The metadata of a commit is left alone: the Python binding reads it past its end.
+        """
         done: list[Group] = []
         for start in range(0, len(groups), _AT_ONCE):
             part = groups[start : start + _AT_ONCE]
@@ -245,7 +299,7 @@ class LibrdkafkaClient:
                         errors.append(item_error(target, self._failure(item.error)))
                     elif item.offset >= 0:
                         offsets.setdefault(item.topic, {})[item.partition] = CommittedOffset(
-                            item.offset, item.leader_epoch, item.metadata or ""
+                            item.offset, item.leader_epoch
                         )
                 done.append(replace(group, offsets=offsets))
         return done
@@ -346,7 +400,6 @@ class LibrdkafkaClient:
         code = CODES.get(name)
         if code is None or name == "_ALL_BROKERS_DOWN":
             return
-        telling = code in ("SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED")
-        if self._complaint is None or telling:
+        if self._complaint is None or code in _FINAL:
             detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
             self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))

@@ -13,6 +13,7 @@ from kgroups.core.kafka.answers import (
     Isolation,
     Outcome,
     Placement,
+    no_offsets_topic,
     outcome_of,
 )
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
@@ -61,6 +62,26 @@ class WireClient:
         """
         return tuple((await read_topics(self._cluster, None, deadline)).topics)
 
+    async def place(self, groups: Sequence[str], deadline: Deadline) -> Placement:
+        """Where these groups live; nothing is created for it."""
+        cluster = self._cluster
+        if cluster.has_offsets_topic:
+            placed, lost = await cluster.coordinators(list(dict.fromkeys(groups)), deadline)
+            errors = [item_error(name, failure) for name, failure in lost.items()]
+        else:
+            placed, errors = {}, [no_offsets_topic(name) for name in dict.fromkeys(groups)]
+        return Placement(
+            partitions=cluster.offsets_partitions,
+            coordinators={
+                name: cluster.brokers[broker]
+                for name, broker in placed.items()
+                if broker in cluster.brokers
+            },
+            cluster_id=cluster.cluster_id,
+            bootstrap=cluster.settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
+
     async def snapshot(
         self,
         groups: Sequence[str] | None,
@@ -107,29 +128,6 @@ class WireClient:
             cluster_id=self._cluster.cluster_id,
             bootstrap=self._cluster.settings.bootstrap_servers,
             errors=tuple(errors),
-        )
-
-    async def coordinators(self, names: Sequence[str], deadline: Deadline) -> Placement:
-        """The coordinator of each name; asking does not create `__consumer_offsets`."""
-        cluster = self._cluster
-        if not cluster.has_offsets_topic:
-            missing = BrokerFailure(
-                "COORDINATOR_NOT_AVAILABLE",
-                "the cluster has no `__consumer_offsets` yet",
-                hint="the first group to commit creates it",
-            )
-            errors = tuple(item_error(name, missing) for name in names)
-            return Placement(None, {}, cluster.cluster_id, errors)
-        placed, failures = await cluster.coordinators(names, deadline)
-        return Placement(
-            partitions=cluster.offsets_partitions,
-            coordinators={
-                name: cluster.brokers[broker]
-                for name, broker in placed.items()
-                if broker in cluster.brokers
-            },
-            cluster_id=cluster.cluster_id,
-            errors=tuple(item_error(name, failure) for name, failure in failures.items()),
         )
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
