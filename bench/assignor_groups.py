@@ -10,7 +10,7 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.javahash import java_sorted, string_hash
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.assignors.target import TargetAssignment, uuid_hash, uuid_halves
+from kgroups.assignors.target import TargetAssignment, uuid_halves, uuid_hash
 from kgroups.assignors.wire import encode_sticky_data
 
 LONG = 0xFFFFFFFFFFFFFFFF

@@ -12,7 +12,7 @@ from uuid import uuid4
 from kgroups.core.coordinator.config import MINUTE_MS, PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, EventKind, Write
-from kgroups.core.coordinator.javahash import offsets_partition
+from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.record_codec import encode_key, encode_value
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
