@@ -254,7 +254,9 @@ def session_timer(shard: Shard, group_id: str, member_id: str, payload: object) 
         return
     if member_id in group.pending_join:
         group.remove(member_id)
-        complete_if_all_joined(shard, group)
+        # Unlike a member that leaves, this one may cut the initial delay short.
+        if group.state is ClassicState.PREPARING_REBALANCE and group.all_joined():
+            complete_join_phase(shard, group)
         return
     member = group.members.get(member_id)
     if member is None or member.is_heard_of():

@@ -22,12 +22,17 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator import classic_routes
+from kgroups.core.coordinator import classic_routes, common_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group, GroupKind
 from kgroups.core.coordinator.messages import Request
+from kgroups.core.coordinator.offset_delete import (
+    delete_topic_offsets,
+    expire_offsets,
+    schedule_expiration,
+)
 from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
@@ -56,14 +61,14 @@ def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
     return merged
 
 
-ROUTES: Routes = merge_routes(classic_routes.ROUTES)
-TIMERS: Mapping[TimerKind, TimerHandler] = {**classic_routes.TIMERS}
-REPLAY: Mapping[type, Replay] = {**classic_routes.REPLAY}
+ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES)
+TIMERS: Mapping[TimerKind, TimerHandler] = {**common_routes.TIMERS, **classic_routes.TIMERS}
+REPLAY: Mapping[type, Replay] = {**common_routes.REPLAY, **classic_routes.REPLAY}
 LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
     GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
 }
 # (shard, topology before), once the shard has the new one.
-ON_TOPOLOGY: tuple[OnTopology, ...] = ()
+ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets,)
 
 
 class Coordinator:
@@ -85,6 +90,8 @@ class Coordinator:
         now_ms: int,
     ) -> None:
         self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms)
+        for partition in self._shard.partitions:
+            schedule_expiration(self._shard, partition)
 
     # ------------------------------------------------------------------ requests and time
 
@@ -174,6 +181,7 @@ class Coordinator:
         for group in list(shard.groups.values()):
             if group.partition == partition:
                 LIFECYCLE[group.kind][0](shard, group)
+        schedule_expiration(shard, partition)
         self._fire(now_ms)
 
     def resign(self, now_ms: int, partition: int) -> None:
@@ -187,6 +195,7 @@ class Coordinator:
             LIFECYCLE[group.kind][1](shard, group)
             del shard.groups[group.group_id]
         shard.offsets.forget_groups(lambda group_id: shard.partition_of(group_id) == partition)
+        shard.cancel(TimerKind.EXPIRATION, str(partition))
         shard.set_partition(partition, PartitionState.NOT_OURS)
 
     def write_failed(self, now_ms: int, write: Write, error: ErrorCode) -> None:
@@ -200,6 +209,17 @@ class Coordinator:
         """
         self._shard.now_ms = now_ms
         self._shard.take_back(write.sequence, error)
+        self._fire(now_ms)
+
+    def expire_offsets(self, now_ms: int) -> None:
+        """Look for expired offsets now; the next look is one check interval from here."""
+        shard = self._shard
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        for partition, state in shard.partitions.items():
+            if state is PartitionState.ACTIVE:
+                shard.begin_step()
+                expire_offsets(shard, partition)
         self._fire(now_ms)
 
     # ------------------------------------------------------------------ cluster and settings

@@ -10,10 +10,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
+from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offset_messages import OffsetCommitRequest, TxnOffsetCommitRequest
 from kgroups.core.coordinator.records import OffsetCommitValue, Record
 from kgroups.core.coordinator.snapshot import GroupSnapshot
+from kgroups.core.coordinator.topology import Topology
 
 if TYPE_CHECKING:
     from kgroups.core.coordinator.shard import Shard
@@ -90,6 +92,11 @@ class Group(ABC):
     @abstractmethod
     def describe(self, version: int) -> DescribedGroup:
         """The group in a DescribeGroups answer of this version."""
+
+    def describe_consumer(self, version: int, topology: Topology) -> DescribedConsumerGroup:
+        """The group in a ConsumerGroupDescribe answer; most kinds are none of these."""
+        message = f"Group {self.group_id} is not a consumer group."
+        return DescribedConsumerGroup(self.group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
 
     @abstractmethod
     def tombstones(self) -> list[Record]:

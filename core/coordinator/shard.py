@@ -220,9 +220,13 @@ class Shard:
         """NONE if this coordinator serves the group now, else 15, 16 or 14."""
         if not self.active:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        if self.serves_all:
-            return ErrorCode.NONE
-        state = self.partitions[self.partition_of(group_id)]
+        return (
+            ErrorCode.NONE if self.serves_all else self.check_partition(self.partition_of(group_id))
+        )
+
+    def check_partition(self, partition: int) -> ErrorCode:
+        """NONE if this coordinator serves the partition now, else 16 or 14."""
+        state = self.partitions.get(partition, PartitionState.NOT_OURS)
         if state is PartitionState.ACTIVE:
             return ErrorCode.NONE
         if state is PartitionState.LOADING:
