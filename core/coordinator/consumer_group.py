@@ -270,14 +270,12 @@ class ConsumerGroup(Group):
         return lambda value: value.commit_timestamp_ms
 
     def describe(self, version: int) -> DescribedGroup:
-        if version < GROUP_ID_NOT_FOUND_VERSION:
-            return DescribedGroup(self.group_id, group_state="Dead")
-        return DescribedGroup(
-            self.group_id,
-            ErrorCode.GROUP_ID_NOT_FOUND,
-            f"Group {self.group_id} is not a classic group.",
-            "Dead",
+        return described_as_dead(
+            self.group_id, version, f"Group {self.group_id} is not a classic group."
         )
+
+    def describe_consumer(self, version: int, topology: Topology) -> DescribedConsumerGroup:
+        return describe_consumer_group(self, version, topology)
 
     def tombstones(self) -> list[Record]:
         group_id = self.group_id

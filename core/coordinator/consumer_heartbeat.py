@@ -19,7 +19,12 @@ from kgroups.core.coordinator.consumer_checks import (
     owned_partitions,
     refuse_heartbeat,
 )
-from kgroups.core.coordinator.consumer_convert import check_upgrade, upgrade_group
+from kgroups.core.coordinator.consumer_convert import (
+    answer_parked,
+    check_members,
+    check_upgrade,
+    upgrade_group,
+)
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_leave import leave_for_a_while, leave_group
 from kgroups.core.coordinator.consumer_member import (
@@ -140,7 +145,12 @@ def _check_group(
         return check_room(ConsumerGroup(request.group_id, 0), shard.config, request.member_id)
     if not isinstance(group, ClassicGroup):
         return _other_kind(request.group_id)
-    return check_upgrade(shard, group)
+    refusal = check_upgrade(shard, group)
+    if refusal is None:
+        # From here on Kafka has told the members to join again, whatever becomes of the upgrade.
+        answer_parked(shard, group)
+        refusal = check_members(group)
+    return refusal
 
 
 def _other_kind(group_id: str) -> Refusal:

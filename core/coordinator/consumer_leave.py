@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgroups.core.coordinator.consumer_batch import Batch
-from kgroups.core.coordinator.consumer_convert import can_downgrade, downgrade_group
+from kgroups.core.coordinator.consumer_convert import (
+    MEMBER_TIMERS,
+    can_downgrade,
+    downgrade_group,
+)
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
     LEAVE_STATIC_EPOCH,
@@ -25,13 +29,6 @@ from kgroups.core.coordinator.records import (
     Record,
 )
 from kgroups.core.coordinator.shard import Shard, TimerKind
-
-MEMBER_TIMERS = (
-    TimerKind.SESSION,
-    TimerKind.REBALANCE,
-    TimerKind.CLASSIC_JOIN,
-    TimerKind.CLASSIC_SYNC,
-)
 
 
 def leave_group(
