@@ -51,7 +51,7 @@ def _describe(shard: Shard, group_id: str, version: int) -> DescribedGroup:
     error = shard.check_place(group_id)
     if error is not ErrorCode.NONE:
         return DescribedGroup(group_id, error)
-    group = shard.groups.get(group_id)
+    group = shard.shown_group(group_id)
     if group is None:
         return described_as_dead(group_id, version, f"Group {group_id} not found.")
     return group.describe(version)
@@ -78,7 +78,7 @@ def _describe_consumer(shard: Shard, group_id: str, version: int) -> DescribedCo
     error = shard.check_place(group_id)
     if error is not ErrorCode.NONE:
         return DescribedConsumerGroup(group_id, error)
-    group = shard.groups.get(group_id)
+    group = shard.shown_group(group_id)
     if group is None:
         message = f"Group {group_id} not found."
         return DescribedConsumerGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
@@ -105,7 +105,7 @@ def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> No
     listed = (
         ListedGroup(group_id, group.listed_protocol_type(), group.state_name(), group.kind.value)
         for group_id, group in sorted(shard.groups.items())
-        if shard.check_place(group_id) is ErrorCode.NONE
+        if shard.shown_group(group_id) and shard.check_place(group_id) is ErrorCode.NONE
     )
     passing = tuple(
         one

@@ -51,6 +51,7 @@ def join_no_group(
 def create_group(shard: Shard, group_id: str, reason: str) -> ClassicGroup:
     """A new, empty group in memory."""
     group = ClassicGroup(group_id, shard.partition_of(group_id), state_since_ms=shard.now_ms)
+    group.hidden_until = shard.sequence
     shard.groups[group_id] = group
     shard.event(EventKind.GROUP_CREATED, group_id, reason=reason)
     return group

@@ -235,11 +235,11 @@ class Membership:
 
     def compute_topics(self) -> frozenset[str] | None:
         """Topics that the members subscribe to; None if that cannot be known."""
-        if self.protocol_type is None:
+        if not self.is_consumers():
             return None
         if not self.members:
             return frozenset()
-        if not self.is_consumers() or self.protocol is None:
+        if self.protocol is None:
             return None
         topics: set[str] = set()
         try:

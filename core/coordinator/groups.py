@@ -40,14 +40,16 @@ class Group(ABC):
     Attributes:
         group_id: its name.
         partition: partition of `__consumer_offsets` that holds it.
+        hidden_until: a group that exists in memory and not in the log (its first commit was
+            refused) is shown by no answer before the log has grown beyond this write.
     """
 
     kind: ClassVar[GroupKind]
-    __slots__ = ("group_id", "partition")
 
     def __init__(self, group_id: str, partition: int) -> None:
         self.group_id = group_id
         self.partition = partition
+        self.hidden_until = -1
 
     @abstractmethod
     def state_name(self) -> str:

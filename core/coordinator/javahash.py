@@ -1,45 +1,25 @@
-"""Java's string hash and the iteration order of `java.util.HashMap`, exact.
+"""The iteration order of `java.util.HashMap`, exact.
 
 Leaders, votes and the order of members in answers and records follow the order in which a Java
 coordinator walks its maps, so that order is part of the protocol's behaviour.
-Source: `java.lang.String.hashCode`, `java.util.HashMap` (table of power-of-two size, buckets in
+Source: `java.util.HashMap` (table of power-of-two size, buckets in
 insertion order, doubled when more than three quarters full, never shrunk).
 """
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from kgroups.core.coordinator.placement import java_hash
+
 INITIAL_CAPACITY = 16
 
 V = TypeVar("V")
-
-
-def java_hash(text: str) -> int:
-    """`text.hashCode()` of Java: signed 32 bit, over UTF-16 code units."""
-    value = 0
-    if text.isascii():
-        for unit in text.encode("ascii"):
-            value = (31 * value + unit) & 0xFFFFFFFF
-    else:
-        raw = text.encode("utf-16-be", "surrogatepass")
-        for at in range(0, len(raw), 2):
-            value = (31 * value + (raw[at] << 8 | raw[at + 1])) & 0xFFFFFFFF
-    return value - 0x100000000 if value & 0x80000000 else value
 
 
 def spread_hash(text: str) -> int:
     """The unsigned hash that HashMap takes a key's bucket from: high bits mixed into low ones."""
     value = java_hash(text) & 0xFFFFFFFF
     return value ^ (value >> 16)
-
-
-def offsets_partition(group_id: str, partitions: int) -> int:
-    """Partition of `__consumer_offsets` that holds the group: `abs(hashCode) % partitions`.
-
-    The smallest int has no absolute value in Java; Kafka's `Utils.abs` makes it 0.
-    """
-    value = java_hash(group_id)
-    return 0 if value == -0x80000000 else abs(value) % partitions
 
 
 def grown_capacity(size: int, capacity: int = INITIAL_CAPACITY) -> int:

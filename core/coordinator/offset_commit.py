@@ -42,7 +42,7 @@ def replay_offset(
 ) -> Undo:
     """Play a commit into the state; a group that only commits comes into being by it."""
     if value is not None and key.group_id not in shard.groups:
-        create_group(shard, key.group_id, "it committed an offset")
+        create_group(shard, key.group_id, "it committed an offset").hidden_until = -1
     return shard.offsets.apply(key, value, producer_id)
 
 

@@ -33,7 +33,7 @@ def _fetch_group(
     if asked.group_id is None:
         return _refuse(request, asked, ErrorCode.INVALID_GROUP_ID)
     error = shard.check_place(asked.group_id)
-    group = shard.groups.get(asked.group_id)
+    group = shard.shown_group(asked.group_id)
     if error is ErrorCode.NONE and group is not None:
         error = group.check_fetch(asked.member_id, asked.member_epoch)
     if error is not ErrorCode.NONE:

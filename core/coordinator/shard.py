@@ -23,8 +23,8 @@ from kgroups.core.coordinator.effects import (
 )
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
-from kgroups.core.coordinator.javahash import offsets_partition
 from kgroups.core.coordinator.offsets import OffsetStore, Undo
+from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import Topology
@@ -65,6 +65,7 @@ class Shard:
         now_ms: time of the step that is being carried out.
         groups: by id; a group that is not here does not exist.
         group_configs: dynamic settings by group id, broker property -> text.
+        sequence: number of the latest Write.
         replay_table: key class -> function that plays such a record into the state.
     """
 
@@ -91,7 +92,7 @@ class Shard:
         self.serves_all = True
         self.effects: list[Effect] = []
         self.background: deque[Callable[[], None]] = deque()
-        self._sequence = 0
+        self.sequence = 0
         self._after = 0
         self._undo: dict[int, tuple[list[Undo], Failed | None]] = {}
 
@@ -155,19 +156,19 @@ class Shard:
                 step = self.replay_table[type(key)](self, key, value, producer_id)
                 if step is not None:
                     undo.append(step)
-        self._sequence += 1
-        self._after = self._sequence
-        self._undo[self._sequence] = (undo, failed)
-        self.effects.append(Write(self._sequence, partition, batch, producer_id, producer_epoch))
+        self.sequence += 1
+        self._after = self.sequence
+        self._undo[self.sequence] = (undo, failed)
+        self.effects.append(Write(self.sequence, partition, batch, producer_id, producer_epoch))
 
     def write_marker(
         self, partition: int, producer_id: int, producer_epoch: int, *, committed: bool
     ) -> None:
         """Append the end of a transaction."""
-        self._sequence += 1
-        self._after = self._sequence
+        self.sequence += 1
+        self._after = self.sequence
         self.effects.append(
-            Write(self._sequence, partition, (), producer_id, producer_epoch, committed)
+            Write(self.sequence, partition, (), producer_id, producer_epoch, committed)
         )
 
     def take_back(self, sequence: int, error: ErrorCode) -> None:
@@ -237,6 +238,11 @@ class Shard:
         """From now on be this to a partition of `__consumer_offsets`."""
         self.partitions[partition] = state
         self.serves_all = all(one is PartitionState.ACTIVE for one in self.partitions.values())
+
+    def shown_group(self, group_id: str) -> Group | None:
+        """The group as answers to readers show it; None if there is none, or none yet."""
+        group = self.groups.get(group_id)
+        return group if group is not None and group.hidden_until < self.sequence else None
 
     def remove_group(self, group_id: str, reason: str) -> Undo:
         """Forget a group; gives back what undoes it."""
