@@ -13,13 +13,15 @@ from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.javahash import (
     hash_order,
     java_sorted,
+    spread,
     string_hash,
     string_hashes,
     utf16_key,
 )
+from kgroups.assignors.javatable import HashTable
 from kgroups.assignors.spec import AssignmentRequest, AssignorError, MemberSubscription
 
-ANSWER_COPIES = 2  # the assignor's own map, then the map of the answer
+ANSWER_COPIES = (16, 16)  # the assignor's own map, then the map of the answer
 
 MemberOrder = Callable[[Sequence[MemberSubscription]], list[int]]
 
@@ -68,29 +70,69 @@ class LeaderView:
         """Positions in `members`, in member order."""
         return self._member_order(self.members)
 
+    def copied(self, order: Sequence[int], capacity: int = 16) -> list[int]:
+        """Positions in the order of a map into which Java puts them in the given order.
+
+        Args:
+            order: positions in `members`.
+            capacity: first size of the map's table.
+        """
+        return hash_order(
+            order,
+            [self._hashes[index] for index in order],
+            capacity=capacity,
+            order=self._id_key,
+        )
+
+    def taken_and_returned(self, taken: Sequence[int], returned: Sequence[int]) -> list[int]:
+        """Positions in the order of the members' map after some were removed and put back."""
+        codes = [spread(code) for code in self._hashes]
+        table: HashTable[int] = HashTable(16, self._id_key)
+        for position, code in enumerate(codes):
+            table.put(position, code)
+        for position in taken:
+            table.remove(position, codes[position])
+        for position in returned:
+            table.put(position, codes[position])
+        return table.keys()
+
     def answer(
-        self, assignment: CompactAssignment, copies: int = ANSWER_COPIES
+        self, assignment: CompactAssignment, capacities: Sequence[int] = ANSWER_COPIES
     ) -> CompactAssignment:
         """The assignment with members in the order of the answer.
 
-        Java puts the members from map to map. That changes nothing but the order inside a chain
-        of nine and more.
+        Java puts the members from map to map, which changes their order inside a chain.
 
         Args:
             assignment: members in the order of `members`.
-            copies: how many maps are filled, each in the order of the one before.
+            capacities: first table size of each map that is filled from the one before.
         """
         order = list(range(len(self.members)))
-        for _ in range(copies):
-            again = hash_order(
-                order,
-                [self._hashes[index] for index in order],
-                order=lambda index: utf16_key(self.member_ids[index]),
-            )
-            if again == order:
-                break
-            order = again
-        return assignment if order == sorted(order) else assignment.permuted(order)
+        for capacity in capacities:
+            order = self.copied(order, capacity)
+        return self.in_order(assignment, order)
+
+    def in_order(self, assignment: CompactAssignment, order: Sequence[int]) -> CompactAssignment:
+        """The assignment with members in the given order of positions."""
+        unchanged = all(place == index for index, place in enumerate(order))
+        return assignment if unchanged else assignment.permuted(order)
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        """For each position its place in the order of member ids."""
+        order = sorted(range(len(self.members)), key=self._id_key)
+        ranks = [0] * len(order)
+        for rank, position in enumerate(order):
+            ranks[position] = rank
+        return ranks
+
+    @cached_property
+    def _id_key(self) -> Callable[[int], bytes | str]:
+        """Sort key of a position that orders members by id."""
+        ids = self.member_ids
+        if all(map(str.isascii, ids)):
+            return ids.__getitem__
+        return lambda position: utf16_key(ids[position])
 
     @cached_property
     def subscribed(self) -> list[str]:

@@ -5,6 +5,7 @@ import pytest
 from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.roundrobin import RoundRobinAssignor
 from kgroups.assignors.spec import Assignor
+from kgroups.assignors.sticky import StickyAssignor
 from tests.assignors.cases import client_answers, difference, recorded
 
 ENGINES: dict[str, tuple[str, Assignor]] = {
@@ -12,6 +13,11 @@ ENGINES: dict[str, tuple[str, Assignor]] = {
     "range with arrays": ("range", RangeAssignor(vector_from=1)),
     "roundrobin with lists": ("roundrobin", RoundRobinAssignor()),
     "roundrobin with arrays": ("roundrobin", RoundRobinAssignor(vector_from=1)),
+    "sticky": ("sticky", StickyAssignor()),
+    "cooperative-sticky": (
+        "cooperative-sticky",
+        StickyAssignor("cooperative-sticky", cooperative=True),
+    ),
 }
 
 

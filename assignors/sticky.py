@@ -1,0 +1,86 @@
+"""`sticky` and `cooperative-sticky`: balance, and as few partitions moved as possible.
+
+Source: org.apache.kafka.clients.consumer.StickyAssignor, CooperativeStickyAssignor and
+internals.AbstractStickyAssignor (KIP-54, KIP-429).
+"""
+
+from kgroups.assignors.claims import (
+    MemberData,
+    cooperative_member_data,
+    read_claims,
+    sticky_member_data,
+)
+from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.group import LeaderView
+from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.sticky_constrained import assign_constrained, constrained_answer
+from kgroups.assignors.sticky_general import GeneralView
+from kgroups.assignors.sticky_literal import LiteralBalance
+
+
+class StickyAssignor:
+    """`sticky`, eager; or `cooperative-sticky`, which hands over a partition in two rounds.
+
+    Args:
+        name: registered name.
+        cooperative: withhold in this round what its owner must give up first.
+    """
+
+    def __init__(self, name: str = "sticky", *, cooperative: bool = False) -> None:
+        self.name = name
+        self.cooperative = cooperative
+        self._member_data: MemberData = (
+            cooperative_member_data if cooperative else sticky_member_data
+        )
+
+    def assign(self, request: AssignmentRequest) -> CompactAssignment:
+        """Every partition of the subscribed topics, in Java's list order.
+
+        A cooperative round leaves out what is in transfer; `withheld` of the result names it.
+
+        Raises:
+            AssignorError: a faithful request on which the Java class throws.
+        """
+        view = LeaderView(request)
+        claims = read_claims(view, self._member_data)
+        if claims.equal:
+            lists, moving = assign_constrained(view, claims)
+            withheld = self._withhold(lists, moving)
+            return constrained_answer(view, lists, claims, withheld)
+        general = GeneralView(view)
+        balance = LiteralBalance(general, general.start(claims))
+        lists = balance.run()
+        withheld = self._withhold(lists, _in_transfer(view, lists) if self.cooperative else {})
+        return general.answer(lists, claims, withheld, balance.fixed)
+
+    def _withhold(self, lists: list[list[int]], moving: dict[int, int]) -> dict[int, int]:
+        """Take what is in transfer from its new owner, in a cooperative round."""
+        if not self.cooperative:
+            return {}
+        for number, member in moving.items():
+            lists[member].remove(number)
+        return moving
+
+
+def _in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
+    """Partitions given to one member that did not claim them and missing from one that did."""
+    added: dict[int, int] = {}
+    missing: set[int] = set()
+    for member, numbers in enumerate(lists):
+        claimed = set(_owned_numbers(view, member))
+        added.update((number, member) for number in numbers if number not in claimed)
+        missing |= claimed.difference(numbers)
+    return {number: member for number, member in added.items() if number in missing}
+
+
+def _owned_numbers(view: LeaderView, member: int) -> list[int]:
+    """Existing partitions that a member's subscription claims, raw."""
+    table = view.table
+    return [
+        table.bases[place] + partition
+        for topic, partitions in view.members[member].owned
+        for place in [table.index.get(topic)]
+        if place is not None
+        for partition in partitions
+        if 0 <= partition < table.counts[place]
+    ]
