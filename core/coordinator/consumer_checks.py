@@ -12,7 +12,6 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.consumer_group import ConsumerGroup, is_subset
 from kgroups.core.coordinator.consumer_member import (
     JOIN_EPOCH,
-    LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
     ConsumerMember,
 )
@@ -22,6 +21,7 @@ from kgroups.core.coordinator.consumer_messages import (
     TopicPartitions,
 )
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.javahash import hash_map_order
 
 CLIENT_MADE_ID_VERSION = 1  # from here on the client makes its member id itself
 
@@ -49,7 +49,7 @@ def check_request(
         return Refusal(ErrorCode.INVALID_REQUEST, text)
     names = tuple(assignors)
     if request.server_assignor is not None and request.server_assignor not in names:
-        listed = ", ".join(names)
+        listed = ", ".join(hash_map_order(names))
         return Refusal(
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {request.server_assignor} is not supported. "
@@ -90,8 +90,6 @@ def _invalid_join(request: ConsumerGroupHeartbeatRequest) -> str | None:
     if request.subscribed_topic_names is None and (
         request.version < CLIENT_MADE_ID_VERSION or request.subscribed_topic_regex is None
     ):
-        if request.version < CLIENT_MADE_ID_VERSION:
-            return "SubscribedTopicNames must be set in first request."
         return (
             "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when "
             "(re-)joining."
@@ -103,9 +101,7 @@ def _blank(text: str | None) -> bool:
     return text is not None and not text.strip()
 
 
-def check_room(
-    group: ConsumerGroup, config: CoordinatorConfig, member_id: str
-) -> Refusal | None:
+def check_room(group: ConsumerGroup, config: CoordinatorConfig, member_id: str) -> Refusal | None:
     """GROUP_MAX_SIZE_REACHED if the group is full and this is none of its members."""
     if len(group.members) < config.consumer_max_size or member_id in group.members:
         return None
@@ -123,14 +119,22 @@ def find_member(
     if request.instance_id is None:
         member = group.members.get(request.member_id)
         return member if member is not None else unknown_member(request.member_id, group)
-    holder = group.static_member(request.instance_id)
+    holder = find_static(group, request.instance_id)
     if holder is None:
-        return Refusal(
-            ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {request.instance_id} is unknown."
-        )
-    if holder.member_id != request.member_id:
+        text = f"Instance id {request.instance_id} is unknown."
+        return Refusal(ErrorCode.UNKNOWN_MEMBER_ID, text)
+    if isinstance(holder, ConsumerMember) and holder.member_id != request.member_id:
         return fenced_instance(request.member_id, request.instance_id, holder.member_id)
     return holder
+
+
+def find_static(group: ConsumerGroup, instance_id: str | None) -> ConsumerMember | Refusal | None:
+    """Who holds an instance id; None if nobody, a Refusal if the holder is not there any more."""
+    holder = group.static_holder(instance_id)
+    if holder is None:
+        return None
+    member_id, member = holder
+    return unknown_member(member_id, group) if member is None else member
 
 
 def unknown_member(member_id: str, group: ConsumerGroup) -> Refusal:

@@ -16,6 +16,7 @@ from kgroups.core.coordinator.classic_leave import answer_leave
 from kgroups.core.coordinator.classic_members import CONSUMER_PROTOCOL_TYPE, Parked
 from kgroups.core.coordinator.classic_rebalance import answer_join, refuse_join
 from kgroups.core.coordinator.consumer_batch import Batch
+from kgroups.core.coordinator.consumer_checks import Refusal, find_static
 from kgroups.core.coordinator.consumer_convert import can_downgrade, downgrade_group
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_leave import cancel_timers, leave_group
@@ -90,7 +91,7 @@ def _check_join(
 ) -> tuple[ErrorCode, str]:
     """NONE, or the error with the member id that its answer shows."""
     known = request.member_id in group.members or (
-        group.static_member(request.group_instance_id) is not None
+        group.static_holder(request.group_instance_id) is not None
     )
     if len(group.members) >= shard.config.consumer_max_size and not known:
         return ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID
@@ -106,9 +107,10 @@ def _check_join(
             return ErrorCode.MEMBER_ID_REQUIRED, new_member_id(shard)
         return ErrorCode.NONE, ""
     if request.member_id == UNKNOWN_MEMBER_ID:
-        return ErrorCode.NONE, ""
-    holder = group.static_member(request.group_instance_id)
-    if holder is None:
+        stale = isinstance(find_static(group, request.group_instance_id), Refusal)
+        return (ErrorCode.UNKNOWN_MEMBER_ID, "") if stale else (ErrorCode.NONE, "")
+    holder = find_static(group, request.group_instance_id)
+    if not isinstance(holder, ConsumerMember):
         return ErrorCode.UNKNOWN_MEMBER_ID, request.member_id
     if holder.member_id != request.member_id:
         return ErrorCode.FENCED_INSTANCE_ID, request.member_id
@@ -129,9 +131,10 @@ def _join(
 ) -> None:
     member_id = request.member_id or new_member_id(shard)
     known = group.members.get(member_id)
-    holder = group.static_member(request.group_instance_id)
+    holder = find_static(group, request.group_instance_id)
     batch = Batch(shard, group.partition)
-    replaced = holder if holder is not None and holder.member_id != member_id else None
+    is_other = isinstance(holder, ConsumerMember) and holder.member_id != member_id
+    replaced = holder if is_other else None
     if replaced is not None:
         leaving = {replaced.member_id}
         if not replaced.speaks_classic() and can_downgrade(shard, group, leaving, joining=True):
@@ -140,18 +143,14 @@ def _join(
         known = take_over(batch, group, replaced, member_id)
     before = known or ConsumerMember(member_id)
     updated = _updated(before, request, subscription)
-    if known is not None and not known.speaks_classic() and replaced is None:
-        others = [one for one in group.members.values() if one.member_id != member_id]
-        if others and can_downgrade(shard, group, {member_id}, joining=True):
-            _convert(batch, parked, request, group, updated, member_id)
-            return
     unused = _unused_pattern(group, before)
+    group.update_kind()
     if updated != before or member_id not in group.members:
         batch.add(member_record(group.group_id, updated))
     RegexStatus(unused=unused).apply(batch, group)
     names_changed = updated.subscribed_topic_names != before.subscribed_topic_names
     regex_changed = bool(before.subscribed_topic_regex)
-    advance_group(batch, group, bump=names_changed or regex_changed)
+    advance_group(batch, group, updated, bump=names_changed or regex_changed)
     member = reconcile_member(
         batch,
         group,
@@ -161,9 +160,7 @@ def _join(
     )
     shard.cancel(TimerKind.CLASSIC_JOIN, group.group_id, member_id)
     shard.schedule(TimerKind.SESSION, group.group_id, member_id, request.session_timeout_ms)
-    shard.schedule(
-        TimerKind.CLASSIC_SYNC, group.group_id, member_id, updated.rebalance_timeout_ms
-    )
+    shard.schedule(TimerKind.CLASSIC_SYNC, group.group_id, member_id, updated.rebalance_timeout_ms)
     _write_join(batch, parked, request)
     answer_join(shard, parked, _joined(member.member_id, member.member_epoch, request))
 
@@ -245,17 +242,6 @@ def _join_and_downgrade(
     answer_join(batch.shard, parked, _joined(member_id, generation, request))
 
 
-def _convert(
-    batch: Batch,
-    parked: Parked,
-    request: JoinGroupRequest,
-    group: ConsumerGroup,
-    updated: ConsumerMember,
-    member_id: str,
-) -> None:
-    raise AssertionError(member_id)
-
-
 def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:
     """SyncGroup to a consumer group."""
     assert isinstance(group, ConsumerGroup)
@@ -318,8 +304,8 @@ def _classic_member(
     group: ConsumerGroup, member_id: str, instance_id: str | None
 ) -> ConsumerMember | ErrorCode:
     if instance_id is not None:
-        holder = group.static_member(instance_id)
-        if holder is None:
+        holder = find_static(group, instance_id)
+        if not isinstance(holder, ConsumerMember):
             return ErrorCode.UNKNOWN_MEMBER_ID
         if holder.member_id != member_id:
             return ErrorCode.FENCED_INSTANCE_ID
@@ -393,10 +379,11 @@ def leave_group_request(
 
 def _leaver(group: ConsumerGroup, one: MemberIdentity) -> ConsumerMember | ErrorCode:
     if one.member_id == UNKNOWN_MEMBER_ID:
-        return group.static_member(one.group_instance_id) or ErrorCode.UNKNOWN_MEMBER_ID
+        found = find_static(group, one.group_instance_id)
+        return found if isinstance(found, ConsumerMember) else ErrorCode.UNKNOWN_MEMBER_ID
     if one.group_instance_id is not None:
-        holder = group.static_member(one.group_instance_id)
-        if holder is None:
+        holder = find_static(group, one.group_instance_id)
+        if not isinstance(holder, ConsumerMember):
             return ErrorCode.UNKNOWN_MEMBER_ID
         if holder.member_id != one.member_id:
             return ErrorCode.FENCED_INSTANCE_ID

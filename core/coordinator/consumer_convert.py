@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from kgroups.core.coordinator.classic_group import ClassicGroup
-from kgroups.core.coordinator.classic_members import CONSUMER_PROTOCOL_TYPE, ClassicMember, Parked
+from kgroups.core.coordinator.classic_members import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from kgroups.core.coordinator.classic_rebalance import refuse_join, restart_session, start_rebalance
 from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.consumer_batch import Batch
@@ -25,6 +25,7 @@ from kgroups.core.coordinator.consumer_member import (
     current_record,
     member_record,
 )
+from kgroups.core.coordinator.consumer_metadata import group_hash
 from kgroups.core.coordinator.consumer_protocol import (
     ProtocolError,
     read_assignment,
@@ -94,7 +95,8 @@ def upgrade_group(batch: Batch, group: Group) -> ConsumerGroup:
         return new
     group_id, epoch = group.group_id, group.generation
     batch.extend(member_record(group_id, one) for one in members)
-    batch.add(Record(ConsumerGroupMetadataKey(group_id), ConsumerGroupMetadataValue(epoch)))
+    epoch_value = ConsumerGroupMetadataValue(epoch, group_hash(shard, new))
+    batch.add(Record(ConsumerGroupMetadataKey(group_id), epoch_value))
     batch.extend(
         target_record(
             group_id, one.member_id, {topic: frozenset(p) for topic, p in one.assigned.items()}
@@ -124,6 +126,9 @@ def answer_parked(shard: Shard, group: ClassicGroup) -> None:
 
 def check_members(group: ClassicGroup) -> Refusal | None:
     """Why the members' bytes stand in the way of an upgrade; None if they do not."""
+    if group.protocol is None:
+        # As in Kafka 4.3: without a chosen protocol the members' subscriptions cannot be found.
+        return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
     because = _unreadable(group)
     return None if because is None else _refusal(group, because)
 

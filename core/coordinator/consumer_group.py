@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID
 
-from kgroups.core.coordinator.admin_messages import DescribedGroup
+from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
+from kgroups.core.coordinator.consumer_describe import describe_consumer_group
 from kgroups.core.coordinator.consumer_member import (
     ConsumerMember,
     Owned,
@@ -18,6 +19,7 @@ from kgroups.core.coordinator.consumer_member import (
     member_record,
     sets_of,
 )
+from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import (
     CommitRequest,
@@ -26,7 +28,7 @@ from kgroups.core.coordinator.groups import (
     PartitionVerdict,
     RetentionStart,
 )
-from kgroups.core.coordinator.javahash import JavaHashMap, hash_map_order
+from kgroups.core.coordinator.javahash import JavaHashMap, copied_capacity, hash_map_order
 from kgroups.core.coordinator.offset_messages import OffsetCommitRequest
 from kgroups.core.coordinator.records import (
     AssignedTopic,
@@ -42,6 +44,7 @@ from kgroups.core.coordinator.records import (
     Record,
 )
 from kgroups.core.coordinator.snapshot import GroupSnapshot, MemberSnapshot
+from kgroups.core.coordinator.topology import Topology
 
 if TYPE_CHECKING:
     from kgroups.core.coordinator.shard import Shard
@@ -49,7 +52,6 @@ if TYPE_CHECKING:
 FIRST_EPOCH = 1
 PROTOCOL_TYPE = "consumer"
 EPOCH_COMMIT_VERSION = 9  # OffsetCommit: from here on it carries a member epoch
-GROUP_ID_NOT_FOUND_VERSION = 6  # DescribeGroups: from here on an unknown group is an error
 
 
 class ConsumerGroupState(StrEnum):
@@ -95,6 +97,7 @@ class ConsumerGroup(Group):
         self._patterns: dict[str, int] = {}
         self._classic_members = 0
         self._classic_protocols: dict[str, int] = {}
+        self._assignors: dict[str, int] = {}
 
     # ------------------------------------------------------------------ members
 
@@ -141,6 +144,8 @@ class ConsumerGroup(Group):
             _add_count(self._names, name, step)
         if member.subscribed_topic_regex:
             _add_count(self._patterns, member.subscribed_topic_regex, step)
+        if member.server_assignor is not None:
+            _add_count(self._assignors, member.server_assignor, step)
         if member.classic is not None:
             self._classic_members += step
             for offer in member.classic.supported_protocols:
@@ -158,11 +163,13 @@ class ConsumerGroup(Group):
             return ConsumerGroupState.STABLE
         return ConsumerGroupState.RECONCILING
 
-    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """Who holds this instance id; None if nobody does, or one who is not there any more."""
-        if instance_id is None:
-            return None
-        return self.members.get(self.static_members.get(instance_id, ""))
+    def static_holder(self, instance_id: str | None) -> tuple[str, ConsumerMember | None] | None:
+        """Who holds this instance id, with its member; None if nobody does.
+
+        A member that took another instance id and left leaves the first one pointing to nobody.
+        """
+        holder = None if instance_id is None else self.static_members.get(instance_id)
+        return None if holder is None else (holder, self.members.get(holder))
 
     def is_held_by_other(self, topic_id: UUID, partition: int, member_id: str) -> bool:
         """Whether somebody else has the partition, or must still give it back."""
@@ -202,15 +209,24 @@ class ConsumerGroup(Group):
             return member.subscribed_topic_names
         return member.subscribed_topic_names | frozenset(resolved.topics)
 
-    def preferred_assignor(self, default: str) -> str:
-        """The server-side assignor that most members ask for; ties in Java's HashMap order."""
-        votes: dict[str, int] = {}
-        for member in self.members.ordered_values():
-            if member.server_assignor is not None:
-                votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
+    def preferred_assignor(self, default: str, asking: ConsumerMember | None = None) -> str:
+        """The server-side assignor that most members ask for.
+
+        A tie goes to the name whose last vote came later: Kafka keeps names that share a bucket
+        of its table newest first, and takes a member's vote out and in again in its heartbeat.
+
+        Args:
+            asking: the member whose heartbeat this is about.
+        """
+        votes = self._assignors
         if not votes:
             return default
-        return max(hash_map_order(votes), key=votes.__getitem__)
+        names = list(reversed(votes))
+        voted = None if asking is None else asking.server_assignor
+        if voted is not None and votes[voted] == 1:
+            names.remove(voted)
+            names.insert(0, voted)
+        return max(hash_map_order(names, copied_capacity(len(names))), key=votes.__getitem__)
 
     # ------------------------------------------------------------------ what every group answers
 
@@ -270,12 +286,13 @@ class ConsumerGroup(Group):
         return lambda value: value.commit_timestamp_ms
 
     def describe(self, version: int) -> DescribedGroup:
-        return described_as_dead(
-            self.group_id, version, f"Group {self.group_id} is not a classic group."
-        )
+        message = f"Group {self.group_id} is not a classic group."
+        return described_as_dead(self.group_id, version, message)
 
-    def describe_consumer(self, version: int, topology: Topology) -> DescribedConsumerGroup:
-        return describe_consumer_group(self, version, topology)
+    def describe_consumer(
+        self, version: int, topology: Topology, default_assignor: str
+    ) -> DescribedConsumerGroup:
+        return describe_consumer_group(self, version, topology, default_assignor)
 
     def tombstones(self) -> list[Record]:
         group_id = self.group_id
@@ -302,9 +319,7 @@ class ConsumerGroup(Group):
             target_record(group_id, member_id, target)
             for member_id, target in sorted(self.target.items())
         ]
-        records.append(
-            target_epoch_record(group_id, self.target_epoch, self.target_timestamp_ms)
-        )
+        records.append(target_epoch_record(group_id, self.target_epoch, self.target_timestamp_ms))
         return records + [current_record(group_id, one) for one in members]
 
     def snapshot(self) -> GroupSnapshot:
@@ -399,18 +414,14 @@ def _add_count(counts: dict[str, int], name: str, step: int) -> None:
         del counts[name]
 
 
-def _add_holder(
-    holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str
-) -> None:
+def _add_holder(holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str) -> None:
     for topic_id, partitions in owned.items():
         by_partition = holders.setdefault(topic_id, {})
         for partition in partitions:
             by_partition.setdefault(partition, []).append(member_id)
 
 
-def _drop_holder(
-    holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str
-) -> None:
+def _drop_holder(holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str) -> None:
     for topic_id, partitions in owned.items():
         by_partition = holders[topic_id]
         for partition in partitions:

@@ -16,6 +16,7 @@ from kgroups.core.coordinator.consumer_checks import (
     check_epoch,
     check_room,
     find_member,
+    find_static,
     owned_partitions,
     refuse_heartbeat,
 )
@@ -100,29 +101,36 @@ def _stay(
     refusal = _check_group(shard, request, group)
     if refusal is not None:
         return refusal
+    if not request.member_id:
+        request = replace(request, member_id=_new_member_id(shard))
     known: ConsumerMember | None = None
     if isinstance(group, ConsumerGroup):
         found = _find(shard, request, group)
         if isinstance(found, Refusal):
             return found
         known = found
-    member_id = request.member_id or _new_member_id(shard)
+    member_id = request.member_id
     status = regex_status(shard, group, known, request)
     if isinstance(status, Refusal):
         return status
     batch = Batch(shard, shard.partition_of(request.group_id))
     group = _own_group(batch, request, group)
     foreign: Partitions = {}
-    if joining and known is not None and known.member_id != member_id or _replaces(known, request):
+    taken_over: str | None = None
+    if (joining and known is not None and known.member_id != member_id) or _replaces(
+        known, request
+    ):
         assert known is not None
         overwritten = group.members.get(member_id)
         if overwritten is not None and overwritten is not known:
             foreign = sets_of(overwritten.assigned)
+        if member_id not in group.target:
+            taken_over = member_id
         known = take_over(batch, group, known, member_id)
     before = known or ConsumerMember(member_id)
     if known is None:
         shard.event(EventKind.MEMBER_ADDED, group.group_id, member_id, "joined")
-    answer = _step(batch, group, before, request, status, foreign)
+    answer = _step(batch, group, before, request, status, foreign, taken_over)
     _write(shard, batch, token, request)
     shard.reply(token, answer)
     return None
@@ -169,10 +177,12 @@ def _find(
         owned = owned_partitions(request.topic_partitions)
         return check_epoch(member, request.member_epoch, owned) or member
     if request.instance_id is None:
-        return group.members.get(request.member_id) if request.member_id else None
-    holder = group.static_member(request.instance_id)
+        return group.members.get(request.member_id)
+    holder = find_static(group, request.instance_id)
+    if isinstance(holder, Refusal):
+        return holder
     if holder is None:
-        return group.members.get(request.member_id) if request.member_id else None
+        return group.members.get(request.member_id)
     if not holder.speaks_classic() and not holder.has_left_for_a_while():
         return Refusal(
             ErrorCode.UNRELEASED_INSTANCE_ID,
@@ -215,16 +225,19 @@ def _step(
     request: ConsumerGroupHeartbeatRequest,
     status: RegexStatus,
     foreign: Partitions,
+    taken_over: str | None,
 ) -> ConsumerGroupHeartbeatResponse:
     """Bring the group and the member on, and give the answer."""
     shard = batch.shard
+    group.update_kind()
     updated = _updated(before, request)
     names_changed = updated.subscribed_topic_names != before.subscribed_topic_names
     regex_changed = updated.subscribed_topic_regex != before.subscribed_topic_regex
     if updated != before or before.member_id not in group.members:
         batch.add(member_record(group.group_id, updated))
     status.apply(batch, group)
-    advance_group(batch, group, bump=names_changed or status.bumps)
+    bump = names_changed or status.bumps
+    advance_group(batch, group, updated, bump=bump, taken_over=taken_over)
     member = group.members[updated.member_id]
     member = reconcile_member(
         batch,
@@ -246,9 +259,7 @@ def _step(
     )
 
 
-def _updated(
-    member: ConsumerMember, request: ConsumerGroupHeartbeatRequest
-) -> ConsumerMember:
+def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
     """The member with what the request says of it; what is null stays."""
     names = request.subscribed_topic_names
     regex = request.subscribed_topic_regex
@@ -278,8 +289,7 @@ def _assignment(
     full = (
         request.rebalance_timeout_ms != -1
         and (
-            request.subscribed_topic_names is not None
-            or request.subscribed_topic_regex is not None
+            request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
         )
         and request.topic_partitions is not None
     )

@@ -21,14 +21,15 @@ from kgroups.core.coordinator.consumer_member import (
     current_record,
     member_record,
 )
-from kgroups.core.coordinator.consumer_progress import bump_epoch, group_hash
+from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_progress import bump_epoch
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.records import (
     ConsumerGroupRegularExpressionKey,
     ConsumerGroupTargetAssignmentMemberKey,
     Record,
 )
-from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.coordinator.shard import Shard
 
 
 def leave_group(
@@ -46,8 +47,7 @@ def leave_group(
         return
     for member in members:
         remove_member(batch, group, member)
-    drop_unused_patterns(batch, group)
-    group.update_kind()
+    drop_unused_patterns(batch, group, members)
     bump_epoch(batch, group, group_hash(shard, group), reason)
 
 
@@ -68,9 +68,14 @@ def cancel_timers(shard: Shard, group_id: str, member_id: str) -> None:
         shard.cancel(kind, group_id, member_id)
 
 
-def drop_unused_patterns(batch: Batch, group: ConsumerGroup) -> None:
-    """Forget the resolution of every pattern that nobody subscribes by any more."""
-    for pattern in [one for one in group.regexes if not group.pattern_users(one)]:
+def drop_unused_patterns(
+    batch: Batch, group: ConsumerGroup, gone: Sequence[ConsumerMember]
+) -> None:
+    """Forget the patterns of members that are gone, where nobody else subscribes by them."""
+    patterns = dict.fromkeys(one.subscribed_topic_regex for one in gone)
+    for pattern in patterns:
+        if not pattern or group.pattern_users(pattern):
+            continue
         key = ConsumerGroupRegularExpressionKey(group.group_id, pattern)
         batch.add(Record(key, None))
 

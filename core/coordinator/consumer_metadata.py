@@ -8,6 +8,8 @@ in order of their names; 0 stands for no topics. Source: `Utils.computeTopicHash
 import struct
 from collections.abc import Callable, Iterable
 
+from kgroups.core.coordinator.consumer_group import ConsumerGroup
+from kgroups.core.coordinator.shard import Shard
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
 MAGIC = b"\x00"
@@ -26,9 +28,7 @@ def topic_bytes(topic: TopicInfo) -> bytes:
     return b"".join(parts)
 
 
-def metadata_hash(
-    names: Iterable[str], topology: Topology, hash64: Callable[[bytes], int]
-) -> int:
+def metadata_hash(names: Iterable[str], topology: Topology, hash64: Callable[[bytes], int]) -> int:
     """Hash of those of the topics that exist, as a signed 64-bit number."""
     known = [topology.topics[name] for name in sorted(names) if name in topology.topics]
     if not known:
@@ -36,6 +36,13 @@ def metadata_hash(
     joined = b"".join(struct.pack("<Q", hash64(topic_bytes(topic))) for topic in known)
     value = hash64(joined)
     return value - 2**64 if value >= 2**63 else value
+
+
+def group_hash(shard: Shard, group: ConsumerGroup) -> int:
+    """Hash of the topics that the group subscribes to, as they are now."""
+    hash64 = shard.ports.hash64
+    assert hash64 is not None, "a coordinator that serves consumer groups has a hash"
+    return metadata_hash(group.subscribed_names(), shard.topology, hash64)
 
 
 def _uuid_halves(topic: TopicInfo) -> bytes:

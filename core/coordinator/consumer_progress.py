@@ -18,7 +18,7 @@ from kgroups.core.coordinator.consumer_member import (
     Partitions,
     current_record,
 )
-from kgroups.core.coordinator.consumer_metadata import metadata_hash
+from kgroups.core.coordinator.consumer_metadata import group_hash
 from kgroups.core.coordinator.consumer_reconcile import Reconciliation, reconcile
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
@@ -58,13 +58,6 @@ def restart_session(shard: Shard, group: ConsumerGroup, member: ConsumerMember) 
     shard.schedule(TimerKind.SESSION, group.group_id, member.member_id, timeout_ms)
 
 
-def group_hash(shard: Shard, group: ConsumerGroup) -> int:
-    """Hash of the topics that the group subscribes to, as they are now."""
-    hash64 = shard.ports.hash64
-    assert hash64 is not None, "a coordinator that serves consumer groups has a hash"
-    return metadata_hash(group.subscribed_names(), shard.topology, hash64)
-
-
 def bump_epoch(batch: Batch, group: ConsumerGroup, hash_now: int, reason: str) -> None:
     """The next group epoch."""
     value = ConsumerGroupMetadataValue(group.group_epoch + 1, hash_now)
@@ -72,8 +65,20 @@ def bump_epoch(batch: Batch, group: ConsumerGroup, hash_now: int, reason: str) -
     batch.shard.event(EventKind.EPOCH_BUMPED, group.group_id, None, reason, (group.group_epoch,))
 
 
-def advance_group(batch: Batch, group: ConsumerGroup, *, bump: bool) -> None:
-    """Bump the epoch if something changed, and compute the target if that is due."""
+def advance_group(
+    batch: Batch,
+    group: ConsumerGroup,
+    asking: ConsumerMember,
+    *,
+    bump: bool,
+    taken_over: str | None = None,
+) -> None:
+    """Bump the epoch if something changed, and compute the target if that is due.
+
+    Args:
+        asking: the member whose request this is about.
+        taken_over: a member id that got its target in this step: it is written once more.
+    """
     if bump or group.metadata_changed:
         hash_now = group_hash(batch.shard, group)
         group.update_kind()
@@ -82,7 +87,7 @@ def advance_group(batch: Batch, group: ConsumerGroup, *, bump: bool) -> None:
             bump_epoch(batch, group, hash_now, reason)
         group.metadata_changed = False
     if group.group_epoch > group.target_epoch and _target_is_due(batch.shard, group):
-        _compute_target(batch, group)
+        _compute_target(batch, group, asking, taken_over)
 
 
 def _target_is_due(shard: Shard, group: ConsumerGroup) -> bool:
@@ -94,13 +99,15 @@ def _target_is_due(shard: Shard, group: ConsumerGroup) -> bool:
     return shard.now_ms - group.target_timestamp_ms >= interval_ms
 
 
-def _compute_target(batch: Batch, group: ConsumerGroup) -> None:
+def _compute_target(
+    batch: Batch, group: ConsumerGroup, asking: ConsumerMember, taken_over: str | None
+) -> None:
     shard, group_id = batch.shard, group.group_id
-    name = group.preferred_assignor(shard.config.consumer_assignors[0])
+    name = group.preferred_assignor(shard.config.consumer_assignors[0], asking)
     targets = shard.ports.assignors[name](_assignment_spec(shard, group))
     for member_id in group.members.ordered_keys():
         target = {one: parts for one, parts in targets.get(member_id, {}).items() if parts}
-        if target != group.target.get(member_id):
+        if member_id == taken_over or target != group.target.get(member_id):
             batch.add(target_record(group_id, member_id, target))
     batch.add(target_epoch_record(group_id, group.group_epoch, shard.now_ms))
     shard.event(EventKind.TARGET_COMPUTED, group_id, None, name, (group.target_epoch,))
@@ -111,14 +118,14 @@ def _assignment_spec(shard: Shard, group: ConsumerGroup) -> AssignmentSpec:
     members = []
     topics = {}
     for member in group.members.ordered_values():
-        known = [topology.topics[name] for name in group.names_of(member) if name in topology.topics]
-        topics.update({topic.topic_id: topic for topic in known})
+        names = tuple(sorted(group.names_of(member)))
+        topics.update({name: topology.topics[name] for name in names if name in topology.topics})
         members.append(
             AssignableMember(
                 member.member_id,
                 member.instance_id,
                 member.rack_id,
-                frozenset(topic.topic_id for topic in known),
+                names,
                 group.target.get(member.member_id, {}),
             )
         )
@@ -149,14 +156,14 @@ def reconcile_member(
     if member.is_at(group.target_epoch) and not subscription_changed:
         return member
     topics = shard.topology.topics
-    subscribed = frozenset(
-        topics[name].topic_id for name in group.names_of(member) if name in topics
-    )
+    names = group.names_of(member)
+    subscribed = frozenset(topics[name].topic_id for name in names if name in topics)
     step = Reconciliation(
         group.target_epoch,
         group.target.get(member.member_id, {}),
         subscription_changed,
         subscribed,
+        not names,
         owned,
         is_held_by_other,
     )

@@ -33,6 +33,7 @@ class Reconciliation:
         target_epoch, target: of the group's target assignment.
         subscription_changed: the member's names or pattern changed in this request.
         subscribed_topic_ids: topics that the member subscribes to and that exist.
+        names_nothing: it subscribes to nothing, existing or not.
         owned: topic id to partitions as the member said in this request; None: not said, or a
             classic member that leaves it out, which counts as owning everything it had.
         is_held_by_other: whether another member has a partition assigned or pending.
@@ -42,6 +43,7 @@ class Reconciliation:
     target: Partitions
     subscription_changed: bool
     subscribed_topic_ids: frozenset[UUID]
+    names_nothing: bool
     owned: Partitions | None
     is_held_by_other: IsHeldByOther
 
@@ -68,7 +70,7 @@ def _drop_unsubscribed(member: ConsumerMember, step: Reconciliation) -> Consumer
     topics = step.subscribed_topic_ids
     dropped = {one: owned for one, owned in member.assigned.items() if one not in topics}
     if not dropped:
-        if member.state is MemberState.STABLE and not topics:
+        if member.state is MemberState.STABLE and step.names_nothing:
             return replace(member, previous_member_epoch=member.member_epoch)
         return member
     kept = {one: owned for one, owned in member.assigned.items() if one in topics}
@@ -76,6 +78,7 @@ def _drop_unsubscribed(member: ConsumerMember, step: Reconciliation) -> Consumer
         return replace(
             member,
             state=MemberState.UNREVOKED_PARTITIONS,
+            previous_member_epoch=member.member_epoch,
             assigned=kept,
             pending=_union(member.pending, dropped),
         )
@@ -87,9 +90,7 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
     revoke: dict[UUID, Mapping[int, int]] = {}
     free: dict[UUID, Mapping[int, int]] = {}
     unreleased = False
-    wanted = {
-        one: step.target[one] for one in step.target if one in step.subscribed_topic_ids
-    }
+    wanted = {one: step.target[one] for one in step.target if one in step.subscribed_topic_ids}
     for topic_id in _ordered(wanted, member.assigned):
         has = member.assigned.get(topic_id, {})
         wants = wanted.get(topic_id, frozenset())
@@ -112,6 +113,7 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
         return replace(
             member,
             state=MemberState.UNREVOKED_PARTITIONS,
+            previous_member_epoch=member.member_epoch,
             assigned=keep,
             pending=revoke,
         )
@@ -145,7 +147,9 @@ def _ordered(first: Iterable[UUID], second: Iterable[UUID]) -> Iterable[UUID]:
 
 
 def _union(one: Owned, other: Owned) -> Owned:
-    merged: dict[UUID, Mapping[int, int]] = {topic_id: dict(owned) for topic_id, owned in one.items()}
+    merged: dict[UUID, Mapping[int, int]] = {
+        topic_id: dict(owned) for topic_id, owned in one.items()
+    }
     for topic_id, owned in other.items():
         merged[topic_id] = {**merged.get(topic_id, {}), **owned}
     return merged

@@ -13,7 +13,8 @@ from kgroups.core.coordinator.consumer_checks import Refusal
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import ConsumerMember
 from kgroups.core.coordinator.consumer_messages import ConsumerGroupHeartbeatRequest
-from kgroups.core.coordinator.consumer_progress import bump_epoch, group_hash
+from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_progress import bump_epoch
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.ports import Matches, PatternError

@@ -29,6 +29,14 @@ def grown_capacity(size: int, capacity: int = INITIAL_CAPACITY) -> int:
     return capacity
 
 
+def copied_capacity(size: int) -> int:
+    """Table size of `new HashMap<>(other)` for a map of `size` keys."""
+    wanted, capacity = int(size / 0.75 + 1), 1
+    while capacity < wanted:
+        capacity *= 2
+    return capacity
+
+
 def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str]:
     """The keys as a HashMap gives them back that got them in this order.
 

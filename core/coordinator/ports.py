@@ -16,14 +16,14 @@ class AssignableMember(NamedTuple):
     """A member as a server-side assignor sees it.
 
     Args:
-        topic_ids: topics that it subscribes to and that exist.
+        topic_names: topics that it subscribes to, by name or by pattern, sorted.
         target: what the last target gave it.
     """
 
     member_id: str
     instance_id: str | None
     rack_id: str | None
-    topic_ids: frozenset[UUID]
+    topic_names: tuple[str, ...]
     target: Mapping[UUID, frozenset[int]]
 
 
@@ -33,12 +33,12 @@ class AssignmentSpec:
 
     Args:
         members: in the order in which Kafka's assignor walks them (`HashMap` order of the ids).
-        topics: every topic that a member subscribes to.
+        topics: those of the subscribed topics that exist, by name.
         homogeneous: whether the group is taken to have equal subscriptions.
     """
 
     members: Sequence[AssignableMember]
-    topics: Mapping[UUID, TopicInfo]
+    topics: Mapping[str, TopicInfo]
     homogeneous: bool
 
 

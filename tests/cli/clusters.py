@@ -82,7 +82,10 @@ def shop() -> ClusterSnapshot:
                 target_assignment={"orders": (0, 1), "audit": (0,)},
             ),
         ),
-        offsets={"orders": {0: CommittedOffset(100), 1: CommittedOffset(55)}, "gone": {0: CommittedOffset(5)}},
+        offsets={
+            "orders": {0: CommittedOffset(100), 1: CommittedOffset(55)},
+            "gone": {0: CommittedOffset(5)},
+        },
     )
     empty = Group(
         group="audit reports – nightly",
