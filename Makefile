@@ -17,6 +17,17 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 test: setup
 	$(PYTEST) tests
 
+# A real Kafka by hand: prints its address, runs until Ctrl-C.
+kafka: setup
+	@$(PY) -m tests.kafka.serve
+
+demo: setup
+	@$(PY) -m scripts.demo
+
+# Ours beside the reference, in one run: bench/results.json and the README's figures.
+bench: setup
+	$(PY) -m bench
+
 check: setup
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -27,3 +38,9 @@ check: setup
 fmt: setup
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+docs: setup  # README's table of commands
+	$(PY) scripts/docs.py table
+
+completions: setup
+	$(PY) scripts/docs.py completions

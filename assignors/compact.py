@@ -57,6 +57,12 @@ class TopicTable:
         topic = bisect_right(self.bases, number) - 1
         return self.names[topic], number - self.bases[topic]
 
+    def topic_of(self, number: int) -> int:
+        """Topic number of a global partition number."""
+        if number >= self.total:
+            return self.index[self.strays[number - self.total][0]]
+        return bisect_right(self.bases, number) - 1
+
     def partitions(self, numbers: "Numbers") -> list[tuple[str, int]]:
         """(topic, partition) of each global partition number."""
         listed: Sequence[int] = numbers if isinstance(numbers, list | range) else list(numbers)

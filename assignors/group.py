@@ -94,7 +94,7 @@ class LeaderView:
             table.remove(position, codes[position])
         for position in returned:
             table.put(position, codes[position])
-        return table.keys()
+        return table.listed()
 
     def answer(
         self, assignment: CompactAssignment, capacities: Sequence[int] = ANSWER_COPIES

@@ -114,7 +114,7 @@ def hash_order(
         table: HashTable[K] = HashTable(capacity, order)
         for key, code in zip(keys, spreads, strict=True):
             table.put(key, code)
-        return table.keys()
+        return table.listed()
     mask = grown - 1
     ranks = [code & mask for code in spreads]
     return [keys[index] for index in sorted(range(len(keys)), key=ranks.__getitem__)]

@@ -46,7 +46,7 @@ class HashTable(Generic[K]):
     def __len__(self) -> int:
         return len(self._members)
 
-    def keys(self) -> list[K]:
+    def listed(self) -> list[K]:
         """Every key in the order of Java's iterators."""
         found = []
         for node in self._buckets:

@@ -14,6 +14,7 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
 from kgroups.assignors.spec import AssignmentRequest
 from kgroups.assignors.sticky_constrained import assign_constrained, constrained_answer
+from kgroups.assignors.sticky_fast import FastBalance
 from kgroups.assignors.sticky_general import GeneralView
 from kgroups.assignors.sticky_literal import LiteralBalance
 
@@ -24,10 +25,14 @@ class StickyAssignor:
     Args:
         name: registered name.
         cooperative: withhold in this round what its owner must give up first.
+        literal: follow the Java class statement by statement, slowly, in every case.
     """
 
-    def __init__(self, name: str = "sticky", *, cooperative: bool = False) -> None:
+    def __init__(
+        self, name: str = "sticky", *, cooperative: bool = False, literal: bool = False
+    ) -> None:
         self.name = name
+        self._literal = literal
         self.cooperative = cooperative
         self._member_data: MemberData = (
             cooperative_member_data if cooperative else sticky_member_data
@@ -48,7 +53,13 @@ class StickyAssignor:
             withheld = self._withhold(lists, moving)
             return constrained_answer(view, lists, claims, withheld)
         general = GeneralView(view)
-        balance = LiteralBalance(general, general.start(claims))
+        start = general.start(claims)
+        astray = bool(view.table.strays) or general.strays_from(start)
+        balance: LiteralBalance | FastBalance
+        if (astray and request.faithful) or self._literal:
+            balance = LiteralBalance(general, start)
+        else:
+            balance = FastBalance(general, general.without_strays(start, claims))
         lists = balance.run()
         withheld = self._withhold(lists, _in_transfer(view, lists) if self.cooperative else {})
         return general.answer(lists, claims, withheld, balance.fixed)

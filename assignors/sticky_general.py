@@ -14,6 +14,7 @@ from kgroups.assignors.claims import NO_GENERATION, Claims
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
 from kgroups.assignors.javatable import table_capacity
+from kgroups.assignors.spec import Fault
 from kgroups.assignors.sticky_constrained import not_held
 from kgroups.assignors.sticky_racks import RackInfo
 
@@ -98,7 +99,7 @@ class GeneralView:
 
     def topic_of(self, number: int) -> int:
         """Topic number of a partition number."""
-        return self.table.index[self.table.partition(number)[0]]
+        return self.table.topic_of(number)
 
     def start(self, claims: Claims) -> Start:
         """The assignment to begin with."""
@@ -125,10 +126,7 @@ class GeneralView:
         return not_held(self.table, lists, self.topic_order)
 
     def _previous(self, claims: Claims) -> dict[int, tuple[int, int]]:
-        """The newest owner of older generations, where one member claims an older one.
-
-        An owner that no longer subscribes is left out unless the request is faithful.
-        """
+        """The newest owner of older generations, where a member claims an older one."""
         previous: dict[int, tuple[int, int]] = {}
         for member, numbers in enumerate(claims.raw):
             generation = claims.generations[member]
@@ -139,6 +137,35 @@ class GeneralView:
                 if number not in previous or previous[number][1] < generation:
                     previous[number] = (member, generation)
         return previous
+
+    def strays_from(self, start: Start) -> bool:
+        """Whether an older owner no longer subscribes to what it had."""
+        return any(
+            self.topic_of(number) not in self.subscribed[member]
+            for number, (member, _) in start.previous.items()
+        )
+
+    def without_strays(self, start: Start, claims: Claims) -> Start:
+        """The start without older owners that no longer subscribe; each one is a fault."""
+        kept = {}
+        for number, (member, generation) in start.previous.items():
+            if self.topic_of(number) in self.subscribed[member]:
+                kept[number] = (member, generation)
+                continue
+            topic, partition = self.table.partition(number)
+            member_id = self.view.member_ids[member]
+            claims.faults.append(
+                Fault(
+                    "UNSUBSCRIBED_OWNER",
+                    f"`{member_id}` had {topic}-{partition} in an older generation and no longer "
+                    "subscribes to it: a Java leader may give it back all the same, or fail",
+                    member_id,
+                    topic,
+                    partition,
+                )
+            )
+        start.previous = kept
+        return start
 
     def answer(
         self, lists: list[list[int]], claims: Claims, withheld: dict[int, int], fixed: Iterable[int]

@@ -1,4 +1,4 @@
-"""The target assignment of a KIP-848 group: what was kept, and every change to it, member by member.
+"""The target assignment of a KIP-848 group: what was kept, and what was changed.
 
 The broker keeps a HashMap of HashSets per member and copies it only when it changes it. Their
 iteration order goes into the record, and the next round starts from there; here it is worked out
@@ -17,7 +17,7 @@ from kgroups.assignors.javahash import MASK, copied_set_capacity, hash_order, sp
 from kgroups.assignors.javatable import HashTable, table_capacity
 from kgroups.assignors.spec import Fault
 
-Runs = list[tuple[int, list[int]]]
+Runs = list[tuple[int, Sequence[int]]]
 
 
 def sized_capacity(size: int) -> int:
@@ -105,7 +105,7 @@ class Change:
                     del sets[topic]
         for topic, first, end in self.block:
             self._add(topics, sets, codes, topic, range(first, end))
-        return [(topic, sets[topic].keys()) for topic in topics.keys()]
+        return [(topic, sets[topic].listed()) for topic in topics.listed()]
 
     def _add(
         self,
@@ -149,7 +149,7 @@ class TargetAssignment:
         self._codes = codes
         self._position: dict[str, int] | None = None
 
-    def runs_of(self, position: int) -> list[tuple[str, list[int]]]:
+    def runs_of(self, position: int) -> list[tuple[str, Sequence[int]]]:
         """Topics and partitions of the member at this position, in iteration order."""
         names = self.topics.names
         runs = self._changes[position].runs(self._codes)
@@ -177,4 +177,4 @@ class TargetAssignment:
     def items(self) -> Iterator[tuple[str, dict[str, list[int]]]]:
         """Member id and its partitions by topic, in `member_ids` order; built on demand."""
         for position, member_id in enumerate(self.member_ids):
-            yield member_id, dict(self.runs_of(position))
+            yield member_id, {topic: list(held) for topic, held in self.runs_of(position)}

@@ -211,8 +211,7 @@ def sticky_topic_order(partitions: Iterable[tuple[str, int]]) -> TopicRuns:
             spreads[topic] = code = code ^ (code >> 16)
         table.compute(topic, code)
         found.setdefault(topic, []).append(partition)
-    order = table.keys()
-    return [(topic, found[topic]) for topic in order]
+    return [(topic, found[topic]) for topic in table.listed()]
 
 
 def encode_sticky_data(runs: TopicRuns, generation: int | None) -> bytes:

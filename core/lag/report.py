@@ -1,11 +1,12 @@
 """The lag report: snapshots in, at most `top` rows out, everything between them in Spark."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -51,6 +52,7 @@ class LagQuery:
         assignors: names of strategies to plan every group with.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
+        where: only rows of which this is true: a SQL condition on the columns of the report.
         uncommitted, isolation: as in `arithmetic.offset_rows`.
     """
 
@@ -58,6 +60,7 @@ class LagQuery:
     assignors: Sequence[str] = ()
     top: int = DEFAULT_TOP
     sort: str | None = None
+    where: str | None = None
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"
 
@@ -102,21 +105,25 @@ def lag_report(
     query = query or LagQuery()
     check_query(query)
     tell = progress or (lambda _text: None)
-    if not isinstance(session, SparkSession) and not _is_connect(session):
-        assert session is None or isinstance(session, SessionOptions)
-        with spark_session(session, progress) as started:
-            return lag_report(snapshots, query, session=started, progress=progress)
-    tables = capture_tables(snapshots)
-    tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
+    with running(session, progress) as spark:
+        tables = capture_tables(snapshots)
+        tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
+        return _run(spark, tables, query, tell)
+
+
+@contextlib.contextmanager
+def running(
+    session: SparkSession | SessionOptions | None, progress: Progress | None
+) -> Iterator[SparkSession]:
+    """The session given, or one made for the length of the block; what Spark throws is ours."""
     try:
-        return _run(session, tables, query, tell)
+        if session is None or isinstance(session, SessionOptions):
+            with spark_session(session, progress) as started:
+                yield started
+        else:
+            yield session
     except PySparkException as exc:
         raise spark_failure(exc) from exc
-
-
-def _is_connect(session: object) -> bool:
-    """Whether this is a session on a Connect server, a class of its own without a JVM."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _group_count(snapshots: Sequence[ClusterSnapshot]) -> int:
@@ -167,13 +174,8 @@ def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -
         report = transforms.lag_by(lagged, keys)
         sort = query.sort or "lag"
         tell(f"computing lag by {query.by}")
-    if sort not in report.columns:
-        raise UsageError(
-            f"a lag report by {query.by} has no column `{sort}` to sort by",
-            hint="one of " + ", ".join(report.columns),
-        )
     try:
-        items = collect_rows(transforms.top_rows(report, sort, keys, query.top))
+        items = answer_rows(report, query, sort, keys)
         tell("computing totals")
         (summary,) = collect_rows(transforms.totals(lagged))
         errors = _failed_plans(planned, query.top, summary) if planned is not None else ()
@@ -181,6 +183,32 @@ def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -
         if planned is not None:
             planned.unpersist()
     return LagReport(items, tuple(report.columns), summary, errors)
+
+
+def answer_rows(
+    report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The rows that the query asks for, `top` at most.
+
+    Raises:
+        UsageError: the sort column or the condition does not fit the report.
+    """
+    if sort not in report.columns:
+        raise UsageError(
+            f"a lag report by {query.by} has no column `{sort}` to sort by",
+            hint="one of " + ", ".join(report.columns),
+        )
+    if query.where:
+        try:
+            report = report.where(query.where)
+            report.schema  # noqa: B018  Connect looks at the condition only when it must
+        except (AnalysisException, ParseException) as exc:
+            raise UsageError(
+                f"`--where {query.where}` cannot be understood: {first_line(exc)}",
+                hint="a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
+                + ", ".join(report.columns),
+            ) from exc
+    return collect_rows(transforms.top_rows(report, sort, keys, query.top))
 
 
 def _planned_report(

@@ -39,45 +39,34 @@ def lag_columns(
     """`lag`, `lag_status` and `lost` of a row: `arithmetic.partition_lag` as columns.
 
     Comparisons with null are null, and `greatest` skips nulls: a bound that is not known must be
-    ruled out before it is compared.
+    ruled out before it is compared. No column refers to another: Spark would write the other's
+    expression out at every mention, into a method too long for the JVM to compile.
     """
     start, log_end = F.col("log_start_offset"), F.col("log_end_offset")
     end = log_end if isolation == "read_uncommitted" else F.col("last_stable_offset")
-    committed = F.col("committed_offset")
-    zero, nothing = F.lit(0).cast("long"), F.lit(None).cast("long")
-    is_missing = F.col("error").isin(*sorted(MISSING_ERRORS))
-    is_leaderless = F.col("error").isin(*sorted(LEADERLESS_ERRORS))
-    has_no_commit = committed.isNull() | (committed < 0)
-    is_unmeasured = start.isNull() | log_end.isNull() | end.isNull()
+    committed, error = F.col("committed_offset"), F.col("error")
+    zero = F.lit(0).cast("long")
+    gone = (*sorted(MISSING_ERRORS), *sorted(LEADERLESS_ERRORS))
+    is_open = F.col("commits_known") & (error.isNull() | ~error.isin(*gone))
+    has_commit = committed.isNotNull() & (committed >= 0)
+    is_measured = start.isNotNull() & log_end.isNotNull() & end.isNotNull()
+    is_known = is_open & has_commit & is_measured
     status = (
-        F.when(is_missing, "topic_missing")
-        .when(is_leaderless, "leaderless")
+        F.when(error.isin(*sorted(MISSING_ERRORS)), "topic_missing")
+        .when(error.isin(*sorted(LEADERLESS_ERRORS)), "leaderless")
         .when(~F.col("commits_known"), "unknown")
-        .when(has_no_commit, "no_commit")
-        .when(is_unmeasured, "unknown")
+        .when(~has_commit, "no_commit")
+        .when(~is_measured, "unknown")
         .when(committed < start, "below_log_start")
         .when(committed > log_end, "beyond_end")
         .otherwise("ok")
     )
-    from_start = F.greatest(end - start, zero)
-    if uncommitted is None:
-        assumed = nothing
-    else:
-        at_policy = from_start if uncommitted == "start" else zero
-        assumed = F.when(start.isNotNull() & end.isNotNull(), at_policy)
-    is_blind = F.col("lag_status").isin("topic_missing", "leaderless", "unknown")
-    lag = (
-        F.when(is_blind, nothing)
-        .when(F.col("lag_status") == "no_commit", assumed)
-        .when(F.col("lag_status") == "below_log_start", from_start)
-        .when(F.col("lag_status") == "beyond_end", zero)
-        .otherwise(F.greatest(end - committed, zero))
-    )
-    lost = (
-        F.when(is_blind | (F.col("lag_status") == "no_commit"), nothing)
-        .when(F.col("lag_status") == "below_log_start", start - committed)
-        .otherwise(zero)
-    )
+    lag = F.when(is_known, F.greatest(end - F.greatest(committed, start), zero))
+    if uncommitted is not None:
+        assumed = F.greatest(end - start, zero) if uncommitted == "start" else zero
+        is_bounded = start.isNotNull() & end.isNotNull()
+        lag = lag.when(is_open & ~has_commit & is_bounded, assumed)
+    lost = F.when(is_known, F.greatest(start - committed, zero))
     return {"lag_status": status, "lag": lag, "lost": lost}
 
 
@@ -88,10 +77,7 @@ def with_lag(
     isolation: Isolation = "read_uncommitted",
 ) -> DataFrame:
     """Rows with `lag_status`, `lag` and `lost`."""
-    columns = lag_columns(uncommitted, isolation)
-    return rows.withColumn("lag_status", columns["lag_status"]).withColumns(
-        {"lag": columns["lag"], "lost": columns["lost"]}
-    )
+    return rows.withColumns(lag_columns(uncommitted, isolation))
 
 
 def lag_by(lagged: DataFrame, keys: Sequence[str], *, percentiles: bool = True) -> DataFrame:
@@ -103,16 +89,19 @@ def lag_by(lagged: DataFrame, keys: Sequence[str], *, percentiles: bool = True) 
     Returns:
         The keys; `partitions` counted; `lag` (sum), `lag_max`, `lag_p50`, `lag_p95` and `lost`
         over the partitions where they are known, null where none is; `unknown_partitions`;
-        `members` of a group, `groups` of a topic, client or host. One distinct count at most,
-        since a second would make Spark multiply the rows.
+        `members` of a group, `groups` of a topic, client or host.
     """
-    counted = "members" if "group" in keys else "groups"
-    of = F.col("member_id") if counted == "members" else F.struct("cluster", "group")
-    alone = set(keys) >= {"topic", "partition", "group"} or "member_id" in keys
+    if set(keys) >= {"group", "topic", "partition"} or "member_id" in keys:
+        counts = {}
+    elif "group" in keys:
+        # A distinct count beside percentiles makes Spark write every row twice; a set does not.
+        counts = {"members": F.size(F.collect_set("member_id")).cast("long")}
+    else:
+        counts = {"groups": F.countDistinct("cluster", "group")}
     shares = {"lag_p50": 0.5, "lag_p95": 0.95} if percentiles else {}
     # fmt: off
     return lagged.groupBy(*keys).agg(
-        *([] if alone else [F.countDistinct(of).alias(counted)]),
+        *(count.alias(name) for name, count in counts.items()),
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),

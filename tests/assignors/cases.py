@@ -167,11 +167,12 @@ class ServerGroup:
         result = assignor.assign(AssignmentRequest(members, topics_of(topics)))
         assert isinstance(result, TargetAssignment)
         place = {member.member_id: index for index, member in enumerate(members)}
-        target, answer = {}, []
+        target: dict[str, list[tuple[str, list[int]]]] = {}
+        answer = []
         for position, name in enumerate(result.member_ids):
             runs = [(topic, list(held)) for topic, held in result.runs_of(position)]
             answer.append([place[name], [list(run) for run in runs]])
-            before = list(members[place[name]].owned)
+            before = [(topic, list(held)) for topic, held in members[place[name]].owned]
             same = {t: set(p) for t, p in before} == {t: set(p) for t, p in runs}
             target[name] = before if same else runs
         self.targets.append(target)
@@ -196,3 +197,9 @@ def server_answers(case: Json, assignor: Assignor) -> list[Json]:
         topics = step.get("topics", topics)
         answers.append(group.play(step, topics, assignor))
     return answers
+
+
+def answers_of(case: Json, assignor: Assignor) -> list[Json]:
+    """What our assignor says to each round of a case of either side."""
+    side = server_answers if case["side"] == "server" else client_answers
+    return side(case, assignor)
