@@ -61,18 +61,18 @@ def check_request(
 def _invalid(request: ConsumerGroupHeartbeatRequest) -> str | None:
     epoch = request.member_epoch
     joining = epoch == JOIN_EPOCH
-    if not request.group_id.strip():
-        return "GroupId can't be empty."
-    if _blank(request.instance_id):
-        return "InstanceId can't be empty."
-    if _blank(request.rack_id):
-        return "RackId can't be empty."
     id_from_broker = request.version < CLIENT_MADE_ID_VERSION and epoch in (
         JOIN_EPOCH,
         LEAVE_STATIC_EPOCH,
     )
     if not id_from_broker and not request.member_id.strip():
         return "MemberId can't be empty."
+    if not request.group_id.strip():
+        return "GroupId can't be empty."
+    if _blank(request.instance_id):
+        return "InstanceId can't be empty."
+    if _blank(request.rack_id):
+        return "RackId can't be empty."
     if joining:
         return _invalid_join(request)
     if epoch == LEAVE_STATIC_EPOCH and request.instance_id is None:

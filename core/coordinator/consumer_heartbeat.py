@@ -114,13 +114,14 @@ def _stay(
     if isinstance(status, Refusal):
         return status
     batch = Batch(shard, shard.partition_of(request.group_id))
-    group = _own_group(batch, request, group)
+    group, upgraded = _own_group(batch, request, group)
+    if upgraded:
+        found = _find(shard, request, group)
+        assert not isinstance(found, Refusal), "classic members do not hold their instance ids"
+        known = found
     foreign: Partitions = {}
     taken_over: str | None = None
-    if (joining and known is not None and known.member_id != member_id) or _replaces(
-        known, request
-    ):
-        assert known is not None
+    if joining and known is not None and request.instance_id in group.static_members:
         overwritten = group.members.get(member_id)
         if overwritten is not None and overwritten is not known:
             foreign = sets_of(overwritten.assigned)
@@ -192,25 +193,15 @@ def _find(
     return holder
 
 
-def _replaces(known: ConsumerMember | None, request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether a static member takes its own place again."""
-    return (
-        known is not None
-        and request.member_epoch == JOIN_EPOCH
-        and request.instance_id is not None
-        and known.instance_id == request.instance_id
-    )
-
-
 def _own_group(
     batch: Batch, request: ConsumerGroupHeartbeatRequest, group: Group | None
-) -> ConsumerGroup:
-    """The consumer group, made or converted if need be."""
+) -> tuple[ConsumerGroup, bool]:
+    """The consumer group, made or converted if need be; and whether it was a classic one."""
     if isinstance(group, ConsumerGroup):
-        return group
+        return group, False
     if group is None:
-        return batch.create_group(request.group_id, "a member joined")
-    return upgrade_group(batch, group)
+        return batch.create_group(request.group_id, "a member joined"), False
+    return upgrade_group(batch, group), True
 
 
 def _new_member_id(shard: Shard) -> str:
@@ -296,7 +287,7 @@ def _assignment(
     if request.member_epoch != JOIN_EPOCH and not full and sets_of(before) == sets_of(after):
         return None
     return tuple(
-        TopicPartitions(topic_id, tuple(sorted(partitions)))
+        TopicPartitions(topic_id, tuple(partitions))
         for topic_id, partitions in after.items()
     )
 

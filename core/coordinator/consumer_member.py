@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from uuid import UUID
 
+from kgroups.core.coordinator.javahash import int_map_order
 from kgroups.core.coordinator.records import (
     AssignedTopic,
     ClassicMemberMetadata,
@@ -183,6 +184,6 @@ def sets_of(owned: Owned) -> Partitions:
 def _topics_of(owned: Owned) -> tuple[AssignedTopic, ...]:
     topics = []
     for topic_id, partitions in owned.items():
-        numbers = tuple(sorted(partitions))
+        numbers = tuple(int_map_order(partitions))
         topics.append(AssignedTopic(topic_id, numbers, tuple(partitions[n] for n in numbers)))
     return tuple(topics)

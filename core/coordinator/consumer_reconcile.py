@@ -96,7 +96,7 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
         wants = wanted.get(topic_id, frozenset())
         kept = {partition: epoch for partition, epoch in has.items() if partition in wants}
         gone = {partition: epoch for partition, epoch in has.items() if partition not in wants}
-        new = [partition for partition in wants if partition not in has]
+        new = sorted(wants - has.keys())
         ready = [
             partition
             for partition in new

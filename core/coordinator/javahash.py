@@ -50,6 +50,14 @@ def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str
     return ordered
 
 
+def int_map_order(keys: Iterable[int]) -> list[int]:
+    """Small non-negative numbers as a HashMap gives them back that is as large as they need."""
+    ordered = list(keys)
+    mask = grown_capacity(len(ordered), 1) - 1
+    ordered.sort(key=lambda key: key & mask)
+    return ordered
+
+
 class JavaHashMap(dict[str, V]):
     """A dict that remembers how far a HashMap with its history would have grown.
 
