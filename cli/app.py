@@ -1,13 +1,22 @@
 """The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from kgroups.cli import complete
-from kgroups.cli.commands import describe, list
+from kgroups.cli.commands import (
+    completion,
+    coordinator,
+    delete,
+    describe,
+    lag,
+    list,
+    plan,
+    sandbox,
+    snapshot,
+)
 from kgroups.cli.exits import show_error, write_lines
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
@@ -43,7 +52,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for noun in (list, describe, complete):
+NOUNS = (
+    list,
+    describe,
+    plan,
+    lag,
+    delete,
+    coordinator,
+    snapshot,
+    sandbox,
+    completion,
+    complete,
+)
+for noun in NOUNS:
     noun.register(app)
 
 
@@ -72,9 +93,7 @@ def main() -> None:
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        app()
-    except BrokenPipeError:
-        _leave_closed_pipe()
+        app(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)
     except KgroupsError as error:
@@ -83,12 +102,6 @@ def main() -> None:
     except Exception as error:
         _report_bug(error)
         sys.exit(EXIT_CODE_BUG)
-
-
-def _leave_closed_pipe() -> None:
-    """End quietly: whoever reads our output has seen enough."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
 
 
 def _report_bug(error: Exception) -> None:

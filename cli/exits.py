@@ -1,5 +1,6 @@
 """How a command ends: its exit code and the words on stderr."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -18,9 +19,15 @@ def show_item_errors(errors: Sequence[ItemError]) -> None:
     """Write the failures of single items to stderr; a hint that they share stands once."""
     if errors:
         write_lines(
-            [f"error: {error.message}" for error in errors],
+            [f"error: {_named(error)}" for error in errors],
             dict.fromkeys(error.hint for error in errors if error.hint),
         )
+
+
+def _named(error: ItemError) -> str:
+    """The message with the name of what failed before it, unless it begins with that."""
+    name = f"`{error.target}`"
+    return error.message if error.message.startswith(name) else f"{name}: {error.message}"
 
 
 def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
@@ -49,6 +56,16 @@ def end_with(errors: Sequence[ItemError]) -> None:
     code = exit_code_of(tuple(errors))
     if code:
         raise typer.Exit(code)
+
+
+def leave_pipe() -> None:
+    """Write to nowhere from now on: whoever read our output has seen enough.
+
+    The command goes on, so that its exit code still tells what became of its work.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def usage_error(error: TyperException) -> UsageError:

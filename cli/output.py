@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kgroups.cli.exits import printable, show_item_errors
+from kgroups.cli.exits import leave_pipe, printable, show_item_errors
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.table import Grid, Item, View, cell_text, grid_of, table_chunks
 from kgroups.core.errors import ItemError, UsageError
@@ -56,6 +56,7 @@ class Printer:
     def __init__(self, options: GlobalOptions) -> None:
         self.options = options
         self._waiting = False
+        self._unread = False
 
     def show(self, report: Report) -> None:
         """Write a report to stdout; where its form has no place for errors, those to stderr.
@@ -70,14 +71,19 @@ class Printer:
                 f"CSV holds one kind of row, and this has several: {kinds}",
                 hint="ask for one view, or use --output json",
             )
-        {
+        write = {
             "table": self._table,
             "json": self._json,
             "jsonl": self._jsonl,
             "csv": self._csv,
             "yaml": self._yaml,
-        }[form](report)
-        sys.stdout.flush()
+        }[form]
+        try:
+            write(report)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            leave_pipe()
+            self._unread = True
         show_item_errors(report.errors)
 
     def progress(self, text: str) -> None:
@@ -86,6 +92,14 @@ class Printer:
             sys.stderr.write(f"\r\x1b[K{printable(text)}")
             sys.stderr.flush()
             self._waiting = True
+
+    def waiting(self, text: str) -> None:
+        """Say what takes long, on a terminal or not: a log should tell it too."""
+        if sys.stderr.isatty():
+            self.progress(text)
+        else:
+            sys.stderr.write(f"{printable(text)}\n")
+            sys.stderr.flush()
 
     def wipe(self) -> None:
         """Take the progress line away."""
@@ -96,6 +110,8 @@ class Printer:
 
     def note(self, text: str) -> None:
         """Say something on stderr that is neither data nor an error."""
+        if self._unread:
+            return
         self.wipe()
         sys.stderr.write(f"note: {printable(text)}\n")
         sys.stderr.flush()

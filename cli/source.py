@@ -87,13 +87,13 @@ def snapshot_of_file(file: Path, groups: Sequence[str] | None = None) -> Cluster
     )
 
 
-def unknown_group(name: str, where: str = "the cluster") -> ItemError:
+def unknown_group(name: str, where: str) -> ItemError:
     """The failure of a group that was named and is not there."""
     return ItemError(
         target=name,
         code="GROUP_ID_NOT_FOUND",
-        message=f"group `{name}` does not exist in {where}",
-        hint="`kgroups list` shows the groups that exist",
+        message=f"no such group in {where}",
+        hint="`kgroups list` shows the groups there are",
         exit_code=NotFoundError.exit_code,
     )
 

@@ -72,7 +72,7 @@ class Grid:
 
 
 def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = False) -> Grid:
-    """The cells that a table shows: `-` for what is not known, control characters spelled out."""
+    """The cells that a table shows: `-` for nothing, control characters spelled out."""
     shown: list[Column] = []
     cells: list[list[str]] = []
     for index, column in enumerate(columns):
@@ -82,7 +82,7 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.quiet and set(values) <= set(column.quiet):
             continue
         shown.append(column)
-        texts = ["-" if value is None else cell_text(value) for value in values]
+        texts = ["-" if value is None or value == "" else cell_text(value) for value in values]
         if not all(map(str.isprintable, texts)):
             texts = [printable(text) for text in texts]
         cells.append(texts)
@@ -120,13 +120,14 @@ def table_chunks(grid: Grid) -> Iterator[str]:
     last = len(grid.columns) - 1
     for index, (column, cells) in enumerate(zip(grid.columns, grid.cells, strict=True)):
         texts = [column.header or "", *cells]
-        if all(map(str.isascii, texts)):
-            width = max(map(len, texts))
-        else:
+        if index == last and not column.right:
+            formats.append("%s")
+        elif all(map(str.isascii, texts)):
+            formats.append(f"%{'' if column.right else '-'}{max(map(len, texts))}s")
+        else:  # `%` counts characters, a terminal columns
             width = max(map(_cells_wide, texts))
             texts = [_pad(text, width, column.right) for text in texts]
-        sign = "" if column.right else "-"
-        formats.append("%s" if index == last and not column.right else f"%{sign}{width}s")
+            formats.append("%s")
         padded.append(texts)
     layout = "  ".join(formats)
     lines = map(layout.__mod__, zip(*padded, strict=True))

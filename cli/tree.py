@@ -8,7 +8,7 @@ import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup
 
-from kgroups.cli.exits import show_error, usage_error
+from kgroups.cli.exits import leave_pipe, show_error, usage_error
 from kgroups.cli.params import GLOBAL_OPTIONS, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 
@@ -37,7 +37,7 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
         if record is None:
             continue
         if param.param_type_name == "argument":
-            arguments.append(record)
+            arguments.append((record[0].strip("{}"), record[1].removesuffix("  [required]")))
         elif param.name in _GLOBAL_NAMES:
             common.append(record)
         else:
@@ -56,6 +56,10 @@ class Command(TyperCommand):
         super().__init__(
             *args, params=[*(params or []), *global_params(environment=False)], **kwargs
         )
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Names of arguments as their metavar writes them, without more brackets."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """The text as written."""
@@ -127,6 +131,9 @@ class Root(Noun):
 def _mapped(step: Callable[[], Any]) -> Any:
     try:
         return step()
+    except BrokenPipeError as error:
+        leave_pipe()
+        raise typer.Exit from error
     except KgroupsError as error:
         show_error(error)
         raise typer.Exit(error.exit_code) from error

@@ -57,7 +57,7 @@ def _plan_one(group: Group | None, name: str, failures: Sequence[ItemError]) -> 
     error = ItemError(
         target=name,
         code="NON_EMPTY_GROUP",
-        message=f"group `{name}` has members (state {group.state})",
+        message=f"the group has members, it is {group.state}",
         hint="stop its consumers first; `kgroups describe GROUP --members` shows them",
         exit_code=RefusedError.exit_code,
     )
@@ -69,15 +69,15 @@ def _not_found(name: str, failures: Sequence[ItemError]) -> ItemError:
         return ItemError(
             target=name,
             code=failures[0].code,
-            message=f"group `{name}` was not found, and not every broker answered",
+            message="not found, and not every broker answered",
             hint="try again when all brokers answer",
             exit_code=ClusterError.exit_code,
         )
     return ItemError(
         target=name,
         code="GROUP_ID_NOT_FOUND",
-        message=f"group `{name}` does not exist",
-        hint="`kgroups list` shows the groups that exist",
+        message="no such group",
+        hint="`kgroups list` shows the groups there are",
         exit_code=NotFoundError.exit_code,
     )
 

@@ -1,5 +1,6 @@
 """`kgroups coordinator`: where groups live."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -19,9 +20,9 @@ SCHEMA = "kgroups.coordinator/1"
 HELP = """Show which broker coordinates groups, and why that one.
 
 A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
-where hash is Java's String.hashCode of the name and N the number of partitions
-of that topic (50 unless changed). The leader of that partition coordinates the
-group. The groups need not exist.
+where hash is Java's String.hashCode of the name and N the number of that
+topic's partitions (50 unless changed). The leader of the partition is the
+group's coordinator. The groups need not exist.
 
 With --partitions N no cluster is asked, and the broker stays unknown.
 
@@ -71,7 +72,7 @@ def coordinator(
         raise UsageError("a group's name cannot be empty")
     errors: tuple[ItemError, ...] = ()
     where: dict[str, str | None] | None = None
-    leaders: dict[str, Broker] = {}
+    leaders: Mapping[str, Broker] = {}
     if partitions is None:
         with cluster(options) as admin:
             placement = admin.coordinators(names)

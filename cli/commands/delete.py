@@ -1,7 +1,7 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -84,6 +84,7 @@ def delete(
     with cluster(options) as admin:
         # 1. look at every group
         listing = admin.list_groups()
+        where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         if not names:
             names = [g.group for g in listing.groups if not states or g.state in states]
         deletions = plan_deletion(listing.groups, names, listing_failures=listing.errors)
@@ -102,11 +103,10 @@ def delete(
                 deletions = skip_planned(deletions)
     # 5. report
     errors = [*errors_of(deletions), *listing.errors]
-    where = {"id": listing.cluster_id, "bootstrap": options.bootstrap_server}
     printer.show(delete_report(deletions, errors, where))
     if not deletions:
         printer.note("no group to delete")
-    elif blocked and not keep_going and not dry_run:
+    elif blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; --keep-going deletes the groups that can be")
     end_with(errors)
 
@@ -141,7 +141,7 @@ def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
         or ItemError(
             target=deletion.group,
             code="FAILED",
-            message=f"group `{deletion.group}`: the broker gave no answer",
+            message="the broker gave no answer",
         )
         for deletion in deletions
         if deletion.error is not None or deletion.result == "failed"
@@ -151,7 +151,7 @@ def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
 def delete_report(
     deletions: Sequence[Deletion],
     errors: Sequence[ItemError],
-    where: dict[str, str | None],
+    where: Mapping[str, str | None],
 ) -> Report:
     """What became of each group, as a `kgroups.delete/1` report."""
     counts = {result: sum(d.result == result for d in deletions) for result in RESULTS}

@@ -28,7 +28,7 @@ asked for. Views combine, except in CSV. An unknown group is named on stderr
 (exit code 5) and the others are still shown.
 
 VIEWS
-  --offsets  committed offset, end of the log, lag and owner of each partition
+  --offsets  commit, end of the log, lag and owner of each partition
   --members  who is in the group, with how many partitions and how much lag
   --state    state, assignor, coordinator, number of members
 
@@ -36,7 +36,7 @@ LAG is end - committed, counted from the start of the log where the committed
 records have expired; it is never negative, and unknown (-, null) is not 0.
 
 STATUS           (the column is there when some partition is not ok)
-  no_commit        never committed: --uncommitted start|end says what to assume
+  no_commit        never committed; --uncommitted start|end assumes a place
   below_log_start  records expired before they were read; LOST says how many
   beyond_end       the commit is after the end of the log
   topic_missing    the topic or partition does not exist

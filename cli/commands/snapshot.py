@@ -22,8 +22,8 @@ ask of a cluster; all of them take one with --from FILE.
 SAVE_HELP = """Save the cluster's groups to a file.
 
 Groups with members and offsets, the topics they touch with the bounds of
-their logs, and the brokers. JSON, or YAML if the file is called .yaml or .yml.
-The file is replaced as a whole or not at all.
+their logs, and the brokers. JSON, or YAML if the file's name ends in .yaml or
+.yml. The file is replaced as a whole or not at all.
 
 EXAMPLES
   kgroups snapshot save before.json

@@ -9,6 +9,10 @@ def java_hash(text: str) -> int:
     A character outside the basic plane counts as its two surrogates.
     """
     value = 0
+    if text.isascii():  # one unit a character: twice as fast
+        for unit in text.encode("ascii"):
+            value = (31 * value + unit) & 0xFFFFFFFF
+        return value - (1 << 32) if value & 0x80000000 else value
     data = text.encode("utf-16-be", "surrogatepass")
     for index in range(0, len(data), 2):
         value = (31 * value + (data[index] << 8) + data[index + 1]) & 0xFFFFFFFF

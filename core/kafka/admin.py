@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome
+from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.cluster import Cluster, Deadline
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
     from kgroups.core.kafka.wire import WireClient
 
-__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Progress"]
+__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
 Progress = Callable[[str], None]
 Result = TypeVar("Result")
@@ -32,13 +34,32 @@ class ClusterAdmin:
     Args:
         settings: how to reach the cluster and enter it.
         timeout_ms: for each question as a whole, connecting included.
+        through_librdkafka: ask through librdkafka although the wire client could connect.
     """
 
-    def __init__(self, settings: ClientSettings, *, timeout_ms: int = 10_000) -> None:
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        timeout_ms: int = 10_000,
+        through_librdkafka: bool = False,
+    ) -> None:
         self.settings = settings
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
         self._cluster: Cluster | None = None
+        self._obstacle = "it was asked for" if through_librdkafka else settings.wire_obstacle()
+        self._fallback: LibrdkafkaClient | None = None
+
+    @property
+    def notice(self) -> str | None:
+        """What the user should know about the way in: None, or what is missing and why."""
+        if self._obstacle is None:
+            return None
+        return (
+            f"going through librdkafka ({self._obstacle}): slower, and subscriptions, epochs, "
+            "share and streams groups are not shown"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -54,7 +75,7 @@ class ClusterAdmin:
     def close(self) -> None:
         """Ends all connections; a later question opens them anew."""
         runner, cluster = self._runner, self._cluster
-        self._runner = self._cluster = None
+        self._runner = self._cluster = self._fallback = None
         if runner is None:
             return
         try:
@@ -72,9 +93,10 @@ class ClusterAdmin:
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        from dataclasses import replace
-
-        listing = self._run(lambda client, deadline: client.list_groups(deadline))
+        listing = self._run(
+            lambda client, deadline: client.list_groups(deadline),
+            lambda client: client.list_groups(),
+        )
         wanted_states = {state.lower() for state in states}
         wanted_types = {kind.lower() for kind in types}
         groups = tuple(
@@ -116,7 +138,26 @@ class ClusterAdmin:
                 log_offsets=log_offsets,
                 isolation=isolation,
                 progress=progress or _silent,
-            )
+            ),
+            lambda client: client.snapshot(
+                groups,
+                members=members,
+                offsets=offsets,
+                log_offsets=log_offsets,
+                isolation=isolation,
+                progress=progress or _silent,
+            ),
+        )
+
+    def coordinators(self, groups: Sequence[str]) -> Placement:
+        """The broker that coordinates each of these groups, whether they exist or not.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups),
         )
 
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
@@ -125,7 +166,10 @@ class ClusterAdmin:
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        return self._run(lambda client, deadline: client.delete_groups(groups, deadline))
+        return self._run(
+            lambda client, deadline: client.delete_groups(groups, deadline),
+            lambda client: client.delete_groups(groups),
+        )
 
     def group_names(self) -> tuple[str, ...]:
         """Names of all groups, ascending; for completion.
@@ -141,19 +185,34 @@ class ClusterAdmin:
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        return self._run(lambda client, deadline: client.topics(deadline))
+        return self._run(
+            lambda client, deadline: client.topics(deadline), lambda client: client.topics()
+        )
 
-    def _run(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
+    def _run(
+        self,
+        over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
+    ) -> Result:
         """The answer to one question, its failure as an error of ours."""
-        if self._runner is None:
-            self._runner = asyncio.Runner()
         try:
-            return self._runner.run(self._ask(question))
+            if self._obstacle is not None:
+                return through_librdkafka(self._librdkafka())
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            return self._runner.run(self._ask(over_wire))
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
         except KeyboardInterrupt:
             self.close()
             raise
+
+    def _librdkafka(self) -> "LibrdkafkaClient":
+        if self._fallback is None:
+            from kgroups.core.kafka.fallback import LibrdkafkaClient
+
+            self._fallback = LibrdkafkaClient(self.settings, self._timeout_ms)
+        return self._fallback
 
     async def _ask(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
         from kgroups.core.kafka.cluster import Cluster, Deadline

@@ -29,6 +29,25 @@ class GroupListing:
 
 
 @dataclass(frozen=True, slots=True)
+class Placement:
+    """Where groups live, whether they exist or not.
+
+    Args:
+        partitions: of `__consumer_offsets`; None if there is no such topic or it is not shown.
+        coordinators: group to broker; groups that have none now are in `errors`.
+        cluster_id: None if the brokers do not say.
+        bootstrap: the address that was given.
+        errors: groups without a coordinator.
+    """
+
+    partitions: int | None
+    coordinators: dict[str, Broker]
+    cluster_id: str | None = None
+    bootstrap: str | None = None
+    errors: tuple[ItemError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one item of a write.
 
@@ -41,6 +60,12 @@ class Outcome:
     target: str
     result: Result
     error: ItemError | None = None
+
+
+def no_offsets_topic(group: str) -> ItemError:
+    """Row for a group that cannot be placed because no group was ever used on the cluster."""
+    detail = "the cluster has no `__consumer_offsets` yet, so groups have no coordinator"
+    return item_error(group, "COORDINATOR_NOT_AVAILABLE", detail)
 
 
 def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:

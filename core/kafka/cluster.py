@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.connection import Connection
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.messages import error_name
@@ -15,7 +16,6 @@ from kgroups.core.snapshot import Broker
 
 Result = TypeVar("Result")
 
-OFFSETS_TOPIC = "__consumer_offsets"
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 1.0
 _STAGGER_S = 0.25
@@ -194,6 +194,8 @@ class Cluster:
         """Broker that coordinates each group, and the groups for which none was found."""
         found: dict[str, int] = {}
         failed: dict[str, BrokerFailure] = {}
+        if not groups:
+            return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
             failed.clear()

@@ -95,8 +95,12 @@ class Connection:
         connection = cls(address, settings, reader, writer)
         try:
             await connection._introduce(deadline)
-        except BaseException:
+        except BaseException as error:
             await connection.close()
+            hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
+            doubtful = hung_up and tls is None and not connection.versions
+            if doubtful and await _speaks_tls(address, deadline):
+                raise _tls_expected(name) from error
             raise
         return connection
 
@@ -187,16 +191,10 @@ class Connection:
                 answer.exception()  # seen: nobody may be waiting for it any more
 
     def _not_kafka(self, start: bytes) -> BrokerFailure:
-        if start[:1] in (b"\x15", b"\x16") and start[1:2] == b"\x03":
-            return BrokerFailure(
-                "NETWORK_EXCEPTION",
-                f"{self.address} speaks TLS, and was spoken to in plain",
-                hint="set `security.protocol=SSL`, or `SASL_SSL` with a login",
-                address=self.address,
-                fatal=True,
-            )
+        if start[:2] == b"\x15\x03":  # a TLS alert
+            return _tls_expected(self.address)
         return BrokerFailure(
-            "NETWORK_EXCEPTION",
+            "NOT_KAFKA",
             f"{self.address} does not speak Kafka's protocol",
             hint="is this the port of a Kafka listener?",
             address=self.address,
@@ -206,9 +204,7 @@ class Connection:
         """Why a broker hangs up depends on what it was asked last."""
         protocol = self._settings.security_protocol
         hint = None
-        if not self.versions and protocol in ("PLAINTEXT", "SASL_PLAINTEXT"):
-            hint = "a TLS listener does that when it is spoken to in plain: is this the right port?"
-        elif self._asked == "metadata" and not self._settings.uses_sasl:
+        if self._asked == "metadata" and not self._settings.uses_sasl:
             hint = (
                 "a listener that asks for a login does that: set `security.protocol` and "
                 "`sasl.mechanism`"
@@ -247,6 +243,34 @@ def _introduction(version: int) -> Any:
 def _is_refused_introduction(frame: bytes) -> bool:
     """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
     return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION
+
+
+async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
+    """Whether a port that hung up on plain words answers to a TLS greeting."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # nothing is sent over it: only the answer matters
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        async with asyncio.timeout_at(deadline):
+            _, writer = await asyncio.open_connection(*address, ssl=context)
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")
+    except (OSError, EOFError):
+        return False
+    writer.transport.abort()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
+def _tls_expected(address: str) -> BrokerFailure:
+    return BrokerFailure(
+        "NETWORK_EXCEPTION",
+        f"{address} speaks TLS, and was spoken to in plain",
+        hint="set `security.protocol=SSL`, or `SASL_SSL` with a login",
+        address=address,
+        fatal=True,
+    )
 
 
 def _timed_out(address: str, what: str) -> BrokerFailure:

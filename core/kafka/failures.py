@@ -70,6 +70,7 @@ MEANINGS: dict[str, Meaning] = {
     "UNSTABLE_OFFSET_COMMIT": Meaning(3, "a transaction holds the offsets", "try again"),
     "REQUEST_TIMED_OUT": Meaning(3, "no answer in time", "raise `--timeout`"),
     "NETWORK_EXCEPTION": Meaning(3, "the broker closed the connection"),
+    "NOT_KAFKA": Meaning(3, "this is no Kafka listener"),
     "BROKER_NOT_AVAILABLE": Meaning(3, "the broker is not available"),
     "SASL_AUTHENTICATION_FAILED": Meaning(
         3, "authentication failed", "check user name and password"

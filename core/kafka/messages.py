@@ -127,9 +127,8 @@ def decode_response(api: str, version: int, frame: bytes) -> Message:
     kind = getattr(schema(api, version, "response"), _class_name(api, "response"))
     start = 4
     if kind.__header_schema__.__version__ >= 1:
-        _, size = _serial().entity_reader(kind.__header_schema__)(frame, 0)
-        start = size
-    return _decode(kind, frame, start, f"the answer to {api} v{version}")
+        _, start = _decode(kind.__header_schema__, frame, 0, f"the answer to {api}")
+    return _decode(kind, frame, start, f"the answer to {api} v{version}")[0]
 
 
 def decode_struct(name: str, version: int, data: bytes) -> Message:
@@ -139,12 +138,13 @@ def decode_struct(name: str, version: int, data: bytes) -> Message:
         BrokerFailure: the bytes are not that struct.
     """
     kind = getattr(schema(name, version, "data"), _class_name(name, "data"))
-    return _decode(kind, data, 0, f"{name} v{version}")
+    return _decode(kind, data, 0, f"{name} v{version}")[0]
 
 
-def _decode(kind: Any, data: bytes, start: int, what: str) -> Message:
+def _decode(kind: Any, data: bytes, start: int, what: str) -> tuple[Message, int]:
+    """A message and how many bytes it took."""
     try:
-        message, _ = _serial().entity_reader(kind)(data, start)
+        message, size = _serial().entity_reader(kind)(data, start)
     except ValueError as error:
         unknown = re.match(r"(-?\d+) is not a valid ErrorCode", str(error))
         if unknown:
@@ -155,7 +155,7 @@ def _decode(kind: Any, data: bytes, start: int, what: str) -> Message:
         raise BrokerFailure("CORRUPT_MESSAGE", f"{what} cannot be read: {error}") from error
     except Exception as error:  # kio has a class for every way in which bytes can be wrong
         raise BrokerFailure("CORRUPT_MESSAGE", f"{what} cannot be read: {error}") from error
-    return message
+    return message, size
 
 
 def error_name(code: Any) -> str | None:

@@ -1,10 +1,11 @@
 r"""Properties files, read by Java's rules, which librdkafka's `key=value` files obey too.
 
 `#` or `!` starts a comment line, a backslash at the end joins the next line, keys end at the first
-`=`, `:` or space that no backslash precedes, `\t \n \r \f \uXXXX` are escapes and any other
+`=`, `:` or space, `\t \n \r \f \uXXXX` are escapes and any other
 escaped character stands for itself.
 """
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from kgroups.core.errors import UsageError
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANKS = " \t\f"
+_NAME = re.compile(r"[\w.-]+")
 
 
 class Property(NamedTuple):
@@ -98,7 +100,7 @@ def _split(line: str, source: str, number: int) -> tuple[str, str]:
     """Key and value of a joined line, unescaped."""
     end = 0
     while end < len(line) and line[end] not in "=:" + _BLANKS:
-        end += 2 if line[end] == "\\" else 1
+        end += 1
     key, rest = line[:end], line[end:].lstrip(_BLANKS)
     if not rest:
         # Java takes a lone word for a key without value, which in a client's configuration is
@@ -109,7 +111,15 @@ def _split(line: str, source: str, number: int) -> tuple[str, str]:
     value = rest[1:].lstrip(_BLANKS) if rest[0] in "=:" else rest
     if not key:
         raise UsageError(f"{source}:{number}: a value without a key", hint="expected `key=value`")
-    return _unescape(key, source, number), _unescape(value, source, number).rstrip(_BLANKS)
+    if not _NAME.fullmatch(key):  # JSON, YAML or a certificate, given by mistake
+        raise UsageError(
+            f"{source}:{number}: `{key[:30]}` is not the name of a property",
+            hint="expected `key=value`",
+        )
+    bare = value.rstrip(_BLANKS)
+    if bare.endswith("\\"):  # the blank is escaped: it is meant
+        bare = value[: len(bare) + 1]
+    return key, _unescape(bare, source, number)
 
 
 def _shorten(line: str) -> str:

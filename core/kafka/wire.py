@@ -8,7 +8,14 @@ from dataclasses import replace
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka import requests
-from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, outcome_of
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    no_offsets_topic,
+    outcome_of,
+)
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.commits import Commits, fetch_commits
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, item_error
@@ -54,6 +61,26 @@ class WireClient:
             BrokerFailure: no broker could be asked.
         """
         return tuple((await read_topics(self._cluster, None, deadline)).topics)
+
+    async def place(self, groups: Sequence[str], deadline: Deadline) -> Placement:
+        """Where these groups live; nothing is created for it."""
+        cluster = self._cluster
+        if cluster.has_offsets_topic:
+            placed, lost = await cluster.coordinators(list(dict.fromkeys(groups)), deadline)
+            errors = [item_error(name, failure) for name, failure in lost.items()]
+        else:
+            placed, errors = {}, [no_offsets_topic(name) for name in dict.fromkeys(groups)]
+        return Placement(
+            partitions=cluster.offsets_partitions,
+            coordinators={
+                name: cluster.brokers[broker]
+                for name, broker in placed.items()
+                if broker in cluster.brokers
+            },
+            cluster_id=cluster.cluster_id,
+            bootstrap=cluster.settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
 
     async def snapshot(
         self,

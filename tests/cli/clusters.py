@@ -88,7 +88,7 @@ def shop() -> ClusterSnapshot:
         },
     )
     empty = Group(
-        group="audit reports – nightly",
+        group="audit réports, nightly",
         type="classic",
         state="Empty",
         protocol_type="consumer",
