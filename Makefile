@@ -17,13 +17,36 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 test: setup
 	$(PYTEST) tests
 
+# A real Kafka by hand: prints its address, runs until Ctrl-C.
+kafka: setup
+	@$(PY) -m tests.kafka.serve
+
+demo: setup
+	@$(PY) -m scripts.demo
+
+# Ours beside the reference, in one run: bench/results.json and the README's figures.
+bench: setup
+	$(PY) -m bench
+
 check: setup
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m mypy tests
+	$(PY) -m mypy tests bench scripts
 	$(VENV)/bin/lint-imports
 
 fmt: setup
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+docs: setup  # README's table of commands
+	$(PY) scripts/docs.py table
+
+completions: setup
+	$(PY) scripts/docs.py completions
+
+# How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
+fuzz: setup
+	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
+	echo "fuzz: $$operations operations from seed $$seed"; \
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator

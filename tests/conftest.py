@@ -20,11 +20,17 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
 
     Its log stays in `.cache/kafka-logs` when a test of the session failed.
     """
-    logs = KAFKA_LOGS / f"session-{os.getpid()}"
-    with KafkaCluster(ClusterSpec(), logs=logs) as cluster:
-        yield cluster
-    if not request.session.testsfailed:
-        shutil.rmtree(logs)
+    yield from _running(request, ClusterSpec(), "session")
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
+    """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).
+
+    Its only user is `alice`; `librdkafka_settings` and `java_settings` get in.
+    """
+    spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
+    yield from _running(request, spec, "secure")
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +38,14 @@ def official() -> Iterator[WarmTools]:
     """Kafka's own command line tools in one warm JVM, for every cluster of the session."""
     with WarmTools() as tools:
         yield tools
+
+
+def _running(
+    request: pytest.FixtureRequest, spec: ClusterSpec, name: str
+) -> Iterator[KafkaCluster]:
+    """A cluster for the rest of the session; its logs are removed unless a test failed."""
+    logs = KAFKA_LOGS / f"{name}-{os.getpid()}"
+    with KafkaCluster(spec, logs=logs) as cluster:
+        yield cluster
+    if not request.session.testsfailed:
+        shutil.rmtree(logs)

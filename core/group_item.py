@@ -1,0 +1,172 @@
+"""The JSON form of a group: one item of `describe`, and of a snapshot file.
+
+The same words stand for the same things in both; a snapshot holds more of them (view `planning`),
+so that a dry run from a file knows what a live one knows.
+"""
+
+import base64
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from kgroups.core.lag.arithmetic import OffsetRow, lag_summary
+from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, PartitionLog, Topic
+
+Item = dict[str, Any]
+View = Literal["state", "members", "offsets", "planning"]
+
+DEFAULT_VIEWS: Final[tuple[View, ...]] = ("offsets",)
+
+
+def describe_item(
+    snapshot: ClusterSnapshot,
+    group: Group,
+    rows: Sequence[OffsetRow] | None,
+    views: Collection[View] = DEFAULT_VIEWS,
+) -> Item:
+    """A group as one item of a document.
+
+    Args:
+        rows: the group's offset rows; None if its offsets were not asked for or not readable.
+        views: `members` and `offsets` add the lists of that name, `planning` adds to the members
+            what a dry run needs; without any of them the item is the group's state alone.
+    Returns:
+        The fields in a fixed order; what is not known is None.
+    """
+    item: Item = {
+        "group": group.group,
+        "type": group.type,
+        "state": group.state,
+        "protocol_type": group.protocol_type,
+        "assignor": group.assignor,
+        "coordinator": coordinator_item(snapshot, group.coordinator),
+        "offsets_partition": group.offsets_partition,
+        "group_epoch": group.group_epoch,
+        "target_epoch": group.target_epoch,
+    }
+    if "members" in views:
+        item["members"] = member_items(group, rows, planning="planning" in views)
+    if "offsets" in views:
+        item["offsets"] = None if rows is None else [offset_item(row) for row in rows]
+        item["lag_summary"] = None if rows is None else lag_summary(rows)._asdict()
+    return item
+
+
+def coordinator_item(snapshot: ClusterSnapshot, broker_id: int | None) -> Item | None:
+    """Id and address of a group's coordinator; host and port None for a broker not listed."""
+    if broker_id is None:
+        return None
+    broker = snapshot.broker(broker_id)
+    return {
+        "id": broker_id,
+        "host": None if broker is None else broker.host,
+        "port": None if broker is None else broker.port,
+    }
+
+
+def member_items(
+    group: Group, rows: Sequence[OffsetRow] | None, *, planning: bool = False
+) -> list[Item] | None:
+    """The members in the broker's order; None if they were not asked for."""
+    if group.members is None:
+        return None
+    lags = member_lags(rows) if rows is not None else {}
+    return [member_item(member, lags.get(member.member_id), planning) for member in group.members]
+
+
+def member_lags(rows: Iterable[OffsetRow]) -> dict[str, int]:
+    """Records that each member still has to read, by member id; unknown partitions left out."""
+    lags: dict[str, int] = {}
+    for row in rows:
+        if row.member_id is not None and row.lag is not None:
+            lags[row.member_id] = lags.get(row.member_id, 0) + row.lag
+    return lags
+
+
+def member_item(member: Member, lag: int | None, planning: bool = False) -> Item:
+    """One member; `planning` adds what only a dry run asks for."""
+    item: Item = {
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "member_protocol": member.member_protocol,
+        "member_epoch": member.member_epoch,
+        "subscription": None if member.subscription is None else list(member.subscription),
+        "assignment": assignment_item(member.assignment),
+        "target_assignment": assignment_item(member.target_assignment),
+        "partitions": _count(member.assignment),
+        "lag": lag,
+    }
+    if planning:
+        user_data = member.user_data
+        item |= {
+            "rack": member.rack,
+            "subscription_regex": member.subscription_regex,
+            "subscription_version": member.subscription_version,
+            "generation": member.generation,
+            "owned": assignment_item(member.owned),
+            "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
+        }
+    return item
+
+
+def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]] | None:
+    """Topic to partitions, orders kept; None stays None."""
+    if assignment is None:
+        return None
+    return {topic: list(partitions) for topic, partitions in assignment.items()}
+
+
+def offset_item(row: OffsetRow) -> Item:
+    """One partition of a group; `last_stable_offset` only where it was asked for."""
+    item: Item = {
+        "topic": row.topic,
+        "partition": row.partition,
+        "committed_offset": row.committed_offset,
+        "log_start_offset": row.log_start_offset,
+        "log_end_offset": row.log_end_offset,
+        "lag": row.lag,
+        "lag_status": row.lag_status,
+        "lost": row.lost,
+        "leader_epoch": row.leader_epoch,
+        "metadata": row.metadata,
+        "member_id": row.member_id,
+        "client_id": row.client_id,
+        "host": row.host,
+        "error": row.error,
+    }
+    if row.last_stable_offset is not None:
+        item["last_stable_offset"] = row.last_stable_offset
+    return item
+
+
+def topic_item(topic: Topic) -> Item:
+    """A topic with its partitions in the snapshot's order."""
+    return {
+        "topic": topic.topic,
+        "topic_id": topic.topic_id,
+        "partitions": [_log_item(number, log) for number, log in topic.partitions.items()],
+    }
+
+
+def _log_item(number: int, log: PartitionLog) -> Item:
+    return {
+        "partition": number,
+        "log_start_offset": log.log_start_offset,
+        "log_end_offset": log.log_end_offset,
+        "last_stable_offset": log.last_stable_offset,
+        "leader": log.leader,
+        "racks": list(log.racks),
+        "error": log.error,
+    }
+
+
+def broker_item(broker: Broker) -> Item:
+    """A broker's id, address and rack."""
+    return {"id": broker.id, "host": broker.host, "port": broker.port, "rack": broker.rack}
+
+
+def _count(assignment: Mapping[str, Sequence[int]] | None) -> int | None:
+    if assignment is None:
+        return None
+    return sum(len(partitions) for partitions in assignment.values())

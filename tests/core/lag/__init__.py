@@ -1,0 +1,1 @@
+"""Tests of the lag arithmetic and of the Spark pipeline."""

@@ -1,0 +1,186 @@
+"""Snapshot files: what is written is read back, and a broken file is told where it is broken."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from kgroups.core.document import parse_document
+from kgroups.core.errors import UsageError
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot_file import (
+    describe_item,
+    parse_snapshot,
+    read_snapshot,
+    snapshot_document,
+    write_snapshot,
+)
+from tests.core.snapshots import SNAPSHOTS, sample_snapshot
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(snapshot=SNAPSHOTS)
+def test_round_trip(tmp_path: Path, suffix: str, snapshot: ClusterSnapshot) -> None:
+    """Whatever a cluster shows survives the file, orders of maps included."""
+    path = tmp_path / f"cluster.{suffix}"
+    write_snapshot(snapshot, path)
+    again = read_snapshot(path)
+    assert again == snapshot
+    assert list(again.topics) == list(snapshot.topics)
+    for before, after in zip(snapshot.groups, again.groups, strict=True):
+        for member, copy in zip(before.members or (), after.members or (), strict=True):
+            assert list((member.assignment or {}).items()) == list((copy.assignment or {}).items())
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_read_what_another_tool_wrote(tmp_path: Path) -> None:
+    """A file without derived figures and without optional keys is enough."""
+    path = tmp_path / "small.json"
+    path.write_text(
+        '{"schema": "kgroups.snapshot/1", "generated_at": "2026-11-21T01:02:03.456Z",'
+        ' "items": [{"group": "g", "type": "classic", "state": null}], "topics": []}'
+    )
+    snapshot = read_snapshot(path)
+    assert snapshot.captured_at_ms == 1_795_222_923_456
+    assert snapshot.groups[0].members is None
+    assert snapshot.groups[0].offsets is None
+
+
+def test_the_document_shows_lag(tmp_path: Path) -> None:
+    """Items of a snapshot hold the figures that describe shows, and unknown is null."""
+    item = snapshot_document(sample_snapshot())["items"][0]
+    assert [row["lag"] for row in item["offsets"]] == [5, 11, None, None]
+    assert item["lag_summary"] == {"total": 16, "max": 11, "lost": 0, "unknown_partitions": 2}
+    assert [member["lag"] for member in item["members"]] == [None, 16]
+    assert item["coordinator"] == {"id": 1, "host": "kafka-1", "port": 9092}
+
+
+@pytest.mark.parametrize(
+    ("views", "present"),
+    [
+        (("state",), set()),
+        (("offsets",), {"offsets", "lag_summary"}),
+        (("members",), {"members"}),
+        (("members", "offsets"), {"members", "offsets", "lag_summary"}),
+    ],
+)
+def test_views_decide_the_fields(views: tuple[str, ...], present: set[str]) -> None:
+    """What a view was not asked for is absent, not empty."""
+    snapshot = sample_snapshot()
+    item = describe_item(snapshot, snapshot.groups[0], [], views)  # type: ignore[arg-type]
+    lists = {"members", "offsets", "lag_summary"}
+    assert item.keys() & lists == present
+    assert all("user_data" not in member for member in item.get("members", ()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken:
+    """A fault put into a good file: text replaced, and what the message must name."""
+
+    id: str
+    old: str
+    new: str
+    says: tuple[str, ...]
+
+
+BROKEN = [
+    Broken("misspelt key", '"offsets_partition"', '"offset_partition"',
+           ("items[0].offset_partition", "not known", "did you mean `offsets_partition`")),
+    Broken("key missing", '"member_id": "app-b",', "", ("items[0].members[0]", "`member_id`")),
+    Broken("wrong kind", '"member_id": "app-b"', '"member_id": 7',
+           ("items[0].members[0].member_id", "expected text, found the number 7")),
+    Broken("unknown type", '"type": "classic"', '"type": "clasic"',
+           ("items[0].type", "`clasic`", "did you mean `classic`")),
+    Broken("negative partition", '"partition": 1,', '"partition": -1,',
+           (".partition", "at least 0, found -1")),
+    Broken("true is no number", '"id": 1', '"id": true', ("a whole number, found `true`",)),
+    Broken("two members one id", '"app-b"', '"app-a"', ("members[1]", "`app-a`", "twice")),
+    Broken("two groups one name", '"group": "idle"', '"group": "billing"',
+           ("items[1]", "`billing`", "twice")),
+    Broken("user data not base64", '"AP8="', '"?"', ("user_data", "base64")),
+    Broken("another document", "kgroups.snapshot/1", "kgroups.list/1",
+           ("kgroups.snapshot/1", "kgroups.list/1")),
+    Broken("members no list", '"members": [', '"members": {"a": [',
+           ("not JSON",)),
+]  # fmt: skip
+
+
+def lined(document: dict[str, object]) -> str:
+    """The document with one key a line, so that lines tell places apart."""
+    return json.dumps(document, indent=2)
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.id)
+def test_broken_json(tmp_path: Path, case: Broken) -> None:
+    """The message names the file, the line, the place and what was expected."""
+    text = lined(snapshot_document(sample_snapshot()))
+    assert case.old in text
+    broken = text.replace(case.old, case.new, 1)
+    path = tmp_path / "broken.json"
+    path.write_text(broken)
+    with pytest.raises(UsageError) as caught:
+        read_snapshot(path)
+    message = f"{caught.value.message} {caught.value.hint}"
+    assert f"`{path}`, line " in message
+    for part in case.says:
+        assert part in message
+
+
+@pytest.mark.parametrize("syntax", ["json", "yaml"])
+def test_the_line_is_the_line(syntax: str) -> None:
+    """The line of a fault deep in the file is found in both syntaxes."""
+    document = snapshot_document(sample_snapshot())
+    document["topics"][0]["partitions"][2]["leader"] = "one"
+    text = lined(document) if syntax == "json" else yaml.safe_dump(document, sort_keys=False)
+    expected = next(
+        n for n, line in enumerate(text.splitlines(), 1) if "one" in line.split(":")[-1]
+    )
+    with pytest.raises(UsageError) as caught:
+        parse_snapshot(parse_document(text, "f", syntax))  # type: ignore[arg-type]
+    assert f"line {expected}, `topics[0].partitions[2].leader`" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("cut.json", '{\n"schema": ', "line 2: not JSON"),
+        ("cut.yaml", "a: [1,\nb: }", "line 2: not YAML"),
+        ("twice.json", '{"a": 1,\n "a": 2}', "line 2: the key `a` stands twice"),
+        ("twice.yaml", "a: 1\nb: 2\na: 2\n", "line 3: the key `a` stands twice"),
+        ("cycle.yaml", "c: 1\na: &x\n  b: *x\n", "line 2: an alias refers to the value that"),
+        ("empty.yaml", "# nothing\n", "is empty"),
+        ("list.json", "[]", "expected a mapping, found a list"),
+        ("nan.json", '{"schema": NaN}', "`NaN` is not a JSON value"),
+        ("tag.yaml", "a: 1\nb: !!python/object:os.system {}\n", "line 2: the tag"),
+        ("deep.json", "[" * 100_000, "nested too deeply"),
+    ],
+)  # fmt: skip
+def test_not_well_formed(tmp_path: Path, name: str, text: str, says: str) -> None:
+    """A file that cannot be parsed is a usage error with its name and, where known, the line."""
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_snapshot(path)
+    assert name in caught.value.message
+    assert says in caught.value.message
+
+
+def test_unreadable(tmp_path: Path) -> None:
+    """A missing file, a directory and bytes that are not UTF-8 are usage errors too."""
+    binary = tmp_path / "binary.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "absent.json", tmp_path, binary):
+        with pytest.raises(UsageError, match=path.name):
+            read_snapshot(path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    """A snapshot that cannot be written is a usage error and leaves nothing behind."""
+    path = tmp_path / "missing" / "cluster.json"
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_snapshot(sample_snapshot(), path)
+    assert list(tmp_path.iterdir()) == []
