@@ -32,7 +32,7 @@ check: setup
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m mypy tests
+	$(PY) -m mypy tests bench scripts
 	$(VENV)/bin/lint-imports
 
 fmt: setup

@@ -75,7 +75,13 @@ class ServerView(LeaderView):
 
     @cached_property
     def homogeneous(self) -> bool:
-        """Whether every topic name has as many subscribers as the group has members."""
+        """Whether every topic name has as many subscribers as the group has members.
+
+        A coordinator that has decided so before, of an older membership, says it in the options.
+        """
+        decided = self.request.options.get("homogeneous")
+        if isinstance(decided, bool):
+            return decided
         names = set(self.members[0].topics)
         size, last = len(names), self.members[0].topics
         for member in self.members:

@@ -10,7 +10,7 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.javahash import java_sorted, string_hash
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.assignors.target import TargetAssignment, uuid_hash, uuid_halves
+from kgroups.assignors.target import TargetAssignment, uuid_halves, uuid_hash
 from kgroups.assignors.wire import encode_sticky_data
 
 LONG = 0xFFFFFFFFFFFFFFFF
@@ -141,11 +141,15 @@ def checksum(shape: Shape, result: CompactAssignment | TargetAssignment) -> int:
             halves = uuid_halves(_uuid(next(longs), next(longs)))
             codes[f"topic-{number:04d}"] = signed(uuid_hash(halves))
     else:
-        codes = {f"topic-{n:04d}": signed(string_hash(f"topic-{n:04d}")) for n in range(shape.topics)}
+        codes = {
+            f"topic-{n:04d}": signed(string_hash(f"topic-{n:04d}")) for n in range(shape.topics)
+        }
     total = 0
     for name, held in result.items():
         member = signed(string_hash(name))
         for topic, partitions in held.items():
-            total += member * (31 * codes[topic] * len(partitions) + sum(partitions) + len(partitions))
+            total += member * (
+                31 * codes[topic] * len(partitions) + sum(partitions) + len(partitions)
+            )
     total &= LONG
     return total - (1 << 64) if total >> 63 else total

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "lag/report" | "snapshot/save" | "snapshot/show") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -39,6 +39,15 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "sandbox up/--brokers") echo '@free' ;;
+    "sandbox up/--topic") echo '@free' ;;
+    "sandbox up/--port") echo '@free' ;;
+    "sandbox up/--host") echo '@free' ;;
+    "sandbox up/--data-dir") echo '@free' ;;
+    "sandbox up/--from") echo '@files' ;;
+    "sandbox up/--as-version") echo '@free' ;;
+    "sandbox up/--faults") echo '@files' ;;
+    "sandbox up/--property") echo '@free' ;;
     *) return 1 ;;
   esac
 }
@@ -58,7 +67,7 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan delete coordinator completion lag snapshot --version --help $common" ;;
+    "") echo "list describe plan delete coordinator completion lag snapshot sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --from --help $common" ;;
     "describe") echo "--all-groups --offsets --members --state --sort --top --uncommitted --isolation --from --help $common" ;;
     "plan") echo "--all-groups --assignor --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --metrics --members --moves --from --help $common" ;;
@@ -70,6 +79,8 @@ _kgroups_words() { # path: what can be typed there
     "snapshot") echo "save show --help $common" ;;
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
+    "sandbox") echo "up --help $common" ;;
+    "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --quiet -q --help $common" ;;
   esac
 }
 _kgroups() {

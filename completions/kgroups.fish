@@ -1,6 +1,6 @@
 # kgroups completion for fish; `kgroups completion fish` wrote it.
-set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/coordinator' '/completion' '/lag' '/snapshot' 'lag/report' 'snapshot/save' 'snapshot/show'
-set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--from' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--from' 'plan/--assignor' 'plan/--add-members' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--subscribe' 'plan/--from' 'delete/--state' 'coordinator/--partitions' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--master' 'lag report/--remote' 'lag report/--from'
+set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/coordinator' '/completion' '/lag' '/snapshot' '/sandbox' 'lag/report' 'snapshot/save' 'snapshot/show' 'sandbox/up'
+set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--from' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--from' 'plan/--assignor' 'plan/--add-members' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--subscribe' 'plan/--from' 'delete/--state' 'coordinator/--partitions' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--master' 'lag report/--remote' 'lag report/--from' 'sandbox up/--brokers' 'sandbox up/--topic' 'sandbox up/--port' 'sandbox up/--host' 'sandbox up/--data-dir' 'sandbox up/--from' 'sandbox up/--as-version' 'sandbox up/--faults' 'sandbox up/--property'
 set -g __kgroups_common_values '/--bootstrap-server' '/-b' '/--command-config' '/--output' '/-o' '/--timeout'
 function __kgroups_path # the commands on the line so far
     set -l place
@@ -43,6 +43,7 @@ complete -c kgroups -n '__kgroups_at ""' -a coordinator -d 'Show which broker co
 complete -c kgroups -n '__kgroups_at ""' -a completion -d 'Print the completion script of a shell.'
 complete -c kgroups -n '__kgroups_at ""' -a lag -d 'Report the lag of a whole cluster, with Apache Spark.'
 complete -c kgroups -n '__kgroups_at ""' -a snapshot -d 'Keep a cluster\'s groups in a file.'
+complete -c kgroups -n '__kgroups_at ""' -a sandbox -d 'An embedded Kafka cluster for learning and tests.'
 complete -c kgroups -n '__kgroups_at ""' -l version -d 'Show the version.'
 complete -c kgroups -n '__kgroups_at ""' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "list"' -l state -x -a 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' -d 'Only in these states.'
@@ -106,3 +107,17 @@ complete -c kgroups -n '__kgroups_at "snapshot save"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "snapshot save"' -F
 complete -c kgroups -n '__kgroups_at "snapshot show"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "snapshot show"' -F
+complete -c kgroups -n '__kgroups_at "sandbox"' -a up -d 'Run an embedded Kafka cluster until Ctrl-C.'
+complete -c kgroups -n '__kgroups_at "sandbox"' -l help -d 'Show help.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l brokers -x -d 'How many brokers.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l topic -x -d 'Make a topic with N partitions.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l port -x -d 'Of the first broker, others follow; 0 for any.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l host -x -d 'Listen here instead of loopback.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l data-dir -x -d 'Keep topics, records and offsets here.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l from -r -F -d 'Begin with a snapshot\'s topics and groups.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l as-version -x -d 'Offer what Kafka 2.4 to 4.3 offers.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l faults -r -F -d 'Misbehave by these rules.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l auto-create-topics -d 'Make topics that clients ask for.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l property -x -d 'A broker\'s setting about groups.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l quiet -s q -d 'Do not tell what happens.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l help -d 'Show help.'

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "lag/report" | "snapshot/save" | "snapshot/show") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -40,6 +40,15 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "sandbox up/--brokers") echo '@free' ;;
+    "sandbox up/--topic") echo '@free' ;;
+    "sandbox up/--port") echo '@free' ;;
+    "sandbox up/--host") echo '@free' ;;
+    "sandbox up/--data-dir") echo '@free' ;;
+    "sandbox up/--from") echo '@files' ;;
+    "sandbox up/--as-version") echo '@free' ;;
+    "sandbox up/--faults") echo '@files' ;;
+    "sandbox up/--property") echo '@free' ;;
     *) return 1 ;;
   esac
 }
@@ -78,6 +87,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'completion:Print the completion script of a shell.'
         'lag:Report the lag of a whole cluster, with Apache Spark.'
         'snapshot:Keep a cluster'\''s groups in a file.'
+        'sandbox:An embedded Kafka cluster for learning and tests.'
       )
       options+=(
         '--version:Show the version.'
@@ -184,6 +194,31 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "snapshot show")
       options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "sandbox")
+      commands=(
+        'up:Run an embedded Kafka cluster until Ctrl-C.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "sandbox up")
+      options+=(
+        '--brokers:How many brokers.'
+        '--topic:Make a topic with N partitions.'
+        '--port:Of the first broker, others follow; 0 for any.'
+        '--host:Listen here instead of loopback.'
+        '--data-dir:Keep topics, records and offsets here.'
+        '--from:Begin with a snapshot'\''s topics and groups.'
+        '--as-version:Offer what Kafka 2.4 to 4.3 offers.'
+        '--faults:Misbehave by these rules.'
+        '--auto-create-topics:Make topics that clients ask for.'
+        '--property:A broker'\''s setting about groups.'
+        '--quiet:Do not tell what happens.'
+        '-q:Do not tell what happens.'
         '--help:Show help.'
       )
       ;;

@@ -77,7 +77,7 @@ def coordinator(
         with cluster(options) as admin:
             placement = admin.coordinators(names)
         partitions, leaders, errors = placement.partitions, placement.coordinators, placement.errors
-        where = {"id": placement.cluster_id, "bootstrap": options.bootstrap_server}
+        where = {"id": placement.cluster_id, "bootstrap": placement.bootstrap}
     items = [placement_item(name, partitions, leaders.get(name)) for name in names]
     report = Report(
         schema=SCHEMA,

@@ -114,13 +114,14 @@ def _listing(
         return take_snapshot(options, file=file, log_offsets=False, progress=printer.progress)
     with cluster(options) as admin:
         listing = admin.list_groups(states=states, types=types)
+        bootstrap = admin.settings.bootstrap_servers
     return ClusterSnapshot(
         captured_at_ms=now_ms(),
         groups=tuple(sorted(listing.groups, key=lambda group: group.group)),
         topics={},
         brokers=tuple(listing.brokers),
         cluster_id=listing.cluster_id,
-        bootstrap=options.bootstrap_server,
+        bootstrap=bootstrap,
         errors=tuple(listing.errors),
     )
 

@@ -19,6 +19,7 @@ from kgroups.core.coordinator.admin_messages import (
     ListedGroup,
     ListGroupsRequest,
     ListGroupsResponse,
+    described_as_dead,
 )
 from kgroups.core.coordinator.consumer_messages import (
     ConsumerGroupDescribeRequest,
@@ -29,9 +30,6 @@ from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.offset_delete import all_offset_tombstones
 from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.shard import PartitionState, Shard
-from kgroups.core.coordinator.states import ClassicState
-
-GROUP_NOT_FOUND_VERSION = 6
 
 
 def describe_groups(shard: Shard, token: Hashable, request: DescribeGroupsRequest) -> None:
@@ -82,14 +80,7 @@ def _describe_consumer(shard: Shard, group_id: str, version: int) -> DescribedCo
     if group is None:
         message = f"Group {group_id} not found."
         return DescribedConsumerGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
-    return group.describe_consumer(version, shard.topology)
-
-
-def described_as_dead(group_id: str, version: int, message: str) -> DescribedGroup:
-    """A group that is not there, or none of the classic protocol."""
-    if version < GROUP_NOT_FOUND_VERSION:
-        return DescribedGroup(group_id, group_state=ClassicState.DEAD.value)
-    return DescribedGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message, ClassicState.DEAD.value)
+    return group.describe_consumer(version, shard.topology, shard.config.consumer_assignors[0])
 
 
 def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> None:

@@ -7,6 +7,8 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.messages import Request
 
 GROUP_KEY_TYPE = 0
+GROUP_NOT_FOUND_VERSION = 6  # DescribeGroups: from here on a missing group is an error
+DEAD = "Dead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,13 @@ class DescribeGroupsResponse:
     """Answer to DescribeGroups."""
 
     groups: tuple[DescribedGroup, ...]
+
+
+def described_as_dead(group_id: str, version: int, message: str) -> DescribedGroup:
+    """A group that is not there, or none of the classic protocol."""
+    if version < GROUP_NOT_FOUND_VERSION:
+        return DescribedGroup(group_id, group_state=DEAD)
+    return DescribedGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message, DEAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

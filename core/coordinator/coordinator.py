@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator import classic_routes, common_routes
+from kgroups.core.coordinator import classic_routes, common_routes, consumer_routes
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.errors import ErrorCode
@@ -33,6 +33,7 @@ from kgroups.core.coordinator.offset_delete import (
     expire_offsets,
     schedule_expiration,
 )
+from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
@@ -61,14 +62,23 @@ def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
     return merged
 
 
-ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES)
-TIMERS: Mapping[TimerKind, TimerHandler] = {**common_routes.TIMERS, **classic_routes.TIMERS}
-REPLAY: Mapping[type, Replay] = {**common_routes.REPLAY, **classic_routes.REPLAY}
+ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES, consumer_routes.ROUTES)
+TIMERS: Mapping[TimerKind, TimerHandler] = {
+    **common_routes.TIMERS,
+    **classic_routes.TIMERS,
+    **consumer_routes.TIMERS,
+}
+REPLAY: Mapping[type, Replay] = {
+    **common_routes.REPLAY,
+    **classic_routes.REPLAY,
+    **consumer_routes.REPLAY,
+}
 LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
     GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
+    GroupKind.CONSUMER: (consumer_routes.LOAD, consumer_routes.UNLOAD),
 }
 # (shard, topology before), once the shard has the new one.
-ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets,)
+ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets, *consumer_routes.ON_TOPOLOGY)
 
 
 class Coordinator:
@@ -79,6 +89,8 @@ class Coordinator:
         topology: topics and brokers; change it with `update_topology`.
         new_id: makes a fresh random id whenever a member needs one.
         now_ms: epoch milliseconds; the clean-up of expired offsets counts from here.
+        ports: server-side assignors, hash and patterns; without them consumer groups (KIP-848)
+            are not served.
     """
 
     def __init__(
@@ -88,8 +100,9 @@ class Coordinator:
         new_id: Callable[[], UUID],
         *,
         now_ms: int,
+        ports: Ports | None = None,
     ) -> None:
-        self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms)
+        self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
         for partition in self._shard.partitions:
             schedule_expiration(self._shard, partition)
 
@@ -138,7 +151,9 @@ class Coordinator:
                 shard.reply(token, route.refuse(request, route.while_loading))
                 return
         if error is not ErrorCode.NONE:
-            shard.reply(token, route.refuse(request, error))
+            invalid = route.answer_invalid if shard.active else None
+            answer = None if invalid is None else invalid(shard.config, request)
+            shard.reply(token, answer or route.refuse(request, error))
             return
         group = shard.groups.get(group_id)
         route.by_kind[None if group is None else group.kind](shard, token, request, group)

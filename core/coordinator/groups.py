@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
+from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
 from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from kgroups.core.coordinator.shard import Shard
 
 CommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
-# (topic, partition) -> code: a consumer group judges a commit of an older epoch by partition.
-PartitionVerdict = Callable[[str, int], ErrorCode]
+# (topic id, partition) -> code: a consumer group judges a commit of an older epoch by partition.
+PartitionVerdict = Callable[[UUID, int], ErrorCode]
 # Start of an offset's retention, in milliseconds.
 RetentionStart = Callable[[OffsetCommitValue], int]
 
@@ -95,7 +96,9 @@ class Group(ABC):
     def describe(self, version: int) -> DescribedGroup:
         """The group in a DescribeGroups answer of this version."""
 
-    def describe_consumer(self, version: int, topology: Topology) -> DescribedConsumerGroup:
+    def describe_consumer(
+        self, version: int, topology: Topology, default_assignor: str
+    ) -> DescribedConsumerGroup:
         """The group in a ConsumerGroupDescribe answer; most kinds are none of these."""
         message = f"Group {self.group_id} is not a consumer group."
         return DescribedConsumerGroup(self.group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)

@@ -29,6 +29,14 @@ def grown_capacity(size: int, capacity: int = INITIAL_CAPACITY) -> int:
     return capacity
 
 
+def copied_capacity(size: int) -> int:
+    """Table size of `new HashMap<>(other)` for a map of `size` keys."""
+    wanted, capacity = int(size / 0.75 + 1), 1
+    while capacity < wanted:
+        capacity *= 2
+    return capacity
+
+
 def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str]:
     """The keys as a HashMap gives them back that got them in this order.
 
@@ -39,6 +47,14 @@ def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str
     ordered = list(keys)
     mask = (grown_capacity(len(ordered)) if capacity is None else capacity) - 1
     ordered.sort(key=lambda key: spread_hash(key) & mask)
+    return ordered
+
+
+def int_map_order(keys: Iterable[int]) -> list[int]:
+    """Small non-negative numbers as a HashMap gives them back that is as large as they need."""
+    ordered = list(keys)
+    mask = grown_capacity(len(ordered), 1) - 1
+    ordered.sort(key=lambda key: key & mask)
     return ordered
 
 

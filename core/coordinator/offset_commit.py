@@ -140,16 +140,14 @@ def _decide(
     """A code for every partition that exists, and the records of those that are welcome."""
     errors: dict[tuple[str, int], ErrorCode] = {}
     records: list[Record] = []
+    overall = verdict if isinstance(verdict, ErrorCode) else _worst(verdict, resolved)
     for topic, known, partitions in resolved:
         if known is None:
             continue
         for one in topic.partitions:
             if one.partition_index not in partitions:
                 continue
-            if isinstance(verdict, ErrorCode):
-                error = verdict
-            else:
-                error = verdict(known.name, one.partition_index)
+            error = overall
             if error is ErrorCode.NONE and _is_too_long(shard, one.committed_metadata):
                 error = ErrorCode.OFFSET_METADATA_TOO_LARGE
             errors[known.name, one.partition_index] = error
@@ -157,6 +155,18 @@ def _decide(
                 key = OffsetCommitKey(group_id, known.name, one.partition_index)
                 records.append(Record(key, _value(shard, known, one, expire_ms)))
     return errors, records
+
+
+def _worst(verdict: PartitionVerdict, resolved: Resolved) -> ErrorCode:
+    """One partition that is refused refuses them all, as in Kafka."""
+    for _, known, partitions in resolved:
+        if known is None:
+            continue
+        for partition in partitions:
+            error = verdict(known.topic_id, partition)
+            if error is not ErrorCode.NONE:
+                return error
+    return ErrorCode.NONE
 
 
 def _is_too_long(shard: Shard, metadata: str | None) -> bool:

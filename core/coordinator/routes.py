@@ -31,6 +31,7 @@ GroupHandler = Callable[[Shard, Hashable, Any, Any], None]
 Handler = Callable[[Shard, Hashable, Any], None]
 Check = Callable[[CoordinatorConfig, Any], ErrorCode]
 Refuse = Callable[[Any, ErrorCode], object]
+AnswerInvalid = Callable[[CoordinatorConfig, Any], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ class GroupRoute:
         refuse: the answer that carries an error at its top.
         by_kind: kind of group, or None for no group -> function.
         while_loading: code of the answer while the group's log is being read.
+        answer_invalid: the answer to a request that fails its check, if it says more than a code;
+            None if the check is passed.
     """
 
     check: Check
     refuse: Refuse
     by_kind: Mapping[GroupKind | None, GroupHandler]
     while_loading: ErrorCode = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    answer_invalid: AnswerInvalid | None = None
 
 
 @dataclass(frozen=True, slots=True)

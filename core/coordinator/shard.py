@@ -25,6 +25,7 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.offsets import OffsetStore, Undo
 from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import Topology
@@ -77,6 +78,7 @@ class Shard:
         replay_table: Mapping[type, Replay],
         *,
         now_ms: int = 0,
+        ports: Ports | None = None,
     ) -> None:
         self.config = config
         self.topology = topology
@@ -84,6 +86,8 @@ class Shard:
         self.replay_table = replay_table
         self.now_ms = now_ms
         self.active = True
+        self.ports = ports or Ports()
+        self.topics_created_version = 0
         self.groups: dict[str, Group] = {}
         self.group_configs: dict[str, Mapping[str, str]] = {}
         self.offsets = OffsetStore()

@@ -58,11 +58,7 @@ class Cluster:
     def __init__(self, options: SandboxOptions) -> None:
         options.check()
         self.options = options
-        self.caps = {
-            api: versions
-            for api, versions in caps_of(options.as_version).items()
-            if api in HANDLERS
-        }
+        self.caps = caps_of(options.as_version)
         self.cluster_id = options.cluster_id or new_id_text(uuid4())
         self.events = EventLog(wall_clock_ms)
         self.faults = FaultRules()

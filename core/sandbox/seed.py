@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from uuid import UUID, uuid4
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.javahash import offsets_partition
+from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.record_codec import encode_key, encode_value
 from kgroups.core.coordinator.records import (
     ConsumerGroupMetadataKey,

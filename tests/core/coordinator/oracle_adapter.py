@@ -9,6 +9,7 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply, Write
 from kgroups.core.coordinator.topology import TopicInfo, Topology
+from kgroups.core.server_side import coordinator_ports
 from tests.core.coordinator.oracle_json import (
     Json,
     read_id,
@@ -37,12 +38,13 @@ class Adapter:
         self.versions: dict[str, int] = {}
         self.states: dict[str, str] = {}
         self.ids: Iterator[str] = iter(())
-        self.topology = Topology()
+        self.topology = Topology(version=1)
         self.coordinator = Coordinator(
             CoordinatorConfig.from_properties({**properties, **BLANK}),
             self.topology,
             lambda: UUID(next(self.ids)),
             now_ms=START_MS,
+            ports=coordinator_ports(),
         )
 
     def answer(self, op: Json) -> Json:

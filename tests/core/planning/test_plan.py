@@ -110,7 +110,7 @@ def test_metrics() -> None:
     group = group_of(
         member("a", {"t": [0]}), member("b", {"t": [1]}), member("c", {"t": [2]}), member("d", {})
     )
-    changes = [RemoveMember("a"), Subscribe((), member="d")]
+    changes: list[Change] = [RemoveMember("a"), Subscribe((), member="d")]
     metrics = plan_group(cluster_of(group, {"t": 3, "u": 5}), group, changes).metrics
     assert (metrics.partitions, metrics.members) == (3, 3)
     assert (metrics.kept, metrics.moved, metrics.forced) == (2, 1, 1)
