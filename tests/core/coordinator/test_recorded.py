@@ -13,7 +13,7 @@ from tests.core.coordinator.oracle_adapter import Adapter
 from tests.core.coordinator.oracle_json import Json
 
 DATA = Path(__file__).parents[2] / "data" / "coordinator"
-TRACES = ("classic-000", "classic-001", "offsets-001")
+TRACES = ("classic-000", "classic-001", "offsets-000", "offsets-001")
 
 
 def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
