@@ -53,7 +53,9 @@ def _essence(group: GroupSnapshot) -> GroupSnapshot:
     """The group without what the log does not hold: offers not chosen, syncs still to come.
 
     Nor which topics count as subscribed: a static member that comes back with another subscription
-    is stored, and counts from the next generation on or from a reload, as in Kafka.
+    is stored, and counts from the next generation on or from a reload, as in Kafka. The order of
+    members depends on how large the group has ever been.
     """
-    members = tuple(replace(member, facts={}) for member in group.members)
+    by_id = sorted(group.members, key=lambda member: member.member_id)
+    members = tuple(replace(member, facts={}) for member in by_id)
     return replace(group, members=members, offsets={}, facts={})
