@@ -5,6 +5,7 @@ figures. Exit 0 when all passed, 1 when one missed its target.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -36,6 +37,9 @@ def main() -> int:
     strangers = set(arguments.names) - set(known)
     if strangers:
         parser.error(f"no such benchmark: {', '.join(sorted(strangers))}")
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > cores / 2:
+        say(f"others keep this machine busy (load {load:.1f} on {cores} cores): expect less")
     results = []
     with Stage() as stage:
         for name in arguments.names or known:
