@@ -48,9 +48,9 @@ class Broker:
         self.reserve()
         sock, self._socket = self._socket, None
         assert sock is not None, "it was reserved"
+        self.is_up = True  # before the first client can be there
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(connect, sock=sock, backlog=_BACKLOG)
-        self.is_up = True
 
     def shut(self, reason: str) -> None:
         """Stop listening and drop every connection."""
@@ -72,7 +72,8 @@ def bind(host: str, port: int) -> socket.socket:
         UsageError: the port is taken or not allowed, or the host is not ours.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio switches Nagle's algorithm off only where the protocol is named.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))

@@ -44,6 +44,9 @@ _OFFSETS_TOPIC_CONFIGS = {
     "segment.bytes": "104857600",
 }
 _SHOWN_CHANGES = 8
+_LAST_TURNS = 10
+"""Turns of the loop after the listeners closed, in which connections that were just accepted are
+refused and those that were dropped report it."""
 
 
 class Cluster:
@@ -151,7 +154,7 @@ class Cluster:
             self._incidents.cancel()
         if self._persistence is not None:
             self._persistence.close()
-        for _ in range(2):  # aborted transports report their loss in the next turns of the loop
+        for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
     @property
