@@ -32,7 +32,7 @@ check: setup
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m mypy tests
+	$(PY) -m mypy tests bench scripts
 	$(VENV)/bin/lint-imports
 
 fmt: setup
@@ -44,3 +44,9 @@ docs: setup  # README's table of commands
 
 completions: setup
 	$(PY) scripts/docs.py completions
+
+# How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
+fuzz: setup
+	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
+	echo "fuzz: $$operations operations from seed $$seed"; \
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.javahash import (
+    grown_capacity,
     hash_order,
     java_sorted,
     spread,
@@ -64,6 +65,8 @@ class LeaderView:
         self._hashes = [self._hashes[index] for index in order]
         self.member_ids = [member.member_id for member in self.members]
         self._member_order = member_order
+        spreads = [spread(code) for code in self._hashes]
+        self._capacity = grown_capacity(spreads, 16)
 
     @cached_property
     def ordered(self) -> list[int]:
@@ -77,6 +80,10 @@ class LeaderView:
             order: positions in `members`.
             capacity: first size of the map's table.
         """
+        if order == range(len(self.members)) and self._capacity is not None:
+            grown = capacity if len(order) <= capacity * 3 // 4 else 2 * capacity
+            if grown <= self._capacity:  # the same buckets, filled in the order of the buckets
+                return list(order)
         return hash_order(
             order,
             [self._hashes[index] for index in order],
@@ -107,15 +114,17 @@ class LeaderView:
             assignment: members in the order of `members`.
             capacities: first table size of each map that is filled from the one before.
         """
-        order = list(range(len(self.members)))
+        order: Sequence[int] = range(len(self.members))
         for capacity in capacities:
-            order = self.copied(order, capacity)
+            copied = self.copied(order, capacity)
+            order = copied if copied != list(order) else order
         return self.in_order(assignment, order)
 
     def in_order(self, assignment: CompactAssignment, order: Sequence[int]) -> CompactAssignment:
         """The assignment with members in the given order of positions."""
-        unchanged = all(place == index for index, place in enumerate(order))
-        return assignment if unchanged else assignment.permuted(order)
+        if order == range(len(self.members)) or list(order) == list(range(len(self.members))):
+            return assignment
+        return assignment.permuted(order)
 
     @cached_property
     def ranks(self) -> list[int]:

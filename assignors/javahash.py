@@ -108,6 +108,10 @@ def hash_order(
         capacity: initial size of the table, a power of two.
         order: sort key that stands for the keys' `compareTo`; the key itself if None.
     """
+    if len(keys) >= VECTOR_FROM:
+        found = _vector_order(hashes, capacity)
+        if found is not None:
+            return [keys[index] for index in found]
     spreads = [code ^ (code >> 16) for code in hashes]
     grown = grown_capacity(spreads, capacity)
     if grown is None:
@@ -118,6 +122,24 @@ def hash_order(
     mask = grown - 1
     ranks = [code & mask for code in spreads]
     return [keys[index] for index in sorted(range(len(keys)), key=ranks.__getitem__)]
+
+
+def _vector_order(hashes: Sequence[int], capacity: int) -> list[int] | None:
+    """Order of many keys; None if some chain may have become too long on the way."""
+    import numpy as np
+
+    codes = np.array(hashes, dtype=np.uint32)
+    codes ^= codes >> np.uint32(16)
+    room = capacity * 3 // 4
+    while True:
+        places = codes & np.uint32(capacity - 1)
+        if np.bincount(places[: room + 1]).max() > CHAIN_LIMIT:
+            return None
+        if len(codes) <= room:
+            found: list[int] = np.argsort(places, kind="stable").tolist()
+            return found
+        capacity *= 2
+        room = capacity * 3 // 4
 
 
 def grown_capacity(spreads: Sequence[int], capacity: int) -> int | None:

@@ -69,6 +69,8 @@ def _assign_arrays(view: LeaderView) -> CompactAssignment:
     """The same deal, a topic's owners at a time of numpy's."""
     import numpy as np
 
+    if len({id(readers) for readers in view.subscribers}) == 1:
+        return _one_circle(view, view.subscribers[0])
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
     owner: np.typing.NDArray[np.integer] = np.empty(view.table.total, dtype=small)
     circles: dict[int, np.typing.NDArray[np.integer]] = {}
@@ -78,4 +80,22 @@ def _assign_arrays(view: LeaderView) -> CompactAssignment:
             circle = circles[id(readers)] = np.array(readers, dtype=small)
         start, count = view.table.bases[topic], view.table.counts[topic]
         owner[start : start + count] = np.resize(np.roll(circle, -first), count)
-    return by_owner(view, owner, [(0, view.table.total)])
+    return by_owner(view, owner, None)
+
+
+def _one_circle(view: LeaderView, circle: Sequence[int]) -> CompactAssignment:
+    """The deal among members that all read the same topics: every S-th partition each."""
+    import numpy as np
+
+    size, total = len(circle), view.table.total
+    rounds = -(-total // size)
+    place = np.full(len(view.members), size, dtype=np.int32)
+    place[circle] = np.arange(size, dtype=np.int32)
+    readers = np.flatnonzero(place < size)
+    flat = (place[readers][:, None] + np.arange(rounds, dtype=np.int32) * np.int32(size)).ravel()
+    if total % size:
+        flat = flat[flat < total]
+    counts = np.zeros(len(view.members), dtype=np.int64)
+    counts[readers] = total // size + (place[readers] < total % size)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return CompactAssignment(view.member_ids, view.table, indptr, flat)

@@ -12,7 +12,9 @@ from kgroups.assignors.claims import (
 )
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
+from kgroups.assignors.ranges import VECTOR_FROM
 from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.sticky_arrays import assign_arrays
 from kgroups.assignors.sticky_constrained import assign_constrained, constrained_answer
 from kgroups.assignors.sticky_fast import FastBalance
 from kgroups.assignors.sticky_general import GeneralView
@@ -26,12 +28,19 @@ class StickyAssignor:
         name: registered name.
         cooperative: withhold in this round what its owner must give up first.
         literal: follow the Java class statement by statement, slowly, in every case.
+        vector_from: number of partitions from which arrays are used.
     """
 
     def __init__(
-        self, name: str = "sticky", *, cooperative: bool = False, literal: bool = False
+        self,
+        name: str = "sticky",
+        *,
+        cooperative: bool = False,
+        literal: bool = False,
+        vector_from: int = VECTOR_FROM,
     ) -> None:
         self.name = name
+        self._vector_from = vector_from
         self._literal = literal
         self.cooperative = cooperative
         self._member_data: MemberData = (
@@ -47,11 +56,15 @@ class StickyAssignor:
             AssignorError: a faithful request on which the Java class throws.
         """
         view = LeaderView(request)
-        claims = read_claims(view, self._member_data)
+        claims = read_claims(view, self._member_data, self._vector_from)
         if claims.equal:
-            lists, moving = assign_constrained(view, claims)
+            plain = not any(view.racks) and not view.table.strays
+            if plain and view.table.total >= self._vector_from:
+                return assign_arrays(view, claims, cooperative=self.cooperative)
+            lists, moving = assign_constrained(view, claims.listed())
             withheld = self._withhold(lists, moving)
             return constrained_answer(view, lists, claims, withheld)
+        claims.listed()
         general = GeneralView(view)
         start = general.start(claims)
         astray = bool(view.table.strays) or general.strays_from(start)

@@ -10,7 +10,7 @@ org.apache.kafka.coordinator.group.assignor.AssignorHelpers.
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.javahash import MASK, copied_set_capacity, hash_order, spread
@@ -72,9 +72,9 @@ class Change:
 
     kept: Runs
     size: int
-    gone: list[int] = field(default_factory=list)
-    steps: list[tuple[int, int, bool]] = field(default_factory=list)
-    block: list[tuple[int, int, int]] = field(default_factory=list)
+    gone: Sequence[int] = ()
+    steps: Sequence[tuple[int, int, bool]] = ()
+    block: Sequence[tuple[int, int, int]] = ()
     changed: bool = False
     capacities: Sequence[int] = ()
 
@@ -106,6 +106,12 @@ class Change:
         for topic, first, end in self.block:
             self._add(topics, sets, codes, topic, range(first, end))
         return [(topic, sets[topic].listed()) for topic in topics.listed()]
+
+    def size_after(self) -> int:
+        """Number of partitions after all changes."""
+        left = sum(len(held) for topic, held in self.kept if topic not in self.gone)
+        left += sum(1 if added else -1 for _, _, added in self.steps)
+        return left + sum(end - first for _, first, end in self.block)
 
     def _add(
         self,
@@ -172,7 +178,7 @@ class TargetAssignment:
 
     def counts(self) -> list[int]:
         """Number of partitions of each member, in `member_ids` order."""
-        return [len(self.numbers_of(position)) for position in range(len(self.member_ids))]
+        return [change.size_after() for change in self._changes]
 
     def items(self) -> Iterator[tuple[str, dict[str, list[int]]]]:
         """Member id and its partitions by topic, in `member_ids` order; built on demand."""

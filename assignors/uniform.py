@@ -9,6 +9,9 @@ from kgroups.assignors.spec import AssignmentRequest
 from kgroups.assignors.target import Change, TargetAssignment
 from kgroups.assignors.uniform_mixed import assign_mixed
 
+Block = tuple[int, int, int]  # topic, first partition, one behind the last
+NOTHING: Block = (-1, 0, 0)
+
 
 class UniformAssignor:
     """`uniform` of a KIP-848 group.
@@ -35,14 +38,7 @@ class UniformAssignor:
             return TargetAssignment([], view.table, [], [])
         changes = [view.previous(position) for position in range(len(view.members))]
         free = _unassigned(view, topics, changes)
-        quotas = self._keep(view, topics, changes, free)
-        start = 0
-        for position, quota in quotas:
-            end = min(start + quota, len(free))
-            change = changes[position]
-            change.changed = True
-            change.steps += [(topic, partition, True) for topic, partition in free[start:end]]
-            start = end
+        _fill(changes, free, self._keep(view, topics, changes, free))
         return view.target(range(len(changes)), changes)
 
     def _keep(
@@ -50,7 +46,7 @@ class UniformAssignor:
         view: ServerView,
         topics: list[int],
         changes: list[Change],
-        free: list[tuple[int, int]],
+        free: list[Block],
     ) -> list[tuple[int, int]]:
         """Take from members what is over their quota; returns (member, what it still may get)."""
         subscribed = set(topics)
@@ -65,13 +61,16 @@ class UniformAssignor:
             for topic, partitions in change.kept:
                 if topic not in subscribed:
                     change.changed = True
-                    change.gone.append(topic)
+                    change.gone = [*change.gone, topic]
                 elif len(partitions) <= quota:
                     quota -= len(partitions)
                 else:
                     change.changed = True
-                    change.steps += [(topic, partition, False) for partition in partitions[quota:]]
-                    free += [(topic, partition) for partition in partitions[quota:]]
+                    change.steps = [
+                        *change.steps,
+                        *((topic, partition, False) for partition in partitions[quota:]),
+                    ]
+                    free += [(topic, partition, partition + 1) for partition in partitions[quota:]]
                     quota = 0
             last_chance = len(changes) - position <= extra
             if self._stable_extras and quota > 0 and larger and not last_chance:
@@ -83,16 +82,37 @@ class UniformAssignor:
         return unfilled
 
 
-def _unassigned(
-    view: ServerView, topics: list[int], changes: list[Change]
-) -> list[tuple[int, int]]:
-    """(topic, partition) in nobody's previous target."""
+def _unassigned(view: ServerView, topics: list[int], changes: list[Change]) -> list[Block]:
+    """Runs of partitions that are in nobody's previous target."""
     held: dict[int, set[int]] = {}
     for change in changes:
         for topic, partitions in change.kept:
             held.setdefault(topic, set()).update(partitions)
-    free = []
+    free: list[Block] = []
     for topic in topics:
-        taken = held.get(topic, ())
-        free += [(topic, p) for p in range(view.table.counts[topic]) if p not in taken]
+        start = 0
+        for partition in sorted(held.get(topic, ())):
+            if partition > start:
+                free.append((topic, start, partition))
+            start = partition + 1
+        if start < view.table.counts[topic]:
+            free.append((topic, start, view.table.counts[topic]))
     return free
+
+
+def _fill(changes: list[Change], free: list[Block], unfilled: list[tuple[int, int]]) -> None:
+    """Give each member in order the next partitions, up to what it may still get."""
+    runs = iter(free)
+    topic, start, end = next(runs, NOTHING)
+    for position, quota in unfilled:
+        change = changes[position]
+        change.changed = True
+        added: list[Block] = []
+        while quota and topic >= 0:
+            stop = min(end, start + quota)
+            added.append((topic, start, stop))
+            quota -= stop - start
+            start = stop
+            if start == end:
+                topic, start, end = next(runs, NOTHING)
+        change.block = added

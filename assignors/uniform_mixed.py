@@ -32,8 +32,10 @@ class MixedGroup:
             sized_capacity(-(-count // max(len(readers), 1)))
             for count, readers in zip(counts, self.readers, strict=True)
         ]
-        for change in self.changes:
+        self._steps: list[list[tuple[int, int, bool]]] = [[] for _ in members]
+        for change, steps in zip(self.changes, self._steps, strict=True):
             change.capacities = capacities
+            change.steps = steps
         self.owners: list[list[int]] = [[-1] * count for count in counts]
         self.sizes = [0] * len(view.members)
         for member, change in enumerate(self.changes):
@@ -41,7 +43,7 @@ class MixedGroup:
             for topic, partitions in change.kept:
                 if topic not in mine[member]:
                     change.changed = True
-                    change.gone.append(topic)
+                    change.gone = [*change.gone, topic]
                     continue
                 for partition in partitions:
                     self.owners[topic][partition] = member
@@ -66,9 +68,8 @@ class MixedGroup:
         self.sizes[member] += 1
 
     def _note(self, member: int, topic: int, partition: int, *, added: bool) -> None:
-        change = self.changes[member]
-        change.changed = True
-        change.steps.append((topic, partition, added))
+        self.changes[member].changed = True
+        self._steps[member].append((topic, partition, added))
 
     def fill(self) -> None:
         """Deal what nobody owns, the least loaded subscriber first."""

@@ -9,8 +9,9 @@ KIP-429, KIP-792, KIP-881); StickyAssignor and CooperativeStickyAssignor for the
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from kgroups.assignors.javahash import string_hash
 from kgroups.assignors.javatable import HashTable
@@ -103,14 +104,28 @@ class Reader:
             raise WireError(f"an array of {size} entries at {self.place} of {len(self.data)}")
         return size
 
-    def numbers(self) -> tuple[int, ...]:
-        """An array of int32."""
-        size = self.count()
-        return struct.unpack(f">{size}i", self.take(4 * size))
-
     def runs(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """An array of topics with their partitions."""
-        return tuple([(self.text(), self.numbers()) for _ in range(self.count())])
+        found = []
+        data, place = self.data, self.place + 4
+        for _ in range(self.count()):
+            named = place + 2
+            counted = named + int.from_bytes(data[place:named], "big", signed=True)
+            start = counted + 4
+            size = int.from_bytes(data[counted:start], "big", signed=True)
+            place = start + 4 * size
+            if counted < named or size < 0 or place > len(data):
+                raise WireError(f"a topic's partitions end at {place} of {len(data)}")
+            numbers = unpack_numbers(size)(data, start)
+            found.append((data[named:counted].decode("utf-8", "replace"), numbers))
+        self.place = place
+        return tuple(found)
+
+
+@cache
+def unpack_numbers(size: int) -> "Callable[[bytes, int], tuple[int, ...]]":
+    """Reader of `size` int32 at a position."""
+    return struct.Struct(f">{size}i").unpack_from
 
 
 def _text(value: str) -> bytes:

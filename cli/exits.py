@@ -19,9 +19,15 @@ def show_item_errors(errors: Sequence[ItemError]) -> None:
     """Write the failures of single items to stderr; a hint that they share stands once."""
     if errors:
         write_lines(
-            [f"error: `{error.target}`: {error.message}" for error in errors],
+            [f"error: {_named(error)}" for error in errors],
             dict.fromkeys(error.hint for error in errors if error.hint),
         )
+
+
+def _named(error: ItemError) -> str:
+    """The message with the name of what failed before it, unless it begins with that."""
+    name = f"`{error.target}`"
+    return error.message if error.message.startswith(name) else f"{name}: {error.message}"
 
 
 def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:

@@ -39,12 +39,12 @@ STEPS = (
         ("describe", "orders-app", "payments-app", "--members"),
     ),
     Step(
-        "The partitions with most lag of the whole cluster, for a script",
-        ("describe", "--all-groups", "--sort", "lag", "--top", "3", "--output", "csv"),
+        "The three partitions with most lag in the whole cluster",
+        ("describe", "--all-groups", "--sort", "lag", "--top", "3"),
     ),
     Step(
         "What would the next rebalance do if one more member joined?",
-        ("plan", "orders-app", "--add-members", "1"),
+        ("plan", "orders-app", "--add-members", "1:orders-3"),
     ),
     Step("Lag of every group, topic and member, computed by Spark", ("lag", "report")),
 )

@@ -1,6 +1,6 @@
 """`kgroups lag`: reports on lag, computed by Spark."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,6 +11,10 @@ from kgroups.cli.source import take_snapshot
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.lag.report import LagReport
 
 SCHEMA = "kgroups.lag.report/1"
 DEFAULT_TOP = 100
@@ -109,20 +113,23 @@ def report(
         session=SessionOptions(master=master, remote=remote, verbose=options.verbose),
         progress=printer.waiting,
     )
-    errors = [*snapshot.errors, *answer.errors]
+    shown = lag_document(snapshot, query.by, answer)
+    printer.show(shown)
+    end_with(shown.errors)
+
+
+def lag_document(snapshot: ClusterSnapshot, by: str, answer: "LagReport") -> Report:
+    """Spark's answer as a `kgroups.lag.report/1` report."""
     columns = tuple(column_of(name) for name in answer.columns)
-    printer.show(
-        Report(
-            schema=SCHEMA,
-            cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-            generated_at_ms=snapshot.captured_at_ms,
-            items=answer.items,
-            views=(View(query.by, columns, lambda item: [_row(item, answer.columns)]),),
-            errors=errors,
-            summary=lambda: answer.summary,
-        )
+    return Report(
+        schema=SCHEMA,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        generated_at_ms=snapshot.captured_at_ms,
+        items=answer.items,
+        views=(View(by, columns, lambda item: [_row(item, answer.columns)]),),
+        errors=(*snapshot.errors, *answer.errors),
+        summary=lambda: answer.summary,
     )
-    end_with(errors)
 
 
 def column_of(name: str) -> Column:

@@ -71,6 +71,7 @@ def _store_created(shard: Shard, group: ClassicGroup) -> None:
         for member_id in group.pending_join:
             shard.cancel(TimerKind.HEARTBEAT, group.group_id, member_id)
         shard.cancel(TimerKind.JOIN, group.group_id)
+        shard.cancel(TimerKind.SYNC, group.group_id)
         shard.remove_group(group.group_id, "its creation could not be written")
 
     record = Record(GroupMetadataKey(group.group_id), group.stored)
@@ -253,11 +254,13 @@ def _answer_replaced(
 
     def failed(error: ErrorCode) -> None:
         group.stored = before
+        refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID)
+        if member.member_id not in group.members:
+            return
         group.update(member, old.protocols, old.rebalance_timeout_ms, old.session_timeout_ms)
         shard.cancel(TimerKind.HEARTBEAT, group.group_id, member.member_id)
         returned = group.replace(old.instance_id or "", member.member_id, old.member_id)
         restart_session(shard, group, returned)
-        refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID)
 
     record = Record(GroupMetadataKey(group.group_id), group.stored)
     shard.write(group.partition, [record], replayed=False, failed=failed)

@@ -138,13 +138,14 @@ def start_rebalance(shard: Shard, group: ClassicGroup, reason: str) -> None:
         shard.schedule(TimerKind.JOIN, group.group_id, "", group.rebalance_timeout_ms())
 
 
-def complete_if_all_joined(shard: Shard, group: ClassicGroup) -> None:
-    """End the join phase if nobody is missing and the initial delay does not apply."""
-    if (
-        group.state is ClassicState.PREPARING_REBALANCE
-        and group.previous_state is not ClassicState.EMPTY
-        and group.all_joined()
-    ):
+def complete_if_all_joined(shard: Shard, group: ClassicGroup, *, cut_short: bool = False) -> None:
+    """End the join phase if nobody is missing and the initial delay does not hold it.
+
+    Args:
+        cut_short: end it in spite of the initial delay, as an expired session does in Kafka.
+    """
+    held = group.previous_state is ClassicState.EMPTY and not cut_short
+    if group.state is ClassicState.PREPARING_REBALANCE and group.all_joined() and not held:
         complete_join_phase(shard, group)
 
 
@@ -154,6 +155,8 @@ def rebalance_or_complete(shard: Shard, group: ClassicGroup, act: Act, reason: s
         start_rebalance(shard, group, reason)
     elif act in (Act.PARK, Act.COMPLETE_IF_ALL_JOINED):
         complete_if_all_joined(shard, group)
+    elif act is Act.CUT_SHORT_IF_ALL_JOINED:
+        complete_if_all_joined(shard, group, cut_short=True)
 
 
 def join_timer(
@@ -254,9 +257,8 @@ def session_timer(shard: Shard, group_id: str, member_id: str, payload: object) 
         return
     if member_id in group.pending_join:
         group.remove(member_id)
-        # Unlike a member that leaves, this one may cut the initial delay short.
-        if group.state is ClassicState.PREPARING_REBALANCE and group.all_joined():
-            complete_join_phase(shard, group)
+        outcome = OUTCOMES[Ask.PENDING_EXPIRED][group.state]
+        rebalance_or_complete(shard, group, outcome.act, f"{member_id} never joined")
         return
     member = group.members.get(member_id)
     if member is None or member.is_heard_of():

@@ -9,7 +9,6 @@ from kgroups.core.coordinator.classic_group import ClassicGroup
 from kgroups.core.coordinator.classic_members import Parked
 from kgroups.core.coordinator.classic_rebalance import (
     answer_syncs,
-    clear_assignments,
     move_group,
     restart_session,
     start_rebalance,
@@ -96,16 +95,16 @@ def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupReque
         for member in group.members.values()
         if member.parked_sync is not None
     ]
-    since_ms = group.state_since_ms
+    since_ms, generation = group.state_since_ms, group.generation
 
     def failed(error: ErrorCode) -> None:
         group.stored = before
+        for _, parked in waiting:
+            shard.reply(parked.token, SyncGroupResponse(append_error(error)))
+        if group.state is not ClassicState.STABLE or group.generation != generation:
+            return
         group.state, group.previous_state = group.previous_state, ClassicState.PREPARING_REBALANCE
         group.state_since_ms = since_ms
-        for member_id, parked in waiting:
-            group.members[member_id].parked_sync = parked
-        clear_assignments(group)
-        answer_syncs(shard, group, append_error(error))
         start_rebalance(shard, group, "the assignment could not be written")
 
     record = Record(GroupMetadataKey(group.group_id), group.stored)

@@ -183,6 +183,10 @@ class Coordinator:
         """Play a record of the log into the state; `finish_loading` ends a series of these."""
         self._shard.replay(record.key, record.value, producer_id)
 
+    def replay_marker(self, producer_id: int, *, committed: bool) -> None:
+        """Play the end of a producer's transaction into the state."""
+        self._shard.offsets.end_transaction(producer_id, committed=committed)
+
     def begin_loading(self, partition: int) -> None:
         """From now on answer for groups of this partition that it is being loaded."""
         self._shard.set_partition(partition, PartitionState.LOADING)
@@ -255,6 +259,10 @@ class Coordinator:
         self._shard.group_configs[group_id] = dict(config)
 
     # ------------------------------------------------------------------ looking in
+
+    def partition_of(self, group_id: str) -> int:
+        """Partition of `__consumer_offsets` that holds the group."""
+        return self._shard.partition_of(group_id)
 
     def snapshot(self) -> tuple[GroupSnapshot, ...]:
         """Every group as a value, with its offsets, by group id."""

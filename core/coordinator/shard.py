@@ -181,14 +181,15 @@ class Shard:
         Raises:
             KeyError: effects of a later step were already asked for, so it is too late.
         """
-        chosen = self._undo[sequence]
+        if sequence not in self._undo:
+            raise KeyError(sequence)
         for later in sorted((n for n in self._undo if n >= sequence), reverse=True):
-            undo, _ = self._undo.pop(later)
+            undo, failed = self._undo.pop(later)
             for step in reversed(undo):
                 step()
-        self.begin_step()
-        if chosen[1] is not None:
-            chosen[1](error)
+            self.begin_step()
+            if failed is not None:
+                failed(error)
 
     def replay(self, key: RecordKey, value: RecordValue | None, producer_id: int) -> None:
         """Play one record of the log into the state."""

@@ -57,6 +57,7 @@ class Ask(StrEnum):
     DELETE_OFFSETS_CONSUMER = "OffsetDelete, type consumer"
     DELETE_OFFSETS_OTHER = "OffsetDelete, another type"
     DELETE_GROUP = "DeleteGroups"
+    PENDING_EXPIRED = "session timeout of an id handed out"
     SESSION_EXPIRED = "session timeout"
     JOIN_PHASE_OVER = "join phase over"
     JOIN_PHASE_OVER_EMPTY = "join phase over, nobody there"
@@ -77,6 +78,7 @@ class Act(Enum):
     REPLACE = "replace; rebalance only if the vote changes"
     REBALANCE = "start a rebalance"
     COMPLETE_IF_ALL_JOINED = "complete the join phase if all joined"
+    CUT_SHORT_IF_ALL_JOINED = "complete the join phase if all joined, the initial delay too"
     NEXT_GENERATION = "next generation"
     REMOVE_GROUP = "remove the group"
     NOTHING = "nothing"
@@ -112,6 +114,7 @@ PARK = Outcome(Act.PARK)
 PARK_REBALANCE = Outcome(Act.PARK_REBALANCE, to=PREPARING)
 RESTART = Outcome(Act.RESTART_SESSION)
 COMPLETE = Outcome(Act.COMPLETE_IF_ALL_JOINED)
+CUT_SHORT = Outcome(Act.CUT_SHORT_IF_ALL_JOINED)
 REBALANCE = Outcome(Act.REBALANCE, to=PREPARING)
 
 
@@ -154,7 +157,8 @@ OUTCOMES: Mapping[Ask, Mapping[ClassicState, Outcome]] = {
     Ask.DELETE_GROUP: _row(
         Outcome(Act.REMOVE_GROUP, to=DEAD), NOT_EMPTY, NOT_EMPTY, NOT_EMPTY, NO_GROUP
     ),
-    Ask.SESSION_EXPIRED: _row(NOTHING, COMPLETE, REBALANCE, REBALANCE, NOTHING),
+    Ask.PENDING_EXPIRED: _row(NOTHING, CUT_SHORT, NOTHING, NOTHING, NOTHING),
+    Ask.SESSION_EXPIRED: _row(NOTHING, CUT_SHORT, REBALANCE, REBALANCE, NOTHING),
     Ask.JOIN_PHASE_OVER: _row(
         NOTHING, Outcome(Act.NEXT_GENERATION, to=COMPLETING), NOTHING, NOTHING, NOTHING
     ),

@@ -194,6 +194,8 @@ class Cluster:
         """Broker that coordinates each group, and the groups for which none was found."""
         found: dict[str, int] = {}
         failed: dict[str, BrokerFailure] = {}
+        if not groups:
+            return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
             failed.clear()

@@ -6,14 +6,18 @@ everything around them is Spark's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from kgroups.assignors.registry import assignor
+from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
+from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
+    Assignment,
     AssignmentRequest,
     AssignorError,
     MemberSubscription,
@@ -97,7 +101,7 @@ def _plan_group(
 
 
 def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> AssignmentRequest:
-    """What the leader's assignor would be given: members own what they are assigned now."""
+    """What the assignor would be given: members own what they are assigned now."""
     return AssignmentRequest(
         members=[
             MemberSubscription(
@@ -107,7 +111,6 @@ def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> Ass
                 rack=member["rack"],
                 owned=[(held["topic"], held["partitions"]) for held in member["owned"]],
                 generation=GENERATION,
-                user_data=member["user_data"],
             )
             for member in members
         ],
@@ -124,30 +127,73 @@ def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> Ass
     )
 
 
+def known_assignors() -> list[str]:
+    """Names that a plan may be made with, of either side."""
+    return sorted({*CLIENT_ASSIGNORS, *SERVER_ASSIGNORS})
+
+
 def _plan_into(
     out: dict[str, list[Any]],
     name: str,
     request: AssignmentRequest,
     owners: Mapping[str, dict[str, Any]],
 ) -> None:
-    """Appends the rows of one assignor; where it refuses the group, one row that says why."""
+    """Appends the rows of one assignor; where it does not plan the group, one that says why.
+
+    `range` is the client's for a classic group and the coordinator's for a KIP-848 group.
+    """
     first = next(iter(owners.values()))
-    try:
-        assignment = assignor(name).assign(request)
-    except AssignorError as exc:
-        row = (first["cluster"], first["group"], name, *[None] * 5, str(exc))
+    is_modern = first["group_type"] == "consumer"
+    strategy = (SERVER_ASSIGNORS if is_modern else CLIENT_ASSIGNORS).get(name)
+    error = None
+    if strategy is None:
+        error = f"`{name}` is no assignor of {first['group_type']} groups"
+    else:
+        try:
+            assignment = strategy.assign(request if is_modern else _rejoined(request, name))
+        except AssignorError as exc:
+            error = str(exc)
+    if error is not None:
+        where = (first["cluster"], first["group"], name)
+        row = (*where, *[None] * 5, strategy is not None, error)
         for values, value in zip(out.values(), row, strict=True):
             values.append(value)
         return
+    later = _next_round(assignment)
     for member_id in assignment.member_ids:
-        held = assignment.partitions_of(member_id)
+        held = [*assignment.partitions_of(member_id), *later.get(member_id, ())]
         member = owners[member_id]
         for column in ("cluster", "group", "member_id", "client_id", "host"):
             out[column] += [member[column]] * len(held)
         out["assignor"] += [name] * len(held)
         out["topic"] += [topic for topic, _ in held]
         out["partition"] += [partition for _, partition in held]
+        out["applies"] += [True] * len(held)
         out["error"] += [None] * len(held)
+
+
+def _rejoined(request: AssignmentRequest, name: str) -> AssignmentRequest:
+    """The request as members of a classic group would make it, each in its assignor's own way."""
+    members = [
+        rejoin(
+            member,
+            name,
+            [(topic, number) for topic, numbers in member.owned for number in numbers],
+            GENERATION,
+        )
+        for member in request.members
+    ]
+    return replace(request, members=members)
+
+
+def _next_round(assignment: Assignment) -> dict[str, list[tuple[str, int]]]:
+    """What a cooperative round holds back until its old owner has let go, by the new owner."""
+    later: dict[str, list[tuple[str, int]]] = {}
+    if isinstance(assignment, CompactAssignment):
+        for number, position in assignment.withheld.items():
+            member_id = assignment.member_ids[position]
+            later.setdefault(member_id, []).append(assignment.topics.partition(number))
+    return later
 
 
 def members_now_and_planned(

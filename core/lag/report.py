@@ -10,8 +10,6 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kgroups.assignors.registry import assignor
-from kgroups.assignors.spec import AssignorError
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import dryrun, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
@@ -74,7 +72,7 @@ class LagReport:
         columns: names in their order.
         summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
             `unknown_partitions` over everything, shown or not; with assignors also
-            `failed_plans`.
+            `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
         errors: groups that could not be planned, at most `top`.
     """
 
@@ -150,11 +148,10 @@ def check_query(query: LagQuery) -> None:
         )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
+    known = dryrun.known_assignors()
     for name in query.assignors:
-        try:
-            assignor(name)
-        except AssignorError as exc:
-            raise UsageError(str(exc), hint=exc.hint) from exc
+        if name not in known:
+            raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
 
 
 def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -> LagReport:
@@ -226,16 +223,24 @@ def _planned_report(
 
 
 def _failed_plans(planned: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:
-    """The first `top` groups that could not be planned; their number goes into the summary."""
-    failed = planned.where(F.col("error").isNotNull())
-    rows = collect_rows(
-        failed.withColumn("of", F.expr("count(1) over ()"))
-        .orderBy("cluster", "group", "assignor")
-        .limit(top)
+    """The first `top` groups that an assignor failed on; how many go into the summary.
+
+    A group whose type an assignor is not made for is only counted.
+    """
+    not_planned = planned.where(F.col("error").isNotNull())
+    (counts,) = collect_rows(
+        not_planned.agg(
+            F.count_if("applies").alias("failed_plans"),
+            F.count_if(~F.col("applies")).alias("plans_not_applicable"),
+        )
     )
-    summary["failed_plans"] = rows[0]["of"] if rows else 0
+    summary |= counts
+    if not counts["failed_plans"]:
+        return ()
+    failed = not_planned.where("applies").orderBy("cluster", "group", "assignor").limit(top)
     return tuple(
-        ItemError(row["group"], "PLAN_FAILED", f"{row['assignor']}: {row['error']}") for row in rows
+        ItemError(row["group"], "PLAN_FAILED", f"{row['assignor']}: {row['error']}")
+        for row in collect_rows(failed)
     )
 
 

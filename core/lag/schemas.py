@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
-    BinaryType,
     BooleanType,
     IntegerType,
     LongType,
@@ -75,7 +74,8 @@ OWNED = ArrayType(
     False,
 )
 
-# One member; `ordinal` keeps the order of the broker's answer, which decides ties.
+# One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
+# the next rebalance starts from: the assignment, in a KIP-848 group the target assignment.
 MEMBERS = _columns(
     *CAPTURE,
     ("group", STRING, False),
@@ -88,7 +88,6 @@ MEMBERS = _columns(
     ("rack", STRING, True),
     ("subscription", ArrayType(STRING, False), False),
     ("owned", OWNED, False),
-    ("user_data", BinaryType(), True),
 )
 
 # One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
@@ -100,7 +99,8 @@ TOPICS = _columns(
     ("racks", ArrayType(ArrayType(STRING, True), False), False),
 )
 
-# One partition in a planned assignment. A group whose plan failed is one row with `error`.
+# One partition in a planned assignment. A group that was not planned is one row with `error`;
+# `applies` is false where the assignor is not for groups of its type.
 PLANNED = _columns(
     ("cluster", STRING, False),
     ("group", STRING, False),
@@ -110,6 +110,7 @@ PLANNED = _columns(
     ("host", STRING, True),
     ("topic", STRING, True),
     ("partition", INT, True),
+    ("applies", FLAG, False),
     ("error", STRING, True),
 )
 
@@ -192,6 +193,7 @@ def _add_rows(
 def _member(member: Member) -> tuple[Any, ...]:
     """A member's columns. One whose subscription is not shown is taken to want what it has."""
     assignment = member.assignment or {}
+    owned = member.target_assignment if member.target_assignment is not None else assignment
     subscription = member.subscription
     return (
         member.member_id,
@@ -200,8 +202,7 @@ def _member(member: Member) -> tuple[Any, ...]:
         member.instance_id,
         member.rack,
         list(subscription if subscription is not None else assignment),
-        [{"topic": name, "partitions": list(held)} for name, held in assignment.items()],
-        member.user_data,
+        [{"topic": name, "partitions": list(held)} for name, held in owned.items()],
     )
 
 

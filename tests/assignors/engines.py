@@ -16,6 +16,11 @@ ENGINES: dict[str, tuple[str, Assignor]] = {
     "roundrobin with arrays": ("roundrobin", RoundRobinAssignor(vector_from=1)),
     "sticky": ("sticky", StickyAssignor()),
     "cooperative-sticky": (COOPERATIVE, StickyAssignor(COOPERATIVE, cooperative=True)),
+    "sticky with arrays": ("sticky", StickyAssignor(vector_from=0)),
+    "cooperative-sticky with arrays": (
+        COOPERATIVE,
+        StickyAssignor(COOPERATIVE, cooperative=True, vector_from=0),
+    ),
     "sticky by statement": ("sticky", StickyAssignor(literal=True)),
     "cooperative-sticky by statement": (
         COOPERATIVE,

@@ -13,6 +13,8 @@ HISTORY = 2000
 SHOWN = 25
 # (state of the group before, operation, error code or "parked")
 Seen = tuple[str, str, int | str]
+# (state before, operation, state after); "none" is a group that does not exist
+Move = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Tally:
 
     operations: int = 0
     seen: Counter[Seen] = field(default_factory=Counter)
+    moves: Counter[Move] = field(default_factory=Counter)
     meant: Counter[str] = field(default_factory=Counter)
 
 
@@ -73,9 +76,14 @@ def codes(answer: Json) -> list[int | str]:
     return found
 
 
-def note(tally: Tally, op: Json, answer: Json) -> None:
-    """Count the pairs of this operation."""
+def note(tally: Tally, states: dict[str, str], op: Json, answer: Json) -> None:
+    """Count the pairs of this operation; `states` is brought up to date."""
     tally.operations += 1
+    if op["op"] == "config":
+        states.clear()
+    for group, state in answer.get("states", {}).items():
+        tally.moves[states.get(group, "none"), op["op"], state or "none"] += 1
+        states[group] = state or "none"
     before = str(answer.get("pre", "-"))
     for code in codes(answer):
         tally.seen[before, op["op"], code] += 1
@@ -118,6 +126,7 @@ def duel(
     """
     ours = Adapter()
     history: deque[tuple[int, Json, Json]] = deque(maxlen=HISTORY)
+    states: dict[str, str] = {}
 
     def both(op: Json) -> Json:
         theirs = ask(op)
@@ -126,7 +135,7 @@ def duel(
             sent["topics"] = theirs["response"]
         history.append((len(history), sent, theirs))
         mine = ours.answer({**sent, "uuids": theirs.get("uuids", ())})
-        note(tally, op, theirs)
+        note(tally, states, op, theirs)
         want, got = comparable(theirs), comparable(mine)
         if want != got or theirs["t"] != mine["t"]:
             row = next((one for one in meant if one.covers(sent, want, got)), None)

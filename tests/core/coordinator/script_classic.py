@@ -333,6 +333,36 @@ def _fresh_group(me: Classic, other: "Client") -> None:
     me.join(groupId=name, memberId=me.pick("", "ghost"))
 
 
+def _leave_with_other_instance(me: Classic, other: "Client") -> None:
+    near = [one for one in me.world.clients if one.group == me.group]
+    held = [one.instance for one in near if one.instance and one.member_id]
+    instance = me.pick(*(held or ["nobody"]), *held, "nobody")
+    member = me.pick(me.member_id, *(one.member_id for one in near))
+    me.leave(members=[{"memberId": member, "groupInstanceId": instance, "reason": None}])
+
+
+def _fresh_group_refused(me: Classic, other: "Client") -> None:
+    wrong = me.pick({"protocols": []}, {"protocolType": ""}, {"sessionTimeoutMs": 1})
+    me.join(groupId=f"fresh{me.world.random.randrange(20)}", memberId="", **wrong)
+
+
+def _join_as_nearby(me: Classic, other: "Client") -> None:
+    """With the id of somebody of the group, perhaps one that was only handed out."""
+    near = [one for one in me.world.clients if one.group == me.group and one.member_id]
+    me.join(
+        memberId=me.pick(me.member_id, *(one.member_id for one in near)),
+        groupInstanceId=me.pick("nobody", *(one.instance for one in near if one.instance)),
+    )
+
+
+def _commit_as_nearby(me: Classic, other: "Client") -> None:
+    near = [one for one in me.world.clients if one.group == me.group and one.instance]
+    if near:
+        me.commit(mid=me.member_id, instance=me.pick(*(one.instance for one in near)))
+    else:
+        me.commit()
+
+
 def _other_protocol(me: Classic, other: "Client") -> None:
     me.sync(protocolName=me.pick("wrong", None), protocolType=me.pick(me.type, "wrong", None))
 
@@ -364,4 +394,11 @@ FAULTS: tuple[Fault, ...] = (
     lambda me, other: me.commit(generation=me.generation + me.pick(1, -1)),
     _wrong_sender,
     _pending_with_instance,
+    _leave_with_other_instance,
+    _leave_with_other_instance,
+    _fresh_group_refused,
+    _join_as_nearby,
+    _join_as_nearby,
+    _commit_as_nearby,
+    _leave_with_other_instance,
 )

@@ -157,7 +157,7 @@ class World:
         for name in r.sample(known, min(len(known), r.choice([1, 1, 2]))):
             numbers = range(self.topics.get(name, 1))
             out.append((name, sorted(r.sample(numbers, min(len(numbers), r.choice([1, 2]))))))
-        if r.random() < 0.06:
+        if r.random() < 0.15:
             out.append(("missing", [0]))
         if r.random() < 0.06:
             out[0][1].append(99)
@@ -354,6 +354,7 @@ def random_config(r: Random) -> dict[str, object]:
         "offsets.retention.check.interval.ms": r.choice([60000, 600000]),
         "group.min.session.timeout.ms": 6000,
         "group.consumer.migration.policy": "bidirectional",
+        "offset.metadata.max.bytes": r.choice([4096, 10]),
     }
     if r.random() < 0.25:
         config["group.max.size"] = r.choice([2, 3, 4])
@@ -385,6 +386,12 @@ def _classic_big(world: World, r: Random, config: dict[str, object]) -> None:
     if r.random() < 0.4:
         config["group.max.size"] = 12
     world.p_odd_names = 0.0
+
+
+def _classic_static(world: World, r: Random, config: dict[str, object]) -> None:
+    """Nearly all static, one group, and many requests with the wrong ids."""
+    world.p_static, world.p_fault, world.groups = 0.7, 0.3, ["g"]
+    world.join_versions = [9, 8, 7, 6, 5]
 
 
 def _classic_offsets(world: World, r: Random, config: dict[str, object]) -> None:
@@ -461,6 +468,7 @@ def _versions(world: World, r: Random, config: dict[str, object]) -> None:
 SHAPES: dict[str, Shape] = {
     "classic": _classic,
     "classic_big": _classic_big,
+    "classic_static": _classic_static,
     "classic_offsets": _classic_offsets,
     "classic_versions": _classic_versions,
     "modern": _modern,

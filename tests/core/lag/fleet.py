@@ -1,5 +1,6 @@
 """Clusters made up from a seed, with every oddity that a partition can have."""
 
+import base64
 import random
 
 from kgroups.core.snapshot import (
@@ -29,7 +30,9 @@ def fleet(
 
 
 def _topic(rng: random.Random, name: str, partitions: int) -> Topic:
-    return Topic(name, {number: _log(rng) for number in range(partitions)})
+    logs = {number: _log(rng) for number in range(partitions)}
+    topic_id = base64.urlsafe_b64encode(rng.randbytes(16)).decode().rstrip("=")
+    return Topic(name, logs, topic_id)
 
 
 def _log(rng: random.Random) -> PartitionLog:

@@ -123,6 +123,40 @@ def by_hand(snapshot: ClusterSnapshot, group: Group, name: str) -> dict[str, set
     return {m: set(assignment.partitions_of(m)) for m in assignment.member_ids}
 
 
+def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSession) -> None:
+    """`range` is both sides'; the others plan what they are made for, and the rest is counted."""
+    snapshot = fleet(13, 60)
+    names = ("range", "uniform", "roundrobin", "cooperative-sticky")
+    report = ask(spark, snapshot, by="group", assignors=names, top=ALL)
+    planned = defaultdict(set)
+    for row in report.items:
+        planned[row["group"]].add(row["assignor"])
+    alive = [group for group in snapshot.groups if group.members]
+    for group in alive:
+        modern = group.type == "consumer"
+        expected = {"range", "uniform"} if modern else {"range", "roundrobin", "cooperative-sticky"}
+        assert planned[group.group] == expected
+    kinds = {group.type: sum(g.type == group.type for g in alive) for group in alive}
+    assert report.summary["plans_not_applicable"] == kinds["classic"] + 2 * kinds["consumer"]
+    assert report.summary["failed_plans"] == 0
+    assert report.errors == ()
+
+
+def test_a_cooperative_plan_counts_what_comes_in_its_second_round(spark: SparkSession) -> None:
+    """A partition on its way from one member to another belongs to the new one."""
+    logs = {p: PartitionLog(0, 10, leader=1) for p in range(4)}
+    members = (
+        Member("m1", "c", "/h", subscription=("t",), assignment={"t": (0, 1, 2, 3)}),
+        Member("m2", "c", "/h", subscription=("t",), assignment={}),
+    )
+    group = Group("g", "classic", "Stable", members=members, offsets={})
+    snapshot = ClusterSnapshot(1, (group,), {"t": Topic("t", logs)}, cluster_id="c1")
+    query = {"by": "member", "assignors": ("cooperative-sticky",), "sort": "kept"}
+    stays, comes = ask(spark, snapshot, **query).items
+    assert (stays["planned_partitions"], stays["kept"], stays["moved_out"]) == (2, 2, 2)
+    assert (comes["planned_partitions"], comes["kept"], comes["moved_in"]) == (2, 0, 2)
+
+
 def classic_fleet(seed: int, groups: int) -> ClusterSnapshot:
     """The classic groups of a fleet."""
     snapshot = fleet(seed, groups)

@@ -125,7 +125,7 @@ def test_malformed_frames() -> None:
         WireClient(server.bootstrap_servers) as member,
     ):
         address = server.bootstrap_servers
-        joined = member.ask(Api.JOIN_GROUP, 3, join_body("bystanders"))
+        joined = member.ask(Api.JOIN_GROUP, 3, join_body("bystanders", session_timeout=1_800_000))
         beat: Body = {
             "group_id": "bystanders",
             "generation_id": joined["generation_id"],
