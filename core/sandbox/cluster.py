@@ -148,7 +148,7 @@ class Cluster:
     async def stop(self) -> None:
         """Close every connection and listener; nothing is left behind."""
         for broker in self.brokers.values():
-            broker.shut("the cluster stops")
+            await broker.shut("the cluster stops")
         self.coordination.stop()
         if self._incidents is not None:
             self._incidents.cancel()
@@ -285,7 +285,7 @@ class Cluster:
         """Take a broker down: its connections drop and its partitions move to others."""
         broker = self.broker(broker_id)
         if broker.is_up:
-            broker.shut("the broker goes down")
+            await broker.shut("the broker goes down")
             self.events.add(f"broker {broker_id}", "down")
             self._elect()
 
