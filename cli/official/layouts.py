@@ -184,7 +184,7 @@ def offset_table(group: str, lines: Sequence[OffsetLine], *, verbose: bool) -> s
                 *((owner.member_id, owner.host, owner.client_id) if owner else (NOTHING,) * 3),
             ]
         )
-    return "\n" + table(columns, rows) + "\n"
+    return "\n" + table(columns, rows)
 
 
 def member_table(group: Group, *, verbose: bool) -> str:
@@ -221,7 +221,7 @@ def member_table(group: Group, *, verbose: bool) -> str:
             if mixed:
                 row.append("true" if member.member_protocol == "consumer" else "false")
         rows.append(row)
-    return "\n" + table(columns, rows, end="" if verbose else " ") + "\n"
+    return "\n" + table(columns, rows, end="" if verbose else " ")
 
 
 def assignment_text(assignment: Mapping[str, Sequence[int]] | None) -> str:
@@ -248,7 +248,7 @@ def state_table(group: Group, coordinator: Broker | None, *, verbose: bool) -> s
         row += [cell(group.group_epoch), cell(group.target_epoch)]
     columns.append(Column("#MEMBERS"))
     row.append(str(len(group.members or ())))
-    return "\n" + table(columns, [row]) + "\n"
+    return "\n" + table(columns, [row])
 
 
 def notice(group: Group) -> str | None:
