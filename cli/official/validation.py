@@ -92,6 +92,8 @@ def _delete_problems(arguments: Arguments) -> Iterator[str]:
         yield (
             "The consumer does not support topic-specific offset deletion from a consumer group."
         )
+    if arguments.has("dry-run"):  # Kafka's tool ignores it, and deletes
+        yield "Option [delete] does not take [dry-run]: nothing was deleted"
 
 
 def _delete_offsets_problems(arguments: Arguments) -> Iterator[str]:

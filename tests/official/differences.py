@@ -77,9 +77,20 @@ def _good_groups(line: Line, answer: Answer, ask: Ask) -> Answer | None:
     return Answer(alone.stdout + answer.stdout, answer.stderr + alone.stderr, 1)
 
 
+def _delete_dry_run(line: Line, _answer: Answer, _ask: Ask) -> Answer | None:
+    if "--delete " not in line.text or "--dry-run" not in line.text:
+        return None
+    return Answer("", "Option [delete] does not take [dry-run]: nothing was deleted\n", 1)
+
+
 DIFFERENCES = (
     Difference("help", "`--help` was asked for: stdout, exit code 0", _help),
     Difference("version", "`--version` is our own, and whose options it has", _version),
+    Difference(
+        "delete --dry-run",
+        "Kafka's tool ignores the flag and deletes; we refuse",
+        _delete_dry_run,
+    ),
     Difference("usage", "a usage error names the help page and does not print it", _without_usage),
     Difference(
         "good groups",

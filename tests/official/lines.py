@@ -182,4 +182,38 @@ _FAILING = (
     ),
 )
 
-LINES = (*map(Line, _NO_BROKER_NEEDED), *map(Line, _READING), *_FAILING)
+
+def _seeded(text: str, *groups: str) -> Line:
+    """A line before which these groups have a commit."""
+    return Line(text, offsets={group: {("audit", 0): 1} for group in groups})
+
+
+_DELETING = (
+    _seeded("--bootstrap-server {b} --delete --group del-a", "del-a"),
+    _seeded(
+        "--bootstrap-server {b} --delete --group del-a --group del-b --group del-a",
+        "del-a",
+        "del-b",
+    ),
+    _seeded("--bootstrap-server {b} --delete --group del-a --execute", "del-a"),
+    _seeded("--bootstrap-server {b} --delete --group del-a --dry-run", "del-a"),
+    _seeded("--bootstrap-server {b} --delete --group 'del quo\"te'", 'del quo"te'),
+    Line("--bootstrap-server {b} --delete --group nobody"),
+    Line("--bootstrap-server {b} --delete --group ''"),
+    Line("--bootstrap-server {b} --delete --group live-classic"),
+    Line("--bootstrap-server {b} --delete --group live-modern"),
+    Line("--bootstrap-server {b} --delete --group share-readers"),
+    Line("--bootstrap-server {b} --delete --group connect-workers"),
+    Line("--bootstrap-server {b} --delete --group stuck-preparing"),
+    Line("--bootstrap-server {b} --delete --group g --timeout abc"),
+    Line("--bootstrap-server 127.0.0.1:1 --delete --group g --timeout 300"),
+    Line("--bootstrap-server 127.0.0.1:1 --delete --all-groups --timeout 300"),
+    _seeded("--bootstrap-server {b} --delete --group nobody --group del-a", "del-a"),
+    _seeded(
+        "--bootstrap-server {b} --delete --group live-static --group del-a --group nobody --group del-b",
+        "del-a",
+        "del-b",
+    ),
+)
+
+LINES = (*map(Line, _NO_BROKER_NEEDED), *map(Line, _READING), *_FAILING, *_DELETING)

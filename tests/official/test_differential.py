@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.official import Answer, WarmTools
+from tests.kafka.workload import commit_offsets
 from tests.official.differences import DIFFERENCES
 from tests.official.lines import LINES, Line
 from tests.official.normal import normal, words
@@ -37,6 +40,7 @@ def compared(
     write_files(folder)
 
     def ask(line: Line) -> Answer:
+        prepare(line, full.bootstrap)
         return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
 
     return {line.text: compare(line, ask, full.bootstrap, folder) for line in LINES}
@@ -45,6 +49,14 @@ def compared(
 def write_files(folder: Path) -> None:
     """Files that the lines name."""
     (folder / "client.properties").write_text("client.id=someone\nretries=3\n")
+
+
+def prepare(line: Line, bootstrap: str) -> None:
+    """Groups that the line changes, as they were."""
+    if line.offsets:
+        with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+            admin.delete_groups(list(line.offsets))
+        commit_offsets(bootstrap, line.offsets)
 
 
 def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: Path) -> Comparison:
@@ -56,6 +68,7 @@ def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: P
         if changed is not None:
             expected = changed
             applied.append(difference.name)
+    prepare(line, bootstrap)
     ours = run_ours(["official", *line.arguments(bootstrap, str(folder))])
     return Comparison(expected, ours, frozenset(applied))
 
