@@ -26,7 +26,8 @@ def moment_ms(text: str) -> int:
     """
     if "T" not in text:
         raise LateError(
-            "java.text.ParseException: Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
+            "java.text.ParseException: Error parsing timestamp. It does not contain a 'T' "
+            "according to ISO8601 format"
         )
     match = _MOMENT.fullmatch(text)
     try:

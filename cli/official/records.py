@@ -67,7 +67,7 @@ def _delete_records(arguments: Arguments) -> int:
             show(f"partition: {topic}-{number}\tlow_watermark: {outcome}\n")
         else:
             failed = True
-            notice(f"partition: {topic}-{number}\terror: {exception_text(outcome)}")
+            notice(f"partition: {topic}-{number} error: {exception_text(outcome)}")
     return 1 if failed else 0
 
 

@@ -129,9 +129,8 @@ def _planned(arguments: Arguments, admin: "ClusterAdmin", groups: Iterable[Group
         reset.plans[group.group] = {}
         problem = not_a_consumer_group(group)
         if problem is not None:
-            fail_command(problem)
-            reset.failed = True
-        elif group.state not in ("Empty", "Dead"):
+            raise LateError((WRAPPER if group.type == "classic" else "") + problem)
+        if group.state not in ("Empty", "Dead"):
             fail(
                 f"Assignments can only be reset if the group '{group.group}' is inactive, but the "
                 f"current state is {group.state}."
@@ -145,7 +144,15 @@ def _planned(arguments: Arguments, admin: "ClusterAdmin", groups: Iterable[Group
     if scenario == "from-file":
         wanted = _from_file(arguments, [group.group for group in groups], free, reset)
         topics = _topics(admin, {topic for part in wanted.values() for topic, _ in part})
-        _check_partitions({at for part in wanted.values() for at in part}, topics)
+        named = {at for part in wanted.values() for at in part}
+        for topic, number in sorted(named):
+            if topic not in topics:
+                text = (
+                    f"Failed to fetch metadata for partition {topic}-{number} because metadata for "
+                    f"topic `{topic}` could not be found"
+                )
+                raise LateError(WRAPPER + exception_text("UNKNOWN_TOPIC_OR_PARTITION", text))
+        _check_partitions(named, topics)
     else:
         scopes, topics = _scopes(arguments, admin, free)
         if scenario is None:
