@@ -58,7 +58,6 @@ class BesideDuckDB:
             rounds[1:],
             min_ratio=1 / self.max_times,
             max_peak_mb=None,
-            beside="DuckDB",
         )
 
     def _ours(self, folder: Path, until_ms: int) -> list[str]:

@@ -18,7 +18,6 @@ class Result:
         ratio: median over the rounds of reference time / our time.
         ours_peak_mb, reference_peak_mb: highest peak of any round, 10^6 bytes.
         passed: whether the target is met.
-        reference: what ours is compared with.
     """
 
     name: str
@@ -29,7 +28,6 @@ class Result:
     ours_peak_mb: float
     reference_peak_mb: float
     passed: bool
-    reference: str = "official tool"
 
     @property
     def verdict(self) -> str:
@@ -48,9 +46,8 @@ def summarize(
     *,
     min_ratio: float,
     max_peak_mb: float | None,
-    beside: str = "official tool",
 ) -> Result:
-    """Medians of the rounds (ours, reference) against the target; `beside` names the reference."""
+    """Medians of the rounds (ours, reference) against the target."""
     ratio = statistics.median(reference.wall_s / ours.wall_s for ours, reference in rounds)
     ours_peak_mb = max(ours.peak_bytes for ours, _ in rounds) / 1e6
     return Result(
@@ -62,5 +59,4 @@ def summarize(
         ours_peak_mb=round(ours_peak_mb),
         reference_peak_mb=round(max(reference.peak_bytes for _, reference in rounds) / 1e6),
         passed=ratio >= min_ratio and (max_peak_mb is None or ours_peak_mb < max_peak_mb),
-        reference=beside,
     )

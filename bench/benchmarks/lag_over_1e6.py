@@ -3,7 +3,7 @@
 from bench.lag_over import BesideDuckDB
 
 BENCHMARK = BesideDuckDB(
-    name="lag report over 1e6 rows",
+    name="lag report over 1e6 rows, beside DuckDB",
     series=10_000,
     captures=100,
     max_times=25,
