@@ -15,6 +15,7 @@ from kgroups.core.lag import over
 from kgroups.core.lag.collected import compact, find_captures
 from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport
+from tests.core.lag.driver import rows_brought_home
 from tests.core.lag.history import SHAPES, START_MS, STEP_MS, captures, write_rows
 
 pytestmark = pytest.mark.spark
@@ -298,6 +299,22 @@ def test_where_filters_the_report(spark: SparkSession, folder: Path) -> None:
     for condition in ("colour = 1", "lag >"):
         with pytest.raises(UsageError, match="cannot be understood"):
             ask(spark, folder, EVERYTHING, where=condition)
+
+
+def test_no_more_than_top_rows_come_to_the_driver(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many captures and partitions there are."""
+    with rows_brought_home(monkeypatch) as sizes:
+        report = lag_report_over(
+            folder,
+            LagQuery(by="partition", top=4),
+            since_ms=EVERYTHING.since_ms,
+            until_ms=EVERYTHING.until_ms,
+            session=spark,
+        )
+    assert len(report.items) == 4
+    assert max(sizes) == 4
 
 
 def test_bad_windows(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
