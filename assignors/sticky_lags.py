@@ -18,7 +18,6 @@ from kgroups.assignors.sticky_general import GeneralView
 from kgroups.assignors.wire import TopicRuns
 
 MAX_SKEW = 1.2
-MAX_EXCHANGES = 10_000
 
 
 def remembered(member: MemberSubscription) -> tuple[TopicRuns, int | None]:
@@ -76,8 +75,11 @@ class Loads:
             self.totals[member] += self.lags[come] - self.lags[gone]
 
     def even_out(self, limit: float) -> None:
-        """Exchange until nobody is above the limit or nothing helps."""
-        for _ in range(MAX_EXCHANGES):
+        """Exchange until nobody is above the limit or nothing helps.
+
+        Each exchange makes the sum of squares smaller, so this ends.
+        """
+        while True:
             order = sorted(range(len(self.totals)), key=self.totals.__getitem__)
             heavy = order[-1]
             if self.totals[heavy] <= limit:

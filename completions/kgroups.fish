@@ -1,6 +1,6 @@
 # kgroups completion for fish; `kgroups completion fish` wrote it.
-set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/coordinator' '/completion' '/lag' '/snapshot' '/sandbox' 'lag/report' 'lag/collect' 'lag/compact' 'snapshot/save' 'snapshot/show' 'sandbox/up'
-set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--from' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--from' 'plan/--assignor' 'plan/--add-members' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--subscribe' 'plan/--from' 'delete/--state' 'coordinator/--partitions' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--master' 'lag report/--remote' 'lag report/--where' 'lag report/--captures' 'lag report/--over' 'lag report/--since' 'lag report/--until' 'lag report/--from' 'lag collect/--every' 'lag collect/--count' 'sandbox up/--brokers' 'sandbox up/--topic' 'sandbox up/--port' 'sandbox up/--host' 'sandbox up/--data-dir' 'sandbox up/--from' 'sandbox up/--as-version' 'sandbox up/--faults' 'sandbox up/--property'
+set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/coordinator' '/completion' '/lag' '/snapshot' '/sandbox' 'lag/report' 'lag/history' 'lag/collect' 'lag/compact' 'snapshot/save' 'snapshot/show' 'sandbox/up'
+set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--from' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--from' 'plan/--assignor' 'plan/--add-members' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--subscribe' 'plan/--from' 'delete/--state' 'coordinator/--partitions' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--master' 'lag report/--remote' 'lag report/--where' 'lag report/--captures' 'lag report/--over' 'lag report/--since' 'lag report/--until' 'lag report/--from' 'lag history/--by' 'lag history/--top' 'lag history/--sort' 'lag history/--where' 'lag history/--over' 'lag history/--since' 'lag history/--master' 'lag history/--remote' 'lag collect/--every' 'lag collect/--count' 'sandbox up/--brokers' 'sandbox up/--topic' 'sandbox up/--port' 'sandbox up/--host' 'sandbox up/--data-dir' 'sandbox up/--from' 'sandbox up/--as-version' 'sandbox up/--faults' 'sandbox up/--property'
 set -g __kgroups_common_values '/--bootstrap-server' '/-b' '/--command-config' '/--output' '/-o' '/--timeout'
 function __kgroups_path # the commands on the line so far
     set -l place
@@ -89,6 +89,7 @@ complete -c kgroups -n '__kgroups_at "coordinator"' -a '(__kgroups_names groups)
 complete -c kgroups -n '__kgroups_at "completion"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "completion"' -a 'bash zsh fish'
 complete -c kgroups -n '__kgroups_at "lag"' -a report -d 'Report lag by group, topic or member, now and under...'
+complete -c kgroups -n '__kgroups_at "lag"' -a history -d 'Report what groups committed and when, out of...'
 complete -c kgroups -n '__kgroups_at "lag"' -a collect -d 'Append a capture of the cluster\'s groups to a folder of...'
 complete -c kgroups -n '__kgroups_at "lag"' -a compact -d 'Merge the small files of each day that is over into one.'
 complete -c kgroups -n '__kgroups_at "lag"' -l help -d 'Show help.'
@@ -108,6 +109,15 @@ complete -c kgroups -n '__kgroups_at "lag report"' -l until -x -d 'End of the wi
 complete -c kgroups -n '__kgroups_at "lag report"' -l strict -d 'A capture that cannot be read is a failure.'
 complete -c kgroups -n '__kgroups_at "lag report"' -l from -r -F -d 'Read a snapshot instead of asking a cluster.'
 complete -c kgroups -n '__kgroups_at "lag report"' -l help -d 'Show help.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l by -x -a 'group topic partition member client host' -d 'What a row stands for.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l top -x -d 'Only the first N rows.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l sort -x -d 'Most of this column first.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l where -x -d 'Only rows for which this is true.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l over -x -d 'Length of the window: 24h (default), 7d.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l since -x -d 'Start of the window.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l master -x -d 'Spark master.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l remote -x -d 'Spark Connect server.'
+complete -c kgroups -n '__kgroups_at "lag history"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l every -x -d 'Time between captures: 60s.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l count -x -d 'Number of captures.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l help -d 'Show help.'

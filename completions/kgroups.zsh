@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -45,6 +45,14 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
@@ -168,6 +176,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag")
       commands=(
         'report:Report lag by group, topic or member, now and under...'
+        'history:Report what groups committed and when, out of...'
         'collect:Append a capture of the cluster'\''s groups to a folder of...'
         'compact:Merge the small files of each day that is over into one.'
       )
@@ -192,6 +201,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--until:End of the window\: now.'
         '--strict:A capture that cannot be read is a failure.'
         '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag history")
+      options+=(
+        '--by:What a row stands for.'
+        '--top:Only the first N rows.'
+        '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
         '--help:Show help.'
       )
       ;;

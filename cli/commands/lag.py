@@ -11,7 +11,7 @@ from kgroups.cli.commands.lag_collect import COLLECT_HELP, COMPACT_HELP, collect
 from kgroups.cli.exits import end_with
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.source import now_ms, take_snapshot
+from kgroups.cli.source import cluster, now_ms, take_snapshot
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from kgroups.core.lag.report import LagReport
 
 SCHEMA = "kgroups.lag.report/1"
+HISTORY_SCHEMA = "kgroups.lag.history/1"
 DEFAULT_TOP = 100
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
+
+HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host"]
 
 HELP = """Report the lag of a whole cluster, with Apache Spark.
 
@@ -58,6 +61,20 @@ EXAMPLES
   kgroups lag report --captures ~/captures --since 2026-11-20T22:00Z --where "verdict = 'STOP'"
 """
 
+HISTORY_HELP = """Report what groups committed and when, out of __consumer_offsets.
+
+Works on a cluster that nobody collected: the topic holds every commit with its
+time since its last compaction, which keeps only the newest of each partition.
+Lag is that of now; where the log ended then, the topic does not know, so rates in
+are unknown. Commit times tell a reader that stopped from one that stands still.
+Needs READ on __consumer_offsets, and Java 17.
+
+EXAMPLES
+  kgroups lag history --over 6h
+  kgroups lag history --by partition --where "verdict = 'STOP'"
+  kgroups lag history --sort commit_age_seconds
+"""
+
 TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
     | {"lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
@@ -69,6 +86,7 @@ def register(app: typer.Typer) -> None:
     """Add `lag report` to the program."""
     noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
     noun.command("report", help=REPORT_HELP, cls=Command)(report)
+    noun.command("history", help=HISTORY_HELP, cls=Command)(history)
     noun.command("collect", help=COLLECT_HELP, cls=Command)(collect)
     noun.command("compact", help=COMPACT_HELP, cls=Command)(compact)
     app.add_typer(noun, name="lag")
@@ -138,7 +156,7 @@ def report(
         by=by or ("member" if assignors else "group"),
         assignors=assignors,
         top=top,
-        sort=sort.replace("-", "_").lower() if sort else None,
+        sort=column_name(sort),
         uncommitted=uncommitted,
         isolation=isolation,
         where=where,
@@ -176,6 +194,66 @@ def report(
         progress=printer.waiting,
     )
     show_and_end(printer, lag_document(snapshot, query.by, answer))
+
+
+def history(
+    ctx: typer.Context,
+    by: Annotated[
+        HistoryGrouping, typer.Option("--by", metavar="KEY", help="What a row stands for.")
+    ] = "group",
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="Only the first N rows.")
+    ] = DEFAULT_TOP,
+    sort: Annotated[
+        str | None,
+        typer.Option("--sort", metavar="COLUMN", help="Most of this column first."),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="SQL", help="Only rows for which this is true."),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option("--over", metavar="TIME", help="Length of the window: 24h (default), 7d."),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Start of the window.")
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Spark master.")
+    ] = None,
+    remote: Annotated[
+        str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
+    ] = None,
+) -> None:
+    """`kgroups lag history`."""
+    from kgroups.core.kafka.offsets_topic import OffsetsTopic  # librdkafka
+    from kgroups.core.lag.history_report import lag_history  # PySpark
+    from kgroups.core.lag.report import LagQuery
+    from kgroups.core.lag.session import SessionOptions
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    start_ms, _ = window_of(over, since, None, now_ms())
+    query = LagQuery(by=by, top=top, sort=column_name(sort), where=where)
+    with cluster(options) as admin:
+        log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
+        snapshot = admin.snapshot(progress=printer.progress)
+    answer = lag_history(
+        snapshot,
+        log,
+        query,
+        since_ms=start_ms,
+        until_ms=snapshot.captured_at_ms,
+        session=SessionOptions(master=master, remote=remote, verbose=options.verbose),
+        progress=printer.waiting,
+    )
+    show_and_end(printer, lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA))
+
+
+def column_name(text: str | None) -> str | None:
+    """A column as the report calls it, however the user spelled it."""
+    return text.replace("-", "_").lower() if text else None
 
 
 def show_and_end(printer: Printer, shown: Report) -> None:
@@ -228,12 +306,17 @@ def parse_span_ms(text: str) -> int:
 
 
 def lag_document(
-    snapshot: ClusterSnapshot | None, by: str, answer: "LagReport", *, generated_at_ms: int = 0
+    snapshot: ClusterSnapshot | None,
+    by: str,
+    answer: "LagReport",
+    *,
+    generated_at_ms: int = 0,
+    schema: str = SCHEMA,
 ) -> Report:
-    """Spark's answer as a `kgroups.lag.report/1` report; without a snapshot, over captures."""
+    """Spark's answer as a report; without a snapshot it is over captures."""
     columns = tuple(column_of(name) for name in answer.columns)
     return Report(
-        schema=SCHEMA,
+        schema=schema,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap} if snapshot else None,
         generated_at_ms=snapshot.captured_at_ms if snapshot else generated_at_ms,
         items=answer.items,

@@ -15,6 +15,7 @@ from kgroups.assignors.javahash import (
     topic_partition_hash,
 )
 from kgroups.assignors.javatable import HashTable
+from kgroups.assignors.movements import MovedSet
 from kgroups.assignors.target import uuid_halves, uuid_hash
 
 HASHES = [
@@ -109,8 +110,8 @@ def test_trees_lose_and_gain_keys(seed: int) -> None:
     random = Random(seed)
     table: HashTable[int] = HashTable(64)
     kept: set[int] = set()
-    for _ in range(300):
-        key = random.randrange(60)
+    for _ in range(600):
+        key = random.randrange(90)
         if key in kept and random.random() < 0.6:
             table.remove(key, key % 3)
             kept.discard(key)
@@ -125,7 +126,7 @@ def test_many_keys_in_order_at_once() -> None:
     random = Random(5)
     for codes in (
         [random.getrandbits(32) for _ in range(3_000)],
-        [random.getrandbits(32) & ~0x3FF for _ in range(3_000)],
+        [number % 40 for number in range(3_000)],
     ):
         table: HashTable[int] = HashTable()
         for key, code in enumerate(codes):
@@ -145,3 +146,15 @@ def test_other_hash_codes() -> None:
     assert uuid_hash(uuid_halves("AAAAAAAAAAEAAAAAAAAAAQ")) == 0
     assert uuid_hash(uuid_halves("JXk0pQqZTrGvYxZ3nP0aEA")) == 478049907
     assert uuid_hash(uuid_halves("9Vb2hTq4QmKc1o0sN8yLxQ")) == 1693757966
+
+
+def test_a_chain_of_moved_partitions_doubles_the_table() -> None:
+    """The set of moved partitions grows early where nine share a bucket, like any HashSet."""
+    moved = MovedSet()
+    for number in range(9):
+        moved.add(number, 16 * number + 1)
+    moved.add(9, 32)
+    assert moved.first() == 9
+    moved.discard(9)
+    assert moved.first() == 0
+    assert moved

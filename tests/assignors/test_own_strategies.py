@@ -1,6 +1,9 @@
 """`lag`, `random`, `broadcast`, strategies of the user's, and the checker that tries them."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +15,6 @@ from kgroups.assignors.lags import LagAssignor
 from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
-    Assignment,
     AssignmentRequest,
     AssignorError,
     MemberSubscription,
@@ -267,6 +269,25 @@ def test_which_variants_name_partitions_reliably() -> None:
     assert not is_exact("librdkafka", "cooperative-sticky")
 
 
-def assignment_type(value: Assignment) -> Assignment:
-    """For type checkers: results are assignments."""
-    return value
+def test_the_template_in_the_documents_works() -> None:
+    """The strategy that ARCHITECTURE.md shows keeps what it promises."""
+    text = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    source = next(b for b in text.split("```python\n") if b.startswith("class Alphabetical"))
+    scope: dict[str, Any] = {}
+    exec(source.split("```")[0], scope)
+    assert check_assignor(GuardedAssignor(scope["Alphabetical"]()), 3, 100) == []
+
+
+def test_small_groups_need_no_numpy() -> None:
+    """A plan of one live group imports nothing heavy."""
+    code = (
+        "import sys; from kgroups.assignors.checker import random_request;"
+        "from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS;"
+        "[s.assign(random_request(7)) for s in [*CLIENT_ASSIGNORS.values(), "
+        "*SERVER_ASSIGNORS.values()]];"
+        "print([m for m in ('numpy', 'random', 'importlib.metadata') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

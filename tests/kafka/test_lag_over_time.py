@@ -141,3 +141,36 @@ def test_bad_windows_end_at_once(
     assert (found, stdout) == (code, "")
     assert named in stderr
     assert "Traceback" not in stderr
+
+
+def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
+    """Every commit of two groups, with its age, out of a broker that nobody collected."""
+    create_topics(kafka.bootstrap, {"remembered": 2})
+    produce(kafka.bootstrap, {("remembered", 0): 50, ("remembered", 1): 50})
+    for offset in (1, 2, 3, 40):
+        commits = {("remembered", 0): offset, ("remembered", 1): 50}
+        commit_offsets(kafka.bootstrap, {"remembers": commits, "remembers too": commits})
+    code, stdout, stderr = finish(
+        *("lag", "history", "--by", "partition", "--over", "1h", "-o", "json"),
+        *("--where", "group like 'remembers%'", "-b", kafka.bootstrap),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    rows = {(r["group"], r["partition"]): r for r in document["items"]}
+    assert set(rows) == {(g, p) for g in ("remembers", "remembers too") for p in (0, 1)}
+    for (_, partition), row in rows.items():
+        assert row["commits"] == 4
+        assert row["lag"] == (10 if partition == 0 else 0)
+        assert 0 <= row["commit_age_seconds"] < 120
+    records = document["summary"]["records"]
+    assert records["commit"] >= 16
+    assert records["broken"] == 0
+
+
+def test_history_of_a_cluster_that_is_not_there() -> None:
+    """One sentence with the address, before Spark is started."""
+    code, stdout, stderr = finish("lag", "history", "-b", "127.0.0.1:1", "--timeout", "2s")
+    assert (code, stdout) == (3, "")
+    assert "127.0.0.1:1" in stderr
+    assert "starting Spark" not in stderr
