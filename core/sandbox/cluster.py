@@ -160,7 +160,7 @@ class Cluster:
     @property
     def bootstrap_servers(self) -> str:
         """`host:port` of every broker, with commas."""
-        return ",".join(f"{broker.host}:{broker.port}" for broker in self.brokers.values())
+        return ",".join(broker.address for broker in self.brokers.values())
 
     @property
     def live_brokers(self) -> list[int]:
