@@ -9,11 +9,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.consumer_group import ConsumerGroup, is_subset
+from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
     JOIN_EPOCH,
     LEAVE_STATIC_EPOCH,
     ConsumerMember,
+    Owned,
 )
 from kgroups.core.coordinator.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
@@ -173,7 +174,7 @@ def check_epoch(
     lost_answer = (
         epoch == member.previous_member_epoch
         and owned is not None
-        and is_subset(owned, member.assigned)
+        and _is_subset(owned, member.assigned)
     )
     if epoch < known and not lost_answer:
         return Refusal(
@@ -195,3 +196,10 @@ def owned_partitions(
     for topic in topics:
         owned[topic.topic_id] = owned.get(topic.topic_id, frozenset()) | frozenset(topic.partitions)
     return owned
+
+
+def _is_subset(owned: Mapping[UUID, frozenset[int]], assigned: Owned) -> bool:
+    """Whether every owned partition is assigned."""
+    return all(
+        partitions <= assigned.get(topic_id, {}).keys() for topic_id, partitions in owned.items()
+    )

@@ -46,5 +46,5 @@ def note_topology(shard: Shard, before: Topology) -> None:
     if not changed:
         return
     for group in shard.groups.values():
-        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.subscribed_names()):
+        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.tally.names):
             group.metadata_changed = True

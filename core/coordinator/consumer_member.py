@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from uuid import UUID
 
-from kgroups.core.coordinator.javahash import int_map_order
+from kgroups.core.coordinator.javahash import int_map_order, uuid_map_order
 from kgroups.core.coordinator.records import (
     AssignedTopic,
     ClassicMemberMetadata,
@@ -171,9 +171,9 @@ def owned_of(topics: Iterable[AssignedTopic], epoch: int) -> Owned:
     for topic in topics:
         if not topic.partitions:
             continue
-        epochs = topic.assignment_epochs or (epoch,) * len(topic.partitions)
+        epochs = topic.assignment_epochs or (max(epoch, 0),) * len(topic.partitions)
         owned[topic.topic_id] = dict(zip(topic.partitions, epochs, strict=True))
-    return owned
+    return {topic_id: owned[topic_id] for topic_id in uuid_map_order(owned)}
 
 
 def sets_of(owned: Owned) -> Partitions:

@@ -20,9 +20,10 @@ from kgroups.core.coordinator.consumer_member import (
     Owned,
     Partitions,
 )
+from kgroups.core.coordinator.javahash import uuid_map_order
 
-# (topic id, partition, member id) -> whether somebody else holds it.
-IsHeldByOther = Callable[[UUID, int, str], bool]
+# (topic id, partition) -> whether some member has it assigned or pending.
+IsHeld = Callable[[UUID, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Reconciliation:
         names_nothing: it subscribes to nothing, existing or not.
         owned: topic id to partitions as the member said in this request; None: not said, or a
             classic member that leaves it out, which counts as owning everything it had.
-        is_held_by_other: whether another member has a partition assigned or pending.
+        is_held: whether some member has a partition assigned or pending; what is pending at the
+            member itself is free for it all the same.
     """
 
     target_epoch: int
@@ -45,7 +47,7 @@ class Reconciliation:
     subscribed_topic_ids: frozenset[UUID]
     names_nothing: bool
     owned: Partitions | None
-    is_held_by_other: IsHeldByOther
+    is_held: IsHeld
 
 
 def reconcile(member: ConsumerMember, step: Reconciliation) -> ConsumerMember:
@@ -97,11 +99,8 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
         kept = {partition: epoch for partition, epoch in has.items() if partition in wants}
         gone = {partition: epoch for partition, epoch in has.items() if partition not in wants}
         new = sorted(wants - has.keys())
-        ready = [
-            partition
-            for partition in new
-            if not step.is_held_by_other(topic_id, partition, member.member_id)
-        ]
+        giving_back = member.pending.get(topic_id, {})
+        ready = [one for one in new if one in giving_back or not step.is_held(topic_id, one)]
         unreleased = unreleased or len(ready) < len(new)
         if kept:
             keep[topic_id] = kept
@@ -143,7 +142,7 @@ def _still_owns(owned: Partitions | None, given_up: Owned) -> bool:
 
 
 def _ordered(first: Iterable[UUID], second: Iterable[UUID]) -> Iterable[UUID]:
-    return dict.fromkeys((*first, *second))
+    return uuid_map_order(dict.fromkeys((*first, *second)))
 
 
 def _union(one: Owned, other: Owned) -> Owned:
