@@ -95,8 +95,8 @@ def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> No
     types = {kind.lower() for kind in request.types_filter}
     listed = (
         ListedGroup(group_id, group.listed_protocol_type(), group.state_name(), group.kind.value)
-        for group_id, group in sorted(shard.groups.items())
-        if shard.shown_group(group_id) and shard.check_place(group_id) is ErrorCode.NONE
+        for group_id, group in shard.shown_groups()
+        if shard.check_place(group_id) is ErrorCode.NONE
     )
     passing = tuple(
         one

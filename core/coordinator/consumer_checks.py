@@ -12,6 +12,7 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
     JOIN_EPOCH,
+    LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
     ConsumerMember,
     Owned,
@@ -62,11 +63,8 @@ def check_request(
 def _invalid(request: ConsumerGroupHeartbeatRequest) -> str | None:
     epoch = request.member_epoch
     joining = epoch == JOIN_EPOCH
-    id_from_broker = request.version < CLIENT_MADE_ID_VERSION and epoch in (
-        JOIN_EPOCH,
-        LEAVE_STATIC_EPOCH,
-    )
-    if not id_from_broker and not request.member_id.strip():
+    needs_id = request.version >= CLIENT_MADE_ID_VERSION or epoch > 0 or epoch == LEAVE_EPOCH
+    if needs_id and not request.member_id.strip():
         return "MemberId can't be empty."
     if not request.group_id.strip():
         return "GroupId can't be empty."

@@ -118,25 +118,20 @@ def answer_parked(shard: Shard, group: ClassicGroup) -> None:
 
 def check_members(group: ClassicGroup) -> Refusal | None:
     """Why the members' bytes stand in the way of an upgrade; None if they do not."""
-    if group.protocol is None:
-        # As in Kafka 4.3: without a chosen protocol the members' subscriptions cannot be found.
-        return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
-    because = _unreadable(group)
-    return None if because is None else _refusal(group, because)
-
-
-def _unreadable(group: ClassicGroup) -> str | None:
     for member in group.members.ordered_values():
         try:
+            if member.assignment and read_assignment(member.assignment).has_user_data:
+                return _refusal(
+                    group,
+                    "an unsupported custom assignor is in use. Please refer to the documentation "
+                    "or switch to a default assignor before re-attempting the upgrade",
+                )
+            if all(offer.name != group.protocol for offer in member.protocols):
+                # As in Kafka 4.3: the member's subscription cannot be found.
+                return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
             read_subscription(member.metadata(group.protocol or ""))
-            assignment = read_assignment(member.assignment)
         except ProtocolError:
-            return "the embedded consumer protocol is malformed"
-        if assignment.has_user_data:
-            return (
-                "an unsupported custom assignor is in use. Please refer to the documentation or "
-                "switch to a default assignor before re-attempting the upgrade"
-            )
+            return _refusal(group, "the embedded consumer protocol is malformed")
     return None
 
 

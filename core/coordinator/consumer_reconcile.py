@@ -20,7 +20,7 @@ from kgroups.core.coordinator.consumer_member import (
     Owned,
     Partitions,
 )
-from kgroups.core.coordinator.javahash import uuid_map_order
+from kgroups.core.coordinator.javahash import copied_capacity, int_map_order, uuid_map_order
 
 # (topic id, partition) -> whether some member has it assigned or pending.
 IsHeld = Callable[[UUID, int], bool]
@@ -96,8 +96,9 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
     for topic_id in _ordered(wanted, member.assigned):
         has = member.assigned.get(topic_id, {})
         wants = wanted.get(topic_id, frozenset())
-        kept = {partition: epoch for partition, epoch in has.items() if partition in wants}
-        gone = {partition: epoch for partition, epoch in has.items() if partition not in wants}
+        had = _in_map_order(has, copied_capacity(len(has)))
+        kept = {partition: epoch for partition, epoch in had.items() if partition in wants}
+        gone = {partition: epoch for partition, epoch in had.items() if partition not in wants}
         new = sorted(wants - has.keys())
         giving_back = member.pending.get(topic_id, {})
         ready = [one for one in new if one in giving_back or not step.is_held(topic_id, one)]
@@ -116,7 +117,20 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
             assigned=keep,
             pending=revoke,
         )
-    return _enter(member, step.target_epoch, _union(keep, free), unreleased=unreleased)
+    assigned = {
+        topic_id: _in_map_order(
+            {**keep.get(topic_id, {}), **free.get(topic_id, {})},
+            copied_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
+        )
+        for topic_id in uuid_map_order(dict.fromkeys((*keep, *free)))
+    }
+    return _enter(member, step.target_epoch, assigned, unreleased=unreleased)
+
+
+def _in_map_order(epochs: Mapping[int, int], capacity: int | None) -> Mapping[int, int]:
+    """In the order of Kafka's HashMap, which was a copy of what the member had, if it had any."""
+    order = int_map_order(epochs) if capacity is None else int_map_order(epochs, capacity)
+    return {partition: epochs[partition] for partition in order}
 
 
 def _enter(

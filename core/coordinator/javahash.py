@@ -51,10 +51,10 @@ def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str
     return ordered
 
 
-def int_map_order(keys: Iterable[int]) -> list[int]:
-    """Small non-negative numbers as a HashMap gives them back that is as large as they need."""
+def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list[int]:
+    """Small non-negative numbers as a HashMap of this table size, or grown, gives them back."""
     ordered = list(keys)
-    mask = grown_capacity(len(ordered), 1) - 1
+    mask = grown_capacity(len(ordered), capacity) - 1
     ordered.sort(key=lambda key: key & mask)
     return ordered
 

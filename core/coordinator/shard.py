@@ -98,6 +98,7 @@ class Shard:
         self.background: deque[Callable[[], None]] = deque()
         self.sequence = 0
         self._after = 0
+        self._dropped: dict[str, tuple[Group, int]] = {}
         self._undo: dict[int, tuple[list[Undo], Failed | None]] = {}
 
     # ------------------------------------------------------------------ effects
@@ -246,8 +247,22 @@ class Shard:
 
     def shown_group(self, group_id: str) -> Group | None:
         """The group as answers to readers show it; None if there is none, or none yet."""
+        dropped = self._dropped.get(group_id)
+        if dropped is not None and dropped[1] == self.sequence:
+            return dropped[0]
         group = self.groups.get(group_id)
         return group if group is not None and group.hidden_until < self.sequence else None
+
+    def shown_groups(self) -> list[tuple[str, Group]]:
+        """Groups as answers to readers show them, by id."""
+        ids = sorted({*self.groups, *self._dropped})
+        shown = ((group_id, self.shown_group(group_id)) for group_id in ids)
+        return [(group_id, group) for group_id, group in shown if group is not None]
+
+    def drop_unlogged(self, group_id: str, reason: str) -> None:
+        """Forget a group that is still in the log: readers see it until the log grows."""
+        self._dropped[group_id] = (self.groups[group_id], self.sequence)
+        self.remove_group(group_id, reason)
 
     def remove_group(self, group_id: str, reason: str) -> Undo:
         """Forget a group; gives back what undoes it."""
