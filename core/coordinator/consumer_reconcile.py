@@ -20,7 +20,12 @@ from kgroups.core.coordinator.consumer_member import (
     Owned,
     Partitions,
 )
-from kgroups.core.coordinator.javahash import copied_capacity, int_map_order, uuid_map_order
+from kgroups.core.coordinator.javahash import (
+    copied_capacity,
+    grown_capacity,
+    int_map_order,
+    uuid_map_order,
+)
 
 # (topic id, partition) -> whether some member has it assigned or pending.
 IsHeld = Callable[[UUID, int], bool]
@@ -160,9 +165,12 @@ def _ordered(first: Iterable[UUID], second: Iterable[UUID]) -> Iterable[UUID]:
 
 
 def _union(one: Owned, other: Owned) -> Owned:
-    merged: dict[UUID, Mapping[int, int]] = {
-        topic_id: dict(owned) for topic_id, owned in one.items()
-    }
-    for topic_id, owned in other.items():
-        merged[topic_id] = {**merged.get(topic_id, {}), **owned}
-    return merged
+    merged: dict[UUID, Mapping[int, int]] = dict(one)
+    for topic_id, added in other.items():
+        known = one.get(topic_id)
+        if known is None:
+            merged[topic_id] = added
+        else:
+            capacity = grown_capacity(len(added), copied_capacity(len(known)))
+            merged[topic_id] = _in_map_order({**known, **added}, capacity)
+    return {topic_id: merged[topic_id] for topic_id in uuid_map_order(merged)}
