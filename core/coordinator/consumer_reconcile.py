@@ -122,12 +122,13 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
             assigned=keep,
             pending=revoke,
         )
+    # `HashMap.computeIfAbsent`, which adds the new topics, puts each at the head of its bucket.
     assigned = {
         topic_id: _in_map_order(
             {**keep.get(topic_id, {}), **free.get(topic_id, {})},
             copied_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
         )
-        for topic_id in uuid_map_order(dict.fromkeys((*keep, *free)))
+        for topic_id in uuid_map_order([*reversed([one for one in free if one not in keep]), *keep])
     }
     return _enter(member, step.target_epoch, assigned, unreleased=unreleased)
 
