@@ -50,3 +50,7 @@ fuzz: setup
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
+
+# Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
+fidelity: setup
+	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(PYTEST) -q tests/fidelity -p no:randomly
