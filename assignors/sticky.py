@@ -58,6 +58,8 @@ class StickyAssignor:
             AssignorError: a faithful request on which the Java class throws.
         """
         view = LeaderView(request)
+        if not view.members:
+            return CompactAssignment.of_lists([], view.table, [])
         claims = read_claims(view, self._member_data, self._vector_from)
         if claims.equal:
             plain = not any(view.racks) and not view.table.strays

@@ -18,7 +18,6 @@ from kgroups.assignors.sticky_general import GeneralView
 from kgroups.assignors.wire import TopicRuns
 
 MAX_SKEW = 1.2
-MAX_EXCHANGES = 10_000
 
 
 def remembered(member: MemberSubscription) -> tuple[TopicRuns, int | None]:
@@ -38,6 +37,8 @@ class Loads:
         readers: per topic number its subscribers.
         topic_of: topic number of each partition.
         totals: lag per member.
+        least: per topic number the smallest number of partitions of a subscriber; exchanges do
+            not change it.
     """
 
     lists: list[list[int]]
@@ -45,18 +46,24 @@ class Loads:
     readers: list[frozenset[int]]
     topic_of: list[int]
     totals: list[int]
+    least: list[int]
+
+    def may_take(self, member: int, number: int) -> bool:
+        """Whether counts stay balanced when a member gets this partition for another."""
+        topic = self.topic_of[number]
+        return member in self.readers[topic] and len(self.lists[member]) <= self.least[topic] + 1
 
     def best_exchange(self, heavy: int, light: int) -> tuple[int, int] | None:
         """(partition of heavy, partition of light) whose exchange evens out the two best."""
         gap = self.totals[heavy] - self.totals[light]
         best, choice = 0, None
         for mine in self.lists[heavy]:
-            if light not in self.readers[self.topic_of[mine]]:
+            if not self.may_take(light, mine):
                 continue
             for theirs in self.lists[light]:
                 shift = self.lags[mine] - self.lags[theirs]
                 gain = min(shift, gap - shift)
-                if gain > best and heavy in self.readers[self.topic_of[theirs]]:
+                if gain > best and self.may_take(heavy, theirs):
                     best, choice = gain, (mine, theirs)
         return choice
 
@@ -68,8 +75,11 @@ class Loads:
             self.totals[member] += self.lags[come] - self.lags[gone]
 
     def even_out(self, limit: float) -> None:
-        """Exchange until nobody is above the limit or nothing helps."""
-        for _ in range(MAX_EXCHANGES):
+        """Exchange until nobody is above the limit or nothing helps.
+
+        Each exchange makes the sum of squares smaller, so this ends.
+        """
+        while True:
             order = sorted(range(len(self.totals)), key=self.totals.__getitem__)
             heavy = order[-1]
             if self.totals[heavy] <= limit:
@@ -110,7 +120,8 @@ class StickyLagAssignor:
             1 for member in view.members if any(t in view.table.index for t in member.topics)
         )
         share = max(sum(lags) / max(active, 1), max(lags, default=0))
-        loads = Loads(lists, lags, readers, topic_of, totals)
+        least = [min(len(lists[member]) for member in members) for members in readers]
+        loads = Loads(lists, lags, readers, topic_of, totals, least)
         if share:
             loads.even_out(share * skew)
         return CompactAssignment.of_lists(
