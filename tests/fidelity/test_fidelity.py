@@ -20,7 +20,7 @@ pytestmark = pytest.mark.kafka
 
 CHANGES = int(os.environ.get("KGROUPS_FIDELITY_CHANGES", "0"))
 SEED = int(os.environ.get("KGROUPS_FIDELITY_SEED", "1"))
-STEPS = 5
+STEPS = 6
 AT_ONCE = 6
 
 KINDS: tuple[tuple[Library, Protocol, str, bool], ...] = (
@@ -33,7 +33,7 @@ KINDS: tuple[tuple[Library, Protocol, str, bool], ...] = (
     ("librdkafka", "classic", "range", True),
     ("librdkafka", "classic", "roundrobin", True),
     ("librdkafka", "consumer", "uniform", False),
-    ("librdkafka", "consumer", "range", False),
+    ("librdkafka", "consumer", "range", True),
 )
 STRATEGIES = {
     "range",
