@@ -128,10 +128,13 @@ def plan_group(
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
-    return _plan(roster, find_strategies(group, assignor_name, leader), lags)
+    strategies = find_strategies(group, assignor_name, leader)
+    return _plan(roster, strategies, lags, changed=bool(changes))
 
 
-def _plan(roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition) -> Plan:
+def _plan(
+    roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition, *, changed: bool
+) -> Plan:
     strategy = strategies[0]
     each = [_outcomes(roster, one, lags) for one in strategies]
     outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
@@ -151,7 +154,12 @@ def _plan(roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition) 
         steps=settled.steps,
         outcomes=outcomes,
         faults=settled.faults,
-        notes=(*roster.notes, *strategy.notes, *doubts, *_coordinator_notes(roster, strategy)),
+        notes=(
+            *roster.notes,
+            *strategy.notes,
+            *doubts,
+            *_coordinator_notes(roster, strategy, changed),
+        ),
         undecided_ids=any(len(one.each) > 1 for one in each),
         partition_counts=_wanted(roster),
         outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
@@ -223,14 +231,14 @@ def _disagreement(strategies: Sequence[Strategy], each: Sequence[Outcomes]) -> l
     ]
 
 
-def _coordinator_notes(roster: Roster, strategy: Strategy) -> list[str]:
+def _coordinator_notes(roster: Roster, strategy: Strategy, changed: bool) -> list[str]:
     """What is peculiar to an assignment by the coordinator."""
     group = roster.group
     if not strategy.server_side or group.type != "consumer":
         return []
     notes: list[str] = []
-    current = group.group_epoch == group.target_epoch
-    if current and strategy.assignor.name == (group.assignor or strategy.assignor.name):
+    own = strategy.assignor.name == (group.assignor or strategy.assignor.name)
+    if own and not changed and group.group_epoch == group.target_epoch:
         notes.append(
             "the coordinator computes a new target only when members, subscriptions or topics"
             " change: this is the one that the next change brings"
