@@ -78,7 +78,7 @@ def is_scenario(document: Document) -> bool:
     schema = value.get("schema")
     if isinstance(schema, str):
         return schema.startswith("kgroups.scenario")
-    return "schema" not in value and "groups" in value and "items" not in value
+    return "items" not in value and ("topics" in value or "groups" in value)
 
 
 def parse_scenario(document: Document) -> Scenario:
