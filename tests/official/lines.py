@@ -210,7 +210,8 @@ _DELETING = (
     Line("--bootstrap-server 127.0.0.1:1 --delete --all-groups --timeout 300"),
     _seeded("--bootstrap-server {b} --delete --group nobody --group del-a", "del-a"),
     _seeded(
-        "--bootstrap-server {b} --delete --group live-static --group del-a --group nobody --group del-b",
+        "--bootstrap-server {b} --delete --group live-static --group del-a --group nobody"
+        " --group del-b",
         "del-a",
         "del-b",
     ),
