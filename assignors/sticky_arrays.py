@@ -73,15 +73,21 @@ def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]"
         single = np.ones(table.total, dtype=bool)
         single[list(claims.doubled)] = False
         claimed, owner = claimed[single[claimed]], owner[single[claimed]]
-    topics, widest = len(table.names), max(table.counts, default=0)
-    topic_of = np.repeat(np.arange(topics), table.counts)
-    bases = np.array(table.bases, dtype=np.int64)
+    if len(table.names) == 1:
+        keys = owner << 32 | claimed
+        keys.sort()
+        return (keys & 0x7FFFFFFF).astype(np.int32), keys >> 32
+    topic_bits = len(table.names).bit_length()
+    partition_bits = max(table.counts, default=0).bit_length()
+    topic_of = np.repeat(np.arange(len(table.names), dtype=np.int32), table.counts)
+    bases = np.array(table.bases, dtype=np.int32)
     topic = topic_of[claimed]
-    keys = (owner * widest + (claimed - bases[topic])) * topics + topic
+    keys = (owner << partition_bits | (claimed - bases[topic])) << topic_bits | topic
     keys.sort()
-    rest, topic = np.divmod(keys, topics)
-    owner, partition = np.divmod(rest, widest)
-    return (partition + bases[topic]).astype(np.int32), owner
+    topic = (keys & ((1 << topic_bits) - 1)).astype(np.int32)
+    keys >>= topic_bits
+    partition = (keys & ((1 << partition_bits) - 1)).astype(np.int32)
+    return partition + bases[topic], keys >> partition_bits
 
 
 def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":

@@ -15,6 +15,7 @@ from kgroups.core.coordinator.offset_messages import (
     OffsetFetchResponse,
     OffsetFetchTopic,
 )
+from kgroups.core.coordinator.records import OffsetCommitValue
 from kgroups.core.coordinator.shard import Shard
 
 TOP_LEVEL_ERROR_VERSION = 2
@@ -68,6 +69,8 @@ def _everything(
 ) -> tuple[FetchedTopic, ...]:
     """All commits of the group; asked by id, those of topics that have none are left out."""
     topics = []
+    if shard.shown_group(group_id) is None:
+        return ()
     for name, partitions in shard.offsets.values(group_id).items():
         known = shard.topology.topic(name)
         if known is None and by_id:
@@ -95,7 +98,7 @@ def _fetch_topic(
         name = known.name
     fetched = []
     for partition in topic.partition_indexes:
-        value = shard.offsets.get(group_id, name, partition)
+        value = _stored(shard, group_id, name, partition)
         other_topic = (
             by_id
             and value is not None
@@ -120,7 +123,14 @@ def _fetch_one(
 ) -> FetchedPartition:
     if _is_unstable(shard, request, group_id, topic, partition):
         return FetchedPartition(partition, error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT)
-    value = shard.offsets.get(group_id, topic, partition)
+    value = _stored(shard, group_id, topic, partition)
     if value is None:
         return FetchedPartition(partition)
     return FetchedPartition(partition, value.offset, value.leader_epoch, value.metadata)
+
+
+def _stored(shard: Shard, group_id: str, topic: str, partition: int) -> OffsetCommitValue | None:
+    """A commit as readers see it: those of a group that was dropped are not."""
+    if shard.shown_group(group_id) is None:
+        return None
+    return shard.offsets.get(group_id, topic, partition)
