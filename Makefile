@@ -27,6 +27,7 @@ demo: setup
 # Ours beside the reference, in one run: bench/results.json and the README's figures.
 bench: setup
 	$(PY) -m bench
+	$(PY) -m bench.sandbox
 
 check: setup
 	$(PY) -m ruff format --check .

@@ -287,8 +287,7 @@ def _assignment(
     if request.member_epoch != JOIN_EPOCH and not full and sets_of(before) == sets_of(after):
         return None
     return tuple(
-        TopicPartitions(topic_id, tuple(partitions))
-        for topic_id, partitions in after.items()
+        TopicPartitions(topic_id, tuple(partitions)) for topic_id, partitions in after.items()
     )
 
 
