@@ -22,9 +22,7 @@ class MovedSet:
         return bool(self._spreads)
 
     def add(self, number: int, code: int) -> None:
-        """Add a partition number whose spread hash is `code`."""
-        if number in self._spreads:
-            return
+        """Add a partition number that is not in it; its spread hash is `code`."""
         if len(self._spreads) >= CHAIN_LIMIT and self._capacity < TREE_CAPACITY:
             mask = self._capacity - 1
             chain = sum((other ^ code) & mask == 0 for other in self._spreads.values())

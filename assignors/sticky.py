@@ -31,6 +31,8 @@ class StickyAssignor:
         vector_from: number of partitions from which arrays are used.
     """
 
+    waives = frozenset({"order-free"})  # equal buckets: the JoinGroup order decides
+
     def __init__(
         self,
         name: str = "sticky",
@@ -56,6 +58,8 @@ class StickyAssignor:
             AssignorError: a faithful request on which the Java class throws.
         """
         view = LeaderView(request)
+        if not view.members:
+            return CompactAssignment.of_lists([], view.table, [])
         claims = read_claims(view, self._member_data, self._vector_from)
         if claims.equal:
             plain = not any(view.racks) and not view.table.strays
@@ -74,7 +78,7 @@ class StickyAssignor:
         else:
             balance = FastBalance(general, general.without_strays(start, claims))
         lists = balance.run()
-        withheld = self._withhold(lists, _in_transfer(view, lists) if self.cooperative else {})
+        withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})
         return general.answer(lists, claims, withheld, balance.fixed)
 
     def _withhold(self, lists: list[list[int]], moving: dict[int, int]) -> dict[int, int]:
@@ -86,7 +90,7 @@ class StickyAssignor:
         return moving
 
 
-def _in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
+def in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
     """Partitions given to one member that did not claim them and missing from one that did."""
     added: dict[int, int] = {}
     missing: set[int] = set()

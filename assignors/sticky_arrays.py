@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kgroups.assignors.claims import Claims
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
-from kgroups.assignors.quotas import Quotas, leader_fails, share_out
+from kgroups.assignors.quotas import Quotas, share_out
 from kgroups.assignors.sticky_constrained import constrained_copies
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> CompactAssignment:
-    """The answer of a group with equal subscriptions and no racks.
-
-    Raises:
-        AssignorError: a faithful request on which the Java class throws.
-    """
+    """The answer of a group with equal subscriptions, no racks and no claims that are astray."""
     import numpy as np
 
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
@@ -95,10 +91,6 @@ def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":
     circle = np.array(quotas.under, dtype=np.int64)
     deficits = np.array([quotas.low - quotas.keep[m] for m in quotas.under], dtype=np.int64)
     spare = wanted - int(deficits.sum())
-    if spare < 0:
-        raise leader_fails("consumers remain below the quota")
-    if spare > len(circle) + len(quotas.exact):
-        raise leader_fails("no more unfilled consumers to be assigned")
     pieces, tail, done = [np.empty(0, dtype=kind)], [np.array(quotas.exact, dtype=kind)], 0
     for level in np.unique(deficits).tolist():
         live = circle[deficits > done]

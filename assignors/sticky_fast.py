@@ -114,9 +114,7 @@ class FastBalance:
         before = list(self._sizes)
         if not self._start.revoked:
             self._reassign([(t, n) for t, n in by_topic if general.reader_counts[t] >= 2])
-        bases, counts = general.table.bases, general.table.counts
-        movable = [(topic, range(bases[topic], bases[topic] + counts[topic])) for topic in shared]
-        moved = self._reassign(movable)
+        moved = self._reassign(self._general.movable_runs(self._start, shared))
         if moved and not initializing and self._score(self._sizes) >= self._score(before):
             self._touched.clear()
         for rank, held in self._touched.items():

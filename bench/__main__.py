@@ -5,6 +5,7 @@ figures. Exit 0 when all passed, 1 when one missed its target.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -12,7 +13,7 @@ from typing import cast
 
 from bench import benchmarks
 from bench.machine import describe_machine
-from bench.report import merge_report, read_report, write_report
+from bench.report import merge_report, read_report, seconds, write_report
 from bench.side_by_side import Benchmark
 from bench.stage import Stage, say
 
@@ -36,6 +37,9 @@ def main() -> int:
     strangers = set(arguments.names) - set(known)
     if strangers:
         parser.error(f"no such benchmark: {', '.join(sorted(strangers))}")
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > cores / 2:
+        say(f"others keep this machine busy (load {load:.1f} on {cores} cores): expect less")
     results = []
     with Stage() as stage:
         for name in arguments.names or known:
@@ -43,8 +47,8 @@ def main() -> int:
             result = known[name].run(stage)
             results.append(result)
             print(
-                f"{result.verdict}  {result.name}: {result.ours_s:.2f} s against"
-                f" {result.reference_s:.2f} s, {result.ratio} times faster,"
+                f"{result.verdict}  {result.name}: {seconds(result.ours_s)} against"
+                f" {seconds(result.reference_s)}, {result.ratio} times faster,"
                 f" peak {result.ours_peak_mb:g} MB (target: {result.target})",
                 flush=True,
             )

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -38,7 +38,22 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -59,6 +74,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     *) return 1 ;;
@@ -74,8 +91,11 @@ _kgroups_words() { # path: what can be typed there
     "delete") echo "--all-groups --state --keep-going --dry-run --yes -y --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
     "completion") echo "--help $common" ;;
-    "lag") echo "report --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --from --help $common" ;;
+    "lag") echo "report history collect compact --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --where --captures --over --since --until --strict --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --master --remote --help $common" ;;
+    "lag collect") echo "--every --count --help $common" ;;
+    "lag compact") echo "--today --help $common" ;;
     "snapshot") echo "save show --help $common" ;;
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -39,7 +39,22 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -60,6 +75,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     *) return 1 ;;
@@ -159,6 +176,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag")
       commands=(
         'report:Report lag by group, topic or member, now and under...'
+        'history:Report what groups committed and when, out of...'
+        'collect:Append a capture of the cluster'\''s groups to a folder of...'
+        'compact:Merge the small files of each day that is over into one.'
       )
       options+=(
         '--help:Show help.'
@@ -174,7 +194,39 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--isolation:read_committed\: lag to the last stable offset.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--where:Only rows for which this is true.'
+        '--captures:Report over what `lag collect` left.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--strict:A capture that cannot be read is a failure.'
         '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag history")
+      options+=(
+        '--by:What a row stands for.'
+        '--top:Only the first N rows.'
+        '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag collect")
+      options+=(
+        '--every:Time between captures\: 60s.'
+        '--count:Number of captures.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag compact")
+      options+=(
+        '--today:Also the day that is not over.'
         '--help:Show help.'
       )
       ;;

@@ -13,7 +13,7 @@ from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
 from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 
 SCHEMA = "kgroups.delete/1"
 
@@ -29,7 +29,7 @@ RESULTS, one a group
   done     is deleted
   refused  has members                        exit code 4
   failed   does not exist (5), or the broker did not do it
-  skipped  could be deleted, but others could not, or you said no
+  skipped  could be deleted, but others could not, or you said no (130)
 
 EXAMPLES
   kgroups delete old-app
@@ -88,12 +88,14 @@ def delete(
         if not names:
             names = [g.group for g in listing.groups if not states or g.state in states]
         deletions = plan_deletion(listing.groups, names, listing_failures=listing.errors)
+        agreed = False
         # 2. refuse as a whole
         blocked = any(deletion.result != "planned" for deletion in deletions)
         go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
         if not dry_run:
             # 3. preview and confirm, 4. apply
-            if go and (yes or confirm(printer, deletions)):
+            agreed = go and (yes or confirm(printer, deletions))
+            if agreed:
                 planned = [d.group for d in deletions if d.result == "planned"]
                 outcomes = admin.delete_groups(planned)
                 deletions = apply_results(
@@ -109,6 +111,8 @@ def delete(
     elif blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; --keep-going deletes the groups that can be")
     end_with(errors)
+    if go and not dry_run and not agreed:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
 def check_selection(names: Sequence[str], *, all_groups: bool, states: Sequence[str]) -> None:

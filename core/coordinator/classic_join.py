@@ -64,9 +64,8 @@ def _store_created(shard: Shard, group: ClassicGroup) -> None:
 
     def failed(error: ErrorCode) -> None:
         for member in list(group.members.values()):
-            parked = group.park_join(member, None)
-            if parked is not None:
-                refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID)
+            if member.parked_join is not None:
+                refuse_join(shard, member.parked_join, append_error(error), UNKNOWN_MEMBER_ID)
             shard.cancel(TimerKind.HEARTBEAT, group.group_id, member.member_id)
         for member_id in group.pending_join:
             shard.cancel(TimerKind.HEARTBEAT, group.group_id, member_id)

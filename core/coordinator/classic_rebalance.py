@@ -164,7 +164,7 @@ def join_timer(
 ) -> None:
     """The join phase has lasted long enough, or one step of the initial delay is over."""
     group = shard.groups.get(group_id)
-    if not isinstance(group, ClassicGroup):
+    if not isinstance(group, ClassicGroup) or group.state is not ClassicState.PREPARING_REBALANCE:
         return
     if payload is not None:
         delay_ms, remaining_ms = payload
@@ -193,8 +193,7 @@ def complete_join_phase(shard: Shard, group: ClassicGroup) -> None:
         shard.event(EventKind.LEADER_ELECTED, group_id, group.leader, "the leader did not rejoin")
     ask = Ask.JOIN_PHASE_OVER if group.members else Ask.JOIN_PHASE_OVER_EMPTY
     to = OUTCOMES[ask][group.state].to
-    if to is None:
-        return
+    assert to is not None
     group.generation += 1
     group.pending_sync.clear()
     if group.members:

@@ -128,8 +128,6 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: G
     if error is ErrorCode.NONE and request.generation_id != group.generation:
         error = ErrorCode.ILLEGAL_GENERATION
     if error is ErrorCode.NONE:
-        outcome = OUTCOMES[Ask.HEARTBEAT][group.state]
-        error = outcome.error
-        if outcome.act is Act.RESTART_SESSION:
-            restart_session(shard, group, group.members[request.member_id])
+        error = OUTCOMES[Ask.HEARTBEAT][group.state].error
+        restart_session(shard, group, group.members[request.member_id])
     shard.reply(token, HeartbeatResponse(error))

@@ -217,6 +217,12 @@ class Coordinator:
         shard.cancel(TimerKind.EXPIRATION, str(partition))
         shard.set_partition(partition, PartitionState.NOT_OURS)
 
+    def shut_down(self, now_ms: int) -> None:
+        """Give every partition up; from now on every request is answered with 15."""
+        for partition in list(self._shard.partitions):
+            self.resign(now_ms, partition)
+        self._shard.active = False
+
     def write_failed(self, now_ms: int, write: Write, error: ErrorCode) -> None:
         """The log refused a Write of the effects taken last: take it back, answer otherwise.
 

@@ -153,7 +153,8 @@ def series_figures(stepped: DataFrame) -> DataFrame:
         F.count_if(has_before & (F.col("lag") < F.col("prev_lag"))).alias("lag_drops"),
         F.min_by(~recovered, F.when(went_back, t)).alias("is_rewound"),
         F.min(F.when(is_recent, F.col("committed_at"))).alias("first_commit_at"),
-        F.max_by("committed_at", "t").alias("last_commit_at"),
+        F.max("committed_at").alias("last_commit_at"),
+        F.count_if(is_recent & F.col("lag").isNotNull()).alias("lags"),
     )
 
 
@@ -258,7 +259,7 @@ def verdict_columns(until_ms: int) -> dict[str, Column]:
         ("offset_went_back", "REWIND", F.col("is_rewound")),
         ("was_at_head", "OK", F.col("lag_min") == 0),
         ("offset_stands_still", "STALL", is_flat),
-        ("lag_never_falls", "WARN", F.col("lag_drops") == 0),
+        ("lag_never_falls", "WARN", (F.col("lag_drops") == 0) & (F.col("lags") > 1)),
     )
     rule = verdict = weight = F.when(F.lit(False), None)
     for place, (name, says, holds) in enumerate(rules):

@@ -58,6 +58,13 @@ COMMON_CONF: Mapping[str, str] = {
 }
 
 
+# Compiling a query's generated code takes longer than interpreting it over a few rows.
+SMALL_CONF: Mapping[str, str] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
     """Where and how Spark runs.
@@ -66,6 +73,7 @@ class SessionOptions:
         master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
+        small: the data is not worth generating code for (below some 50,000 rows).
         large: the data is worth the optimising compiler (above some 10 million rows).
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
@@ -76,6 +84,7 @@ class SessionOptions:
     master: str | None = None
     remote: str | None = None
     memory: str = "1g"
+    small: bool = False
     large: bool = False
     verbose: bool = False
     cache_dir: Path | None = None
@@ -183,6 +192,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     """A session in a JVM that we start: local, or the driver of a standalone cluster."""
     java = find_java()
     conf = {**COMMON_CONF, **SESSION_CONF}
+    conf |= SMALL_CONF if options.small else {}
     conf["spark.app.name"] = "kgroups"
     conf["spark.master"] = options.master or f"local[{os.cpu_count() or 1}]"
     if options.is_local:

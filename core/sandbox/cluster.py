@@ -44,6 +44,9 @@ _OFFSETS_TOPIC_CONFIGS = {
     "segment.bytes": "104857600",
 }
 _SHOWN_CHANGES = 8
+_LAST_TURNS = 10
+"""Turns of the loop after the listeners closed, in which connections that were just accepted are
+refused and those that were dropped report it."""
 
 
 class Cluster:
@@ -58,11 +61,7 @@ class Cluster:
     def __init__(self, options: SandboxOptions) -> None:
         options.check()
         self.options = options
-        self.caps = {
-            api: versions
-            for api, versions in caps_of(options.as_version).items()
-            if api in HANDLERS
-        }
+        self.caps = caps_of(options.as_version)
         self.cluster_id = options.cluster_id or new_id_text(uuid4())
         self.events = EventLog(wall_clock_ms)
         self.faults = FaultRules()
@@ -149,13 +148,13 @@ class Cluster:
     async def stop(self) -> None:
         """Close every connection and listener; nothing is left behind."""
         for broker in self.brokers.values():
-            broker.shut("the cluster stops")
+            await broker.shut("the cluster stops")
         self.coordination.stop()
         if self._incidents is not None:
             self._incidents.cancel()
         if self._persistence is not None:
             self._persistence.close()
-        for _ in range(2):  # aborted transports report their loss in the next turns of the loop
+        for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
     @property
@@ -286,7 +285,7 @@ class Cluster:
         """Take a broker down: its connections drop and its partitions move to others."""
         broker = self.broker(broker_id)
         if broker.is_up:
-            broker.shut("the broker goes down")
+            await broker.shut("the broker goes down")
             self.events.add(f"broker {broker_id}", "down")
             self._elect()
 

@@ -21,10 +21,17 @@ from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.events import EventLog
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, Topics
+from kgroups.core.server_side import coordinator_ports
 
-_DEFAULTS = {"group.initial.rebalance.delay.ms": "0"}
+_DEFAULTS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.assignment.interval.ms": "0",
+}
 """Where the embedded cluster differs from a broker unless it is told otherwise: tests and
-demonstrations do not want to wait three seconds for each first rebalance."""
+demonstrations do not want to wait three seconds for each first rebalance, nor five for each step
+of a KIP-848 one."""
 
 
 def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
@@ -89,8 +96,11 @@ class Coordination:
         assert offsets is not None, "the topic is made first"
         self.config = replace(self.config, offsets_partitions=len(offsets.partitions))
         topology = self._topology()
+        ports = coordinator_ports()
         for broker_id in self._brokers:
-            coordinator = Coordinator(self.config, topology, uuid4, now_ms=self._clock())
+            coordinator = Coordinator(
+                self.config, topology, uuid4, now_ms=self._clock(), ports=ports
+            )
             pump = Pump(coordinator, clock=self._clock, write=self._write, tell=self._tell)
             for partition in offsets.partitions:
                 pump.resign(partition.index)

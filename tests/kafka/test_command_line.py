@@ -1,6 +1,8 @@
 """The command line on the real broker: live classic and KIP-848 groups, odd names, refusals."""
 
 import json
+import os
+import pty
 import socket
 import time
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import pytest
 
 from tests.cli.process import finish, start
 from tests.cli.runner import Outcome, run
+from tests.cli.test_readme import library_example
 from tests.cli.test_startup import imported
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.live import LiveGroup, MemberSpec
@@ -216,6 +219,31 @@ def test_delete_dry_run_changes_nothing(address: str) -> None:
     assert outcome.exit_code == 0
     assert {item["result"] for item in outcome.document["items"]} == {"planned"}
     assert set(items(address, "list")) == before
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("n\n", 130, True), ("y\n", 0, False)])
+def test_delete_asks_on_a_terminal(address: str, answer: str, code: int, left: bool) -> None:
+    """The plan is shown, the answer is taken; no is no."""
+    name = f"cli-asked-{code}"
+    commit_offsets(address, {name: {(ORDERS, 0): 1}})
+    leader, follower = pty.openpty()
+    try:
+        os.write(leader, answer.encode())
+        found, _, stderr = finish("-b", address, "delete", name, stdin=follower)
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert found == code
+    assert f"group `{name}` and its committed offsets would be deleted" in stderr
+    assert "Delete this group?" in stderr
+    assert (name in items(address, "list")) is left
+
+
+def test_library_example_of_readme(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints the group, its state and its lag."""
+    source = library_example().replace("localhost:9092", address).replace("billing", CLASSIC)
+    exec(compile(source, "README.md", "exec"), {})
+    assert capsys.readouterr().out == f"{CLASSIC} Stable 18\n"
 
 
 def test_coordinator(address: str) -> None:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.dispatch import Handler
 from kgroups.core.sandbox.handlers import (
+    consumer_groups,
     describe_configs,
     fetch,
     group_admin,
@@ -42,6 +43,8 @@ HANDLERS: Mapping[Api, Handler] = MappingProxyType(
         Api.CREATE_PARTITIONS: topic_admin.create_partitions,
         Api.DELETE_GROUPS: group_admin.delete_groups,
         Api.OFFSET_DELETE: group_offsets.offset_delete,
+        Api.CONSUMER_GROUP_HEARTBEAT: consumer_groups.consumer_group_heartbeat,
+        Api.CONSUMER_GROUP_DESCRIBE: consumer_groups.consumer_group_describe,
         Api.DESCRIBE_CLUSTER: metadata.describe_cluster,
         Api.DESCRIBE_TOPIC_PARTITIONS: metadata.describe_topic_partitions,
     }

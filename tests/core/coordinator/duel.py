@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.core.coordinator.comparison import comparable, differences
+from tests.core.coordinator.follower import Follower
 from tests.core.coordinator.oracle_adapter import Adapter
 from tests.core.coordinator.oracle_json import Json
 from tests.core.coordinator.script_world import World
 
 HISTORY = 2000
 SHOWN = 25
+FOLLOWED = 50  # every so many operations a coordinator rebuilt from the log is compared
 # (state of the group before, operation, error code or "parked")
 Seen = tuple[str, str, int | str]
 # (state before, operation, state after); "none" is a group that does not exist
@@ -125,6 +127,7 @@ def duel(
         Difference: an answer differs in a way that no row of `meant` covers.
     """
     ours = Adapter()
+    follower = Follower(ours)
     history: deque[tuple[int, Json, Json]] = deque(maxlen=HISTORY)
     states: dict[str, str] = {}
 
@@ -143,6 +146,8 @@ def duel(
                 told = tell(list(history), sent, list(differences(want, got)))
                 raise Difference(f"{shape} {seed}, operation {tally.operations}:\n{told}")
             tally.meant[row.name] += 1
+        if tally.operations % FOLLOWED == 0:
+            follower.check()
         return theirs
 
     World(both, shape, seed).run(operations)

@@ -9,11 +9,12 @@ import pytest
 
 from tests.core.coordinator.comparison import comparable, differences
 from tests.core.coordinator.duel import tell
+from tests.core.coordinator.follower import Follower
 from tests.core.coordinator.oracle_adapter import Adapter
 from tests.core.coordinator.oracle_json import Json
 
 DATA = Path(__file__).parents[2] / "data" / "coordinator"
-TRACES = ("classic-000", "classic-001", "offsets-001")
+TRACES = sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz"))
 
 
 def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
@@ -22,6 +23,11 @@ def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
         for line in lines:
             op, answer = json.loads(line)
             yield op, answer
+
+
+def test_traces_of_every_shape_are_here() -> None:
+    """The folder holds two traces of nearly every shape, and the directed cases."""
+    assert len(TRACES) >= 20
 
 
 @pytest.mark.parametrize("name", TRACES)
@@ -34,3 +40,13 @@ def test_a_recorded_trace_is_answered_equally(name: str) -> None:
         want, got = comparable(theirs), comparable(mine)
         assert want == got, tell(history, op, list(differences(want, got)))
         assert theirs["t"] == mine["t"]
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
+    """A coordinator that reads the log stands by the records that its writer stands by."""
+    adapter = Adapter()
+    follower = Follower(adapter)
+    for op, theirs in read_trace(name):
+        adapter.answer({**op, "uuids": theirs.get("uuids", ())})
+        follower.check()

@@ -171,7 +171,7 @@ def burrow(points: list[dict[str, Any]], owned: bool) -> tuple[str | None, str]:
         return "OK", "was_at_head"
     if flat:
         return "STALL", "offset_stands_still"
-    if all(b >= a for a, b in pairwise(lags)):
+    if len(lags) > 1 and all(b >= a for a, b in pairwise(lags)):
         return "WARN", "lag_never_falls"
     return "OK", "progresses"
 
