@@ -63,7 +63,6 @@ MEMBERS = ("STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS")
 # Changes of state that one operation makes.
 MOVES: frozenset[Move] = frozenset(
     {
-        (NONE, "consumer_heartbeat", RECONCILING),
         (NONE, "consumer_heartbeat", STABLE),
         (EMPTY, "consumer_heartbeat", STABLE),
         (EMPTY, "join", C_PREPARING),
