@@ -52,7 +52,8 @@ ASSIGNORS
 CONFIDENCE
   exact     follows from what is known
   outcomes  depends on ids that do not exist yet; --outcomes shows them all
-  likely    client libraries that may lead disagree: see --as
+  likely    client libraries that may lead disagree (see --as), or there are
+            too many orders of ids to try all
   counts    how many move is sure, which ones is not
 
 VIEWS
