@@ -6,9 +6,6 @@ import pytest
 
 from kgroups.core.snapshot_file import write_snapshot
 from tests.cli import clusters, scenarios
-from tests.spark import spark
-
-__all__ = ["files", "spark"]
 
 
 @pytest.fixture

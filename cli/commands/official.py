@@ -1,0 +1,63 @@
+"""`kgroups official`: the options and layouts of Kafka's own tool."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand
+
+from kgroups.cli.completions import FREE, SOURCES, Option
+from kgroups.cli.official.options import GROUP_OPTIONS
+
+HELP = """Speak as kafka-consumer-groups.sh does.
+
+Its options and its layouts; `kgroups official --help` lists them. The word
+`official` may be left out where the line holds --list, --describe, --delete,
+--reset-offsets, --delete-offsets or --validate-regex and no command before it.
+
+EXAMPLES
+  kgroups --bootstrap-server localhost:9092 --list --state
+  kgroups --bootstrap-server localhost:9092 --describe --group g --members
+  kgroups official --version
+"""
+
+
+class OfficialCommand(TyperCommand):
+    """A command that reads its arguments by rules of its own, `--help` among them."""
+
+    completions = tuple(
+        Option(
+            (f"--{option.name}",),
+            option.help,
+            None if option.takes == "nothing" else SOURCES.get(option.value, FREE),
+        )
+        for option in GROUP_OPTIONS
+        if option.name != "help"
+    )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Every word is an argument."""
+        ctx.params["words"] = args
+        return []
+
+
+def register(app: typer.Typer) -> None:
+    """Add `official` to the program."""
+    app.command("official", help=HELP, cls=OfficialCommand)(official)
+
+
+def official(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="OPTIONS...", help="As Kafka's tool takes them.")
+    ] = None,
+) -> None:
+    """`kgroups official`."""
+    run(words or [])
+
+
+def run(words: Sequence[str]) -> NoReturn:
+    """Run these words as Kafka's tool would, and leave with the exit code."""
+    from kgroups.cli.official.run import run_groups  # the cluster's client: only when needed
+
+    sys.exit(run_groups(words))
