@@ -201,7 +201,8 @@ def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemErro
     for text in conditions:
         condition = parse_condition(text)
         each = plan.outcome_metrics or (plan.metrics,)
-        answers = [condition.holds(metrics) for metrics in each]
+        unsure = plan.confidence == "counts"
+        answers = [condition.holds(metrics, sizes_only=unsure) for metrics in each]
         if True in answers:
             count = answers.count(True)
             where = f" in {count} of {len(answers)} outcomes" if len(answers) > 1 else ""
@@ -209,7 +210,8 @@ def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemErro
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            message = f"`{condition.text}` cannot be told: a figure is not known"
+            why = "which partitions move is not known" if unsure else "a figure is not known"
+            message = f"`{condition.text}` cannot be told: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)
 
 

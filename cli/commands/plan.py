@@ -54,7 +54,7 @@ CONFIDENCE
   outcomes  depends on ids that do not exist yet; --outcomes shows them all
   likely    client libraries that may lead disagree (see --as), or there are
             too many orders of ids to try all
-  counts    how many move is sure, which ones is not
+  counts    how many partitions members get is sure, which ones is not
 
 VIEWS
   --metrics, --members, --moves, --rounds and --outcomes choose tables;
