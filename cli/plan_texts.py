@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 if TYPE_CHECKING:
     from kgroups.core.planning.changes import Change, Dialect
     from kgroups.core.planning.plan import Plan
+
+NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 # Fields of `PlanTexts` that change a group, with their options.
 CHANGE_OPTIONS: Mapping[str, str] = {
@@ -155,6 +158,35 @@ def read_source(
     scenario = parse_scenario(document)
     snapshot = cut_to_groups(scenario.snapshot, names, file)
     return PlanSource(snapshot, scenario.changes, scenario.leaders)
+
+
+def plan_all(
+    printer: Printer,
+    source: PlanSource,
+    texts: PlanTexts,
+    assignors: Sequence[str],
+    *,
+    strict: bool,
+) -> tuple[list[Item], list[ItemError]]:
+    """The plans of all groups under all assignors, and what failed.
+
+    Args:
+        assignors: names; none: each group's own.
+        strict: whether a group of a type that has no plans is a failure; a note otherwise.
+    """
+    items: list[Item] = []
+    errors = list(source.snapshot.errors)
+    verbose = printer.options.verbose
+    for group, name in product(source.snapshot.groups, assignors or (None,)):
+        item = plan_or_error(source, group, texts, name, errors, verbose=verbose)
+        if item is not None:
+            items.append(item)
+    if strict:
+        return items, errors
+    for error in errors:
+        if error.code == NOT_PLANNED:  # nobody asked for these groups by name
+            printer.note(f"left out: {error.message}")
+    return items, [error for error in errors if error.code != NOT_PLANNED]
 
 
 def plan_or_error(
