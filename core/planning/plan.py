@@ -67,7 +67,7 @@ class Plan:
             it depends on ids that do not exist yet, and `outcomes` are all that can happen;
             `likely`: client libraries that may lead disagree, and the likeliest is shown, or
             there are too many orders of ids to try all;
-            `counts`: sizes and the number of moves are sure, which partitions move is not;
+            `counts`: how many partitions members get is sure, which ones is not;
             None: nothing was predicted.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.

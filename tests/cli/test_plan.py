@@ -1,11 +1,16 @@
 """`kgroups plan` with assignors of the user's own that misbehave, and the fleet's report."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kgroups.assignors import user_defined
+from kgroups.core.snapshot import Group
+from kgroups.core.snapshot_file import write_snapshot
+from tests.cli import clusters
 from tests.cli.process import finish
 from tests.cli.runner import check_document, run
 
@@ -64,3 +69,15 @@ def test_the_fleet_is_planned_inside_spark() -> None:
     rows = {(item["group"], item["assignor"]) for item in document["items"]}
     assert ("billing", "range") in rows
     assert all("planned_lag" in item for item in document["items"])
+
+
+def test_groups_that_have_no_plans(files: Path) -> None:
+    """With --all-groups a share group is left out with a note; by its name it is refused."""
+    shop = clusters.shop()
+    share = Group("fans", "share", "Stable", members=())
+    write_snapshot(replace(shop, groups=(*shop.groups, share)), files / "mixed.json")
+    everything = run("plan", "--all-groups", "--from", "mixed.json", "-o", "json")
+    assert everything.exit_code == 0
+    assert "fans" not in {item["group"] for item in everything.document["items"]}
+    assert "left out: `fans` is a share group" in everything.stderr
+    assert run("plan", "fans", "--from", "mixed.json").exit_code == 4

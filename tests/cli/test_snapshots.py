@@ -131,6 +131,9 @@ CASES = {
     "plan with a check that cannot be told": (
         "plan orders-app --from scenario.yaml --pattern orders --metrics --fail-on 'lag_max > 1'"
     ),
+    "plan with a check that its leader leaves open": (
+        "plan orders-app --from scenario.yaml --as franz-go --metrics --fail-on 'moved > 50%'"
+    ),
     "plan with a bad check": "plan billing --from shop.json --fail-on 'mooved > 10%'",
     "plan a misspelt scenario": "plan --from misspelt.yaml",
     "plan with an assignor of one's own": (
