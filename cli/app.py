@@ -19,7 +19,7 @@ from kgroups.cli.commands import (
     snapshot,
 )
 from kgroups.cli.exits import show_error, write_lines
-from kgroups.cli.official.dispatch import official_arguments
+from kgroups.cli.official.dispatch import official_arguments, record_arguments
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, KgroupsError
@@ -106,6 +106,9 @@ def main() -> None:
         in_official_words = official_arguments(sys.argv[1:], command_names())
         if in_official_words is not None:
             official.run(in_official_words)
+        records = record_arguments(sys.argv[1:])
+        if records is not None:
+            official.run_delete_records(records)
         app(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)

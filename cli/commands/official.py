@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from kgroups.cli.completions import FREE, SOURCES, Option
+from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS
 
 HELP = """Speak as kafka-consumer-groups.sh does.
@@ -15,11 +16,14 @@ HELP = """Speak as kafka-consumer-groups.sh does.
 Its options and its layouts; `kgroups official --help` lists them. The word
 `official` may be left out where the line holds --list, --describe, --delete,
 --reset-offsets, --delete-offsets or --validate-regex and no command before it.
+`kgroups official delete-records` is kafka-delete-records.sh, and so is
+`kgroups delete-records` where the line holds --offset-json-file.
 
 EXAMPLES
   kgroups --bootstrap-server localhost:9092 --list --state
   kgroups --bootstrap-server localhost:9092 --describe --group g --members
   kgroups official --version
+  kgroups delete-records --bootstrap-server localhost:9092 --offset-json-file f
 """
 
 
@@ -60,4 +64,14 @@ def run(words: Sequence[str]) -> NoReturn:
     """Run these words as Kafka's tool would, and leave with the exit code."""
     from kgroups.cli.official.run import run_groups  # the cluster's client: only when needed
 
+    if words[:1] == [RECORDS]:
+        run_delete_records(words[1:])
     sys.exit(run_groups(words))
+
+
+def run_delete_records(words: Sequence[str]) -> NoReturn:
+    """Run these words as kafka-delete-records.sh would, and leave with the exit code."""
+    from kgroups.cli.official.records import run_records
+    from kgroups.cli.official.run import version_line
+
+    sys.exit(run_records(words, version_line))

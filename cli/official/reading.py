@@ -105,7 +105,7 @@ def show_described(
     failed = False
     for view in views:
         for group in sorted(snapshot.groups, key=lambda group: layouts.java_order(group.group)):
-            problem = _not_a_consumer_group(group)
+            problem = not_a_consumer_group(group)
             if problem is None:
                 _show_group(snapshot, group, view, verbose=verbose)
             elif names is not None and view == views[0]:
@@ -127,7 +127,7 @@ def _show_group(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose:
     show(layouts.group_text(snapshot, group, view, verbose=verbose))
 
 
-def _not_a_consumer_group(group: Group) -> str | None:
+def not_a_consumer_group(group: Group) -> str | None:
     """Why the tool does not describe a group; None if it does."""
     if is_consumer_group(group):
         return None
