@@ -57,3 +57,7 @@ fuzz-assignors: setup
 	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
+
+# Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
+fidelity: setup
+	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(PYTEST) -q tests/fidelity -p no:randomly

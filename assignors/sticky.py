@@ -13,12 +13,12 @@ from kgroups.assignors.claims import (
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
 from kgroups.assignors.ranges import VECTOR_FROM
-from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.spec import AssignmentRequest, Fault
 from kgroups.assignors.sticky_arrays import assign_arrays
 from kgroups.assignors.sticky_constrained import assign_constrained, constrained_answer
 from kgroups.assignors.sticky_fast import FastBalance
 from kgroups.assignors.sticky_general import GeneralView
-from kgroups.assignors.sticky_literal import LiteralBalance
+from kgroups.assignors.sticky_literal import LiteralBalance, never_ends
 
 
 class StickyAssignor:
@@ -78,6 +78,14 @@ class StickyAssignor:
         else:
             balance = FastBalance(general, general.without_strays(start, claims))
         lists = balance.run()
+        if balance.endless:
+            if request.faithful:
+                raise never_ends()
+            claims.faults.append(
+                Fault(
+                    "LEADER_FAILS", "a Java leader never ends this rebalance: moves go in a circle"
+                )
+            )
         withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})
         return general.answer(lists, claims, withheld, balance.fixed)
 

@@ -22,12 +22,21 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--from") echo '@files' ;;
     "plan/--assignor") echo '@free' ;;
+    "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
     "plan/--drop-host") echo '@free' ;;
     "plan/--set-partitions") echo '@free' ;;
     "plan/--add-topic") echo '@free' ;;
     "plan/--subscribe") echo '@free' ;;
+    "plan/--pattern") echo '@free' ;;
+    "plan/--explain") echo '@free' ;;
+    "plan/--fail-on") echo '@free' ;;
+    "plan/--check-assignor") echo '@free' ;;
+    "plan/--by") echo 'member group client host assignor' ;;
+    "plan/--top") echo '@free' ;;
+    "plan/--master") echo '@free' ;;
+    "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -153,16 +162,28 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
+        '--as:Client library of the group'\''s leader.'
         '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
         '--set-partitions:Topics that grow.'
         '--add-topic:Topics that are created.'
         '--subscribe:What members read.'
+        '--pattern:The pattern that members subscribe by.'
         '--metrics:Show figures of balance.'
         '--members:Show who gets what.'
         '--moves:Show what changes hands.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--rounds:Show what is given up and got in each round.'
+        '--outcomes:Show every way in which it can end.'
+        '--explain:Say why this partition goes there.'
+        '--fail-on:End with 6 if this holds\: '\''moved > 10%'\''.'
+        '--check-assignor:Try an assignor on many small groups.'
+        '--report:Plan the fleet inside Spark.'
+        '--by:What a row of it stands for.'
+        '--top:Only the first N rows of it.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--from:Read a snapshot or a scenario instead.'
         '--help:Show help.'
       )
       ;;

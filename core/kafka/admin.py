@@ -115,6 +115,7 @@ class ClusterAdmin:
         offsets: bool = True,
         log_offsets: bool = True,
         isolation: Isolation = "read_uncommitted",
+        more_topics: Callable[[str], bool] | None = None,
         progress: Progress | None = None,
     ) -> ClusterSnapshot:
         """Groups with members, commits and the bounds of what they read; failures are its `errors`.
@@ -125,6 +126,7 @@ class ClusterAdmin:
             offsets: read committed offsets.
             log_offsets: read the log bounds of every topic that a group names.
             isolation: `read_committed` reads last stable offsets too.
+            more_topics: which topics to show though no group names them, by their name.
             progress: told what is being waited for.
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
@@ -137,6 +139,7 @@ class ClusterAdmin:
                 offsets=offsets,
                 log_offsets=log_offsets,
                 isolation=isolation,
+                more_topics=more_topics,
                 progress=progress or _silent,
             ),
             lambda client: client.snapshot(
@@ -145,6 +148,7 @@ class ClusterAdmin:
                 offsets=offsets,
                 log_offsets=log_offsets,
                 isolation=isolation,
+                more_topics=more_topics,
                 progress=progress or _silent,
             ),
         )

@@ -96,6 +96,7 @@ class WireClient:
         offsets: bool,
         log_offsets: bool,
         isolation: Isolation,
+        more_topics: Callable[[str], bool] | None,
         progress: Progress,
     ) -> ClusterSnapshot:
         """Groups (None: all), what they committed, and the bounds of what they read.
@@ -117,6 +118,8 @@ class WireClient:
         topics: dict[str, Topic] = {}
         if offsets or members:
             names = topics_of(found)
+            if more_topics is not None:
+                names |= {name for name in await self.topics(deadline) if more_topics(name)}
             progress(f"reading the offsets of {len(names):,} topics")
             listing = await read_topics(self._cluster, names, deadline)
             topics = listing.topics

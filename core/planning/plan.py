@@ -1,7 +1,7 @@
 """The dry run: a group as it is, what-if changes, and the assignment that follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.assignors.spec import Fault
@@ -23,6 +23,9 @@ MANUAL_NOTE: Final = (
 # How much likelier the inferred client library is than each other one that may lead.
 LIKELIEST_WEIGHT: Final = 4.0
 
+# Outcomes that are measured and shown; nobody reads more.
+MEASURED_OUTCOMES: Final = 64
+
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -36,6 +39,7 @@ class PlannedMember:
         assignment: topic to partitions, in the strategy's order.
         partitions, lag: what it gets; `lag` in records, None if not known.
         partitions_before, lag_before: what it has now; None for a member that joins.
+        topics: what it subscribes to, patterns resolved.
     """
 
     member_id: str
@@ -48,6 +52,7 @@ class PlannedMember:
     lag: int | None
     partitions_before: int | None
     lag_before: int | None
+    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,9 @@ class Plan:
         leader_client: whose rules were used for a classic group; None server side.
         confidence: `exact`: it follows from what is known, whichever client leads; `outcomes`:
             it depends on ids that do not exist yet, and `outcomes` are all that can happen;
-            `likely`: client libraries that may lead disagree, and the likeliest is shown;
-            `counts`: sizes and the number of moves are sure, which partitions move is not;
+            `likely`: client libraries that may lead disagree, and the likeliest is shown, or
+            there are too many orders of ids to try all;
+            `counts`: how many partitions members get is sure, which ones is not;
             None: nothing was predicted.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.
@@ -70,6 +76,9 @@ class Plan:
         outcomes: the ways in which it can end, likeliest first; the plan shows the first.
         faults: what a Java leader would do wrong.
         notes: what was assumed, one sentence each.
+        undecided_ids: see `depends_on_member_ids`.
+        partition_counts: partitions of each subscribed topic that exists.
+        outcome_metrics: figures of the likeliest outcomes, in their order.
     """
 
     group: str
@@ -86,6 +95,8 @@ class Plan:
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     undecided_ids: bool = False
+    partition_counts: Mapping[str, int] = field(default_factory=dict)
+    outcome_metrics: tuple[Metrics, ...] = ()
 
     @property
     def depends_on_member_ids(self) -> bool:
@@ -118,20 +129,18 @@ def plan_group(
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
-    return _plan(roster, find_strategies(group, assignor_name, leader), lags)
+    strategies = find_strategies(group, assignor_name, leader)
+    return _plan(roster, strategies, lags, changed=bool(changes))
 
 
-def _plan(roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition) -> Plan:
+def _plan(
+    roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition, *, changed: bool
+) -> Plan:
     strategy = strategies[0]
     each = [_outcomes(roster, one, lags) for one in strategies]
     outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
     settled = each[0].each[0].settled
-    moves = find_moves(
-        _current(roster.group),
-        settled.shares,
-        strategy.protocol,
-        {seat.member.member_id for seat in roster.seats if not seat.joins},
-    )
+    moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
     doubts = [*_doubts(settled, each[0]), *_disagreement(strategies, each)]
     return Plan(
         group=roster.group.group,
@@ -146,8 +155,15 @@ def _plan(roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition) 
         steps=settled.steps,
         outcomes=outcomes,
         faults=settled.faults,
-        notes=(*roster.notes, *strategy.notes, *doubts, *_coordinator_notes(roster, strategy)),
+        notes=(
+            *roster.notes,
+            *strategy.notes,
+            *doubts,
+            *_coordinator_notes(roster, strategy, changed),
+        ),
         undecided_ids=any(len(one.each) > 1 for one in each),
+        partition_counts=_wanted(roster),
+        outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
     )
 
 
@@ -172,13 +188,31 @@ def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outco
     )
 
 
+def _outcome_metrics(
+    roster: Roster, strategy: Strategy, outcomes: Outcomes, lags: LagByPartition
+) -> tuple[Metrics, ...]:
+    """Figures of each outcome, so that a check can look at all that may happen."""
+    if len(outcomes.each) < 2:
+        return ()
+    before, stays = _current(roster.group), _staying(roster)
+    found: list[Metrics] = []
+    for outcome in outcomes.each[:MEASURED_OUTCOMES]:
+        moves = find_moves(before, outcome.settled.shares, strategy.protocol, stays)
+        found.append(_metrics(roster, outcome.settled, moves, lags))
+    return tuple(found)
+
+
+def _staying(roster: Roster) -> set[str]:
+    return {seat.member.member_id for seat in roster.seats if not seat.joins}
+
+
 def _confidence(
     strategies: Sequence[Strategy], each: Sequence[Outcomes], outcomes: Outcomes
 ) -> str:
     if not strategies[0].exact:
         return "counts"
     if len(outcomes.each) == 1:
-        return "exact"
+        return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
 
 
@@ -198,14 +232,14 @@ def _disagreement(strategies: Sequence[Strategy], each: Sequence[Outcomes]) -> l
     ]
 
 
-def _coordinator_notes(roster: Roster, strategy: Strategy) -> list[str]:
+def _coordinator_notes(roster: Roster, strategy: Strategy, changed: bool) -> list[str]:
     """What is peculiar to an assignment by the coordinator."""
     group = roster.group
     if not strategy.server_side or group.type != "consumer":
         return []
     notes: list[str] = []
-    current = group.group_epoch == group.target_epoch
-    if current and strategy.assignor.name == (group.assignor or strategy.assignor.name):
+    own = strategy.assignor.name == (group.assignor or strategy.assignor.name)
+    if own and not changed and group.group_epoch == group.target_epoch:
         notes.append(
             "the coordinator computes a new target only when members, subscriptions or topics"
             " change: this is the one that the next change brings"
@@ -238,7 +272,10 @@ def _doubts(settled: Settled, outcomes: Outcomes) -> list[str]:
             f" is the likeliest ({outcomes.each[0].share:.0%})"
         )
     if not outcomes.complete:
-        notes.append("the group is too large to try every order of ids: outcomes are a sample")
+        notes.append(
+            "there are more orders of ids that do not exist yet than were tried: the outcomes are"
+            " a sample"
+        )
     if not settled.settled:
         notes.append(f"the group is still moving after {len(settled.steps)} rounds")
     return notes
@@ -296,6 +333,7 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
                 lag=member_lag(held, lags),
                 partitions_before=None if had is None else sum(map(len, had.values())),
                 lag_before=None if had is None else member_lag(had, lags),
+                topics=seat.topics,
             )
         )
     return tuple(members)

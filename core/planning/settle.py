@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, Fault
+from kgroups.assignors.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.request import LagByPartition, Round, build_request
@@ -85,8 +86,11 @@ def _assign(
         answer = strategy.assign(request)
     except AssignorError as error:
         java = f" (a Java leader throws {error.java})" if error.java else ""
+        what = f"assignor `{strategy.name}` cannot assign `{group}`: "
+        if isinstance(strategy, GuardedAssignor):
+            what = ""  # its messages begin with its name
         raise KgroupsError(
-            f"assignor `{strategy.name}` cannot assign `{group}`: {error.message}{java}",
+            f"{what}{error.message}{java}",
             hint=error.hint,
             code="ASSIGNOR_FAILED",
         ) from error
@@ -94,4 +98,23 @@ def _assign(
         member: {topic: tuple(numbers) for topic, numbers in topics.items()}
         for member, topics in answer.items()
     }
+    _check_unique(strategy, shares)
     return shares, tuple(answer.faults)
+
+
+def _check_unique(strategy: Assignor, shares: Shares) -> None:
+    """Refuse a partition with two owners from a strategy of the user's own that did not say so."""
+    if not isinstance(strategy, GuardedAssignor) or "unique" in strategy.waives:
+        return
+    owners: dict[tuple[str, int], str] = {}
+    for member, topics in shares.items():
+        for topic, numbers in topics.items():
+            for number in numbers:
+                owner = owners.setdefault((topic, number), member)
+                if owner != member:
+                    raise KgroupsError(
+                        f"the assignor `{strategy.name}` gave {topic}-{number} to `{owner}` and to"
+                        f" `{member}`",
+                        hint="if that is meant, say so: `waives = {'unique'}` in the assignor",
+                        code="ASSIGNOR_FAILED",
+                    )

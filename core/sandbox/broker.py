@@ -31,6 +31,12 @@ class Broker:
     _server: asyncio.Server | None = None
     _socket: socket.socket | None = None
 
+    @property
+    def address(self) -> str:
+        """`host:port`, with an IPv6 host in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
     def reserve(self) -> None:
         """Take the address, without accepting anybody yet; the port is known from here on.
 

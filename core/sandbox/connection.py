@@ -15,6 +15,7 @@ from kgroups.core.sandbox.options import Limits
 
 _LENGTH = struct.Struct(">i")
 _FLUSH_BYTES = 64 * 1024
+_FRAMES_A_TURN = 256
 
 Answer = bytearray | bytes | None
 """Bytes to send, length first; None to send nothing (a Produce with acks=0)."""
@@ -120,8 +121,10 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _work(self) -> None:
-        """Handle complete frames until one has to wait."""
-        while self._waiting is None and not self._blocked and self._transport is not None:
+        """Handle complete frames until one has to wait, or it is another connection's turn."""
+        for _ in range(_FRAMES_A_TURN):
+            if self._waiting is not None or self._blocked or self._transport is None:
+                break
             frame = self._next_frame()
             if frame is None:
                 break
@@ -135,6 +138,8 @@ class Connection(asyncio.Protocol):
                 self._send(answer)
             else:
                 self._wait(answer)
+        else:
+            self._loop.call_soon(self._work)
         self._flush()
         self._regulate()
 

@@ -16,6 +16,7 @@ from kgroups.assignors.spec import (
 )
 from kgroups.assignors.sticky import StickyAssignor
 from kgroups.assignors.uniform import UniformAssignor
+from tests.assignors.scenarios import member_in, scenarios, topics_in
 
 TOPICS = {
     "a": TopicPartitions(3, topic_id="AAAAAAAAAAIAAAAAAAAAAg"),
@@ -145,3 +146,17 @@ def test_faults_are_told_and_not_repeated(cooperative: bool) -> None:
     result = strategy.assign(AssignmentRequest(older, TOPICS))
     assert [fault.code for fault in result.faults] == ["UNSUBSCRIBED_OWNER"]
     assert ("a", 0) not in result.partitions_of("m2")
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_moves_in_a_circle_end_after_a_while(literal: bool) -> None:
+    """Where a Java leader never answers, ours stops, says so, and still serves everybody."""
+    case = next(c for c in scenarios("golden.yaml", (), {}) if "circle" in c.name).case
+    members = [member_in(text, "sticky", {}) for text in case["members"]]
+    request = AssignmentRequest(members, topics_in(case["topics"]))
+    result = StickyAssignor(literal=literal).assign(request)
+    assert [fault.code for fault in result.faults] == ["LEADER_FAILS"]
+    assert sum(result.counts()) == 20
+    faithful = AssignmentRequest(members, request.topics, faithful=True)
+    with pytest.raises(AssignorError, match="never ends"):
+        StickyAssignor(literal=literal).assign(faithful)

@@ -175,3 +175,13 @@ def test_transactional_producer_is_told_at_once(cluster: Sandbox) -> None:
     with pytest.raises(KafkaException) as raised:
         producer.init_transactions(20)
     assert raised.value.args[0].fatal()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "::1"])
+def test_another_address(host: str) -> None:
+    """Another address of this machine, IPv6 too, is bound and told to clients."""
+    with Sandbox(brokers=2, topics={"t": 4}, host=host) as cluster:
+        servers = cluster.bootstrap_servers
+        produce(servers, "t", 20)
+        with Member(servers, "elsewhere", ["t"], "m") as member:
+            wait_until(lambda: len(member.values) == 20, what="20 records")
