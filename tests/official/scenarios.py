@@ -79,7 +79,13 @@ def _list() -> list[Scenario]:
 
 def _describe() -> list[Scenario]:
     suite = "DescribeConsumerGroupTest"
-    views = ("", "--offsets", "--offsets --verbose", "--members", "--members --verbose")
+    views: tuple[str, ...] = (
+        "",
+        "--offsets",
+        "--offsets --verbose",
+        "--members",
+        "--members --verbose",
+    )
     views = (*views, "--state", "--state --verbose")
     found = [
         Scenario(
