@@ -17,6 +17,7 @@ pytestmark = pytest.mark.kafka
 
 TOPIC = "spread"
 NAMES = [f"spread-{number:02d}" for number in range(12)]
+MOVED = [f"moved-{number:02d}" for number in range(12)]
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,9 @@ def lamed() -> Iterator[tuple[KafkaCluster, dict[str, int]]]:
         create_topics(cluster.bootstrap, {TOPIC: 3}, replicas={TOPIC: [[1], [2], [3]]})
         produce(cluster.bootstrap, {(TOPIC, number): 10 for number in range(3)})
         offsets = {(TOPIC, number): 4 for number in range(3)}
-        commit_offsets(cluster.bootstrap, dict.fromkeys(NAMES, offsets))
+        commit_offsets(cluster.bootstrap, dict.fromkeys([*NAMES, *MOVED], offsets))
         with ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin:
-            placed = admin.coordinators(NAMES).coordinators
+            placed = admin.coordinators([*NAMES, *MOVED]).coordinators
         cluster.stop_brokers([3])
         wait_until(lambda: len(brokers_of(cluster)) == 2, "the brokers know that one is gone")
         yield cluster, {name: broker.id for name, broker in placed.items()}
@@ -80,7 +81,7 @@ def test_a_leaderless_partition_alone_is_no_failure(
 def test_reset_of_what_has_a_leader(lamed: tuple[KafkaCluster, dict[str, int]]) -> None:
     """The other partition of the topic does not matter unless it is named."""
     cluster, at = lamed
-    name = next(name for name in NAMES if at[name] == 1)
+    name = next(name for name in MOVED if at[name] == 1)
     refused = told(
         cluster, "--reset-offsets", "--group", name, "--topic", TOPIC, "--to-latest", "--execute"
     )

@@ -8,6 +8,7 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.settings import ClientSettings
+from tests.cli.process import finish
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.vanished import commit_to_vanished_topic
 from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
@@ -58,6 +59,21 @@ def test_export_then_import(full: KafkaCluster, tmp_path: Path) -> None:
         assert (back.status, back.stderr) == (0, "")
         for group in groups:
             assert fetch_offsets(full.bootstrap, group) == wanted[group]
+
+
+def test_as_a_process(full: KafkaCluster) -> None:
+    """The program itself: streams and exit codes as a shell sees them, UTF-8 names included."""
+    address = ("--bootstrap-server", full.bootstrap)
+    status, stdout, stderr = finish(*address, "--describe", "--group", "グループ")
+    assert (status, stdout.count("グループ ")) == (0, 2)
+    assert stderr == "\nConsumer group 'グループ' has no active members.\n"
+    assert finish(*address, "--describe", "--group", "nobody")[:2] == (1, "")
+    assert finish("official", "--help")[0] == 0
+    assert finish("delete-records", *address, "--offset-json-file", "/nope") == (
+        1,
+        "",
+        "error: Unable to read file /nope\n",
+    )
 
 
 def test_rows_are_sorted(full: KafkaCluster) -> None:
