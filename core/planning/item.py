@@ -1,0 +1,87 @@
+"""The JSON form of a plan: one item of the `plan` document."""
+
+import dataclasses
+from typing import Any
+
+from kgroups.core.group_item import assignment_item
+from kgroups.core.planning.moves import Move, RoundStep
+from kgroups.core.planning.outcomes import Outcome
+from kgroups.core.planning.plan import Plan, PlannedMember
+
+Item = dict[str, Any]
+
+# More outcomes than anybody reads; their number is in the item.
+SHOWN_OUTCOMES = 64
+
+
+def plan_item(plan: Plan) -> Item:
+    """A plan as one item of a document; what is not known is None."""
+    outcomes = plan.outcomes.each
+    return {
+        "group": plan.group,
+        "rebalance_protocol": plan.rebalance_protocol,
+        "assignor": plan.assignor,
+        "leader_client": plan.leader_client,
+        "confidence": plan.confidence,
+        "depends_on_member_ids": plan.depends_on_member_ids,
+        "members": [_member_item(member) for member in plan.members],
+        "leavers": list(plan.leavers),
+        "moves": [move_item(move) for move in plan.moves],
+        "rounds": [_step_item(step) for step in plan.steps],
+        "metrics": dataclasses.asdict(plan.metrics),
+        "outcomes": [_outcome_item(outcome) for outcome in outcomes[:SHOWN_OUTCOMES]]
+        if plan.depends_on_member_ids
+        else [],
+        "outcomes_count": len(outcomes),
+        "outcomes_complete": plan.outcomes.complete,
+        "faults": [dataclasses.asdict(fault) for fault in plan.faults],
+        "notes": list(plan.notes),
+    }
+
+
+def _member_item(member: PlannedMember) -> Item:
+    return {
+        "member_id": member.member_id,
+        "client_id": member.client_id,
+        "instance_id": member.instance_id,
+        "host": member.host or None,
+        "joins": member.joins,
+        "assignment": assignment_item(member.assignment),
+        "partitions": member.partitions,
+        "partitions_before": member.partitions_before,
+        "lag": member.lag,
+        "lag_before": member.lag_before,
+    }
+
+
+def move_item(move: Move) -> Item:
+    """One partition with its owners before and after."""
+    return {
+        "topic": move.topic,
+        "partition": move.partition,
+        "from": move.source,
+        "to": move.target,
+        "kind": move.kind,
+    }
+
+
+def _step_item(step: RoundStep) -> Item:
+    return {
+        "revoked": [_share(*each) for each in step.revoked],
+        "assigned": [_share(*each) for each in step.assigned],
+    }
+
+
+def _share(topic: str, partition: int, member_id: str) -> Item:
+    return {"topic": topic, "partition": partition, "member_id": member_id}
+
+
+def _outcome_item(outcome: Outcome) -> Item:
+    shares = outcome.settled.shares
+    return {
+        "share": round(outcome.share, 4),
+        "members": [
+            {"member_id": member, "assignment": assignment_item(held)}
+            for member, held in shares.items()
+        ],
+    }

@@ -1,0 +1,75 @@
+"""Member ids of members that do not exist yet.
+
+A coordinator or client draws them at random, so a dry run assumes some: the same for the same
+group every time. What an id begins with is known: a static member's is `<instance id>-<uuid>`, a
+dynamic classic one's `<client id>-<uuid>`; KIP-848 clients draw a plain uuid.
+
+Source: GroupMetadataManager.generateMemberId; KIP-848 (member ids are made by the client).
+"""
+
+import base64
+import hashlib
+import uuid
+from collections.abc import Sequence
+from itertools import pairwise
+
+from kgroups.assignors.javahash import hash_order, spread, string_hash, utf16_key
+
+LARGEST_TABLE = 1 << 20
+
+
+def drawn_uuid(seed: str, *numbers: int) -> uuid.UUID:
+    """A random-looking version 4 UUID that depends on nothing but the arguments."""
+    text = "/".join((seed, *map(str, numbers)))
+    return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4)
+
+
+def classic_id(prefix: str, drawn: uuid.UUID) -> str:
+    """The id that a coordinator gives to a classic member with this client or instance id."""
+    return f"{prefix}-{drawn}"
+
+
+def consumer_id(drawn: uuid.UUID) -> str:
+    """The id that a KIP-848 client makes for itself: 22 characters of URL-safe base64."""
+    return base64.urlsafe_b64encode(drawn.bytes).rstrip(b"=").decode()
+
+
+def bucket(member_id: str, capacity: int) -> int:
+    """Where a Java HashMap of this capacity keeps the id."""
+    return spread(string_hash(member_id)) & (capacity - 1)
+
+
+def table_capacity_of(member_ids: Sequence[str]) -> int | None:
+    """Capacity of the HashMap that iterates in this order: the smallest that fits.
+
+    A table grows with its members and never shrinks, so it may be larger than they need.
+    None if no HashMap iterates so: the order is not a broker's.
+    """
+    capacity = 16
+    while len(member_ids) * 4 > capacity * 3:
+        capacity *= 2
+    hashes = [spread(string_hash(member_id)) for member_id in member_ids]
+    while capacity <= LARGEST_TABLE:
+        buckets = [code & (capacity - 1) for code in hashes]
+        if all(a <= b for a, b in pairwise(buckets)):
+            return capacity
+        capacity *= 2
+    return None
+
+
+def broker_order(
+    present: Sequence[str], remaining: Sequence[str], joined: Sequence[str]
+) -> list[str]:
+    """Members in the order in which the coordinator will list them at the next rebalance.
+
+    Args:
+        present: the group before the change, in DescribeGroups order.
+        remaining: those of them that stay.
+        joined: ids of the members that join.
+    """
+    members = [*remaining, *joined]
+    capacity = table_capacity_of(present)
+    if capacity is None:
+        return members
+    hashes = [string_hash(member_id) for member_id in members]
+    return hash_order(members, hashes, capacity=capacity, order=utf16_key)

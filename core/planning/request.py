@@ -1,0 +1,145 @@
+"""A roster as the assignor meets it: what each member brings along to the next rebalance.
+
+What a member owns then is its *current assignment*, at the group's current generation; the bytes
+of its last join that DescribeGroups shows are one round older. A member that joins owns nothing.
+Server side the assignor starts from the target assignment instead.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kgroups.assignors.javahash import utf16_key
+from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
+from kgroups.core.lag.arithmetic import offset_rows, partition_lag
+from kgroups.core.planning.joiners import broker_order
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
+
+Holdings = Mapping[str, Sequence[int]]
+LagByPartition = Mapping[tuple[str, int], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What the members bring to one rebalance.
+
+    Args:
+        held: member id to topic to partitions; absent members own nothing.
+        generation: the generation in which they were given.
+    """
+
+    held: Mapping[str, Holdings]
+    generation: int
+
+
+def first_round(group: Group) -> Round:
+    """What the members of a group as it is now bring to its next rebalance."""
+    members = group.members or ()
+    held = {member.member_id: _brought(group, member) for member in members}
+    return Round(held, current_generation(group))
+
+
+def _brought(group: Group, member: Member) -> Holdings:
+    if group.type == "consumer" and member.target_assignment is not None:
+        return member.target_assignment
+    return member.assignment or {}
+
+
+def current_generation(group: Group) -> int:
+    """The group's generation, as far as it shows.
+
+    DescribeGroups does not tell it; the subscriptions tell the one before. Only its being the
+    same for all members and newer than what joiners bring matters.
+    """
+    if group.group_epoch is not None:
+        return group.group_epoch
+    known = [member.generation for member in group.members or () if member.generation is not None]
+    return max(known, default=0) + 1
+
+
+def build_request(
+    roster: Roster,
+    brought: Round,
+    *,
+    ids: Mapping[str, str] | None = None,
+    lags: LagByPartition | None = None,
+) -> AssignmentRequest:
+    """The rebalance that decides this roster.
+
+    Args:
+        brought: what the members own when they join.
+        ids: assumed ids for members that join: name in the roster to id; None: the names.
+        lags: records to be read by partition, for assignors that balance by lag.
+    Returns:
+        The request, members in the order in which the coordinator will list them, with the
+        topics that somebody subscribes to.
+    """
+    names = ids or {}
+    seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
+    present = [member.member_id for member in roster.group.members or ()]
+    order = broker_order(
+        present,
+        [name for name, seat in seats.items() if not seat.joins],
+        [name for name, seat in seats.items() if seat.joins],
+    )
+    subscribed = {topic for seat in roster.seats for topic in seat.topics}
+    return AssignmentRequest(
+        members=[_subscription(name, seats[name], brought) for name in order],
+        topics={
+            name: _topic_partitions(topic, lags or {})
+            for name, topic in roster.topics.items()
+            if name in subscribed
+        },
+        generation=brought.generation,
+    )
+
+
+def _subscription(member_id: str, seat: Seat, brought: Round) -> MemberSubscription:
+    held = brought.held.get(member_id)
+    owned = () if held is None else [(topic, tuple(numbers)) for topic, numbers in held.items()]
+    return MemberSubscription(
+        member_id=member_id,
+        topics=seat.topics,
+        instance_id=seat.member.instance_id,
+        rack=seat.member.rack,
+        owned=owned,
+        generation=-1 if held is None else brought.generation,
+    )
+
+
+def sorted_holdings(held: Holdings) -> list[tuple[str, tuple[int, ...]]]:
+    """Owned partitions as a Java client writes them: by topic, then partition."""
+    return [(topic, tuple(sorted(held[topic]))) for topic in sorted(held, key=utf16_key)]
+
+
+def _topic_partitions(topic: Topic, lags: LagByPartition) -> TopicPartitions:
+    logs = [topic.partitions[number] for number in sorted(topic.partitions)]
+    known = any(rack is not None for log in logs for rack in log.racks)
+    count = len(logs)
+    lag = [lags.get((topic.topic, number)) for number in range(count)] if lags else ()
+    racks = [log.racks for log in logs] if known else ()
+    return TopicPartitions(count, racks, lag, topic.topic_id)
+
+
+def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) -> LagByPartition:
+    """Records to be read in each partition that the group reads or will read.
+
+    A partition that only the plan adds is empty. None where the lag is not known.
+    """
+    lags: dict[tuple[str, int], int | None] = {
+        (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
+    }
+    subscribed = {topic for seat in roster.seats for topic in seat.topics}
+    for name in subscribed & roster.topics.keys():
+        present = snapshot.topics[name].partitions if name in snapshot.topics else {}
+        for number, log in roster.topics[name].partitions.items():
+            key = (name, number)
+            if number not in present:
+                lags[key] = 0
+            elif key not in lags:
+                lags[key] = _uncommitted_lag(log)
+    return lags
+
+
+def _uncommitted_lag(log: PartitionLog) -> int | None:
+    return partition_lag(None, log.log_start_offset, log.log_end_offset, error=log.error)[0]

@@ -1,0 +1,92 @@
+"""From a roster to the assignment in which the group comes to rest.
+
+An eager or KIP-848 group needs one computation. A cooperative group goes on as long as a round
+makes a member give something up: that member joins again at once, and the next round hands it on.
+
+Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kgroups.assignors.spec import Assignor, AssignorError, Fault
+from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
+from kgroups.core.planning.request import LagByPartition, Round, build_request
+from kgroups.core.planning.roster import Roster
+
+# Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
+MAX_ROUNDS = 10
+
+Shares = dict[str, dict[str, tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The end of a rebalance.
+
+    Args:
+        shares: member id to topic to partitions, in the strategy's order.
+        steps: one entry a round.
+        faults: what a Java leader would do wrong with this group.
+        settled: False if the group was still moving after `MAX_ROUNDS`.
+    """
+
+    shares: Shares
+    steps: tuple[RoundStep, ...]
+    faults: tuple[Fault, ...]
+    settled: bool = True
+
+
+def settle(
+    strategy: Assignor,
+    roster: Roster,
+    brought: Round,
+    protocol: RebalanceProtocol,
+    *,
+    ids: Mapping[str, str] | None = None,
+    lags: LagByPartition | None = None,
+) -> Settled:
+    """The assignment of this roster, after as many rounds as the protocol needs.
+
+    Args:
+        ids: assumed ids of members that join; they are the keys of the answer too.
+    Raises:
+        KgroupsError: the strategy cannot assign; names it.
+    """
+    steps: list[RoundStep] = []
+    faults: dict[Fault, None] = {}
+    while True:
+        shares, found = _assign(strategy, roster, brought, ids, lags)
+        faults.update(dict.fromkeys(found))
+        step = round_step(brought.held, shares)
+        steps.append(step)
+        if protocol != "cooperative" or not step.revoked or len(steps) == MAX_ROUNDS:
+            unsettled = protocol == "cooperative" and bool(step.revoked)
+            return Settled(shares, tuple(steps), tuple(faults), not unsettled)
+        brought = Round(shares, brought.generation + 1)
+
+
+def _assign(
+    strategy: Assignor,
+    roster: Roster,
+    brought: Round,
+    ids: Mapping[str, str] | None,
+    lags: LagByPartition | None,
+) -> tuple[Shares, tuple[Fault, ...]]:
+    request = build_request(roster, brought, ids=ids, lags=lags)
+    try:
+        answer = strategy.assign(request)
+    except AssignorError as error:
+        java = f" (a Java leader throws {error.java})" if error.java else ""
+        raise KgroupsError(
+            f"assignor `{strategy.name}` cannot assign `{roster.group.group}`: "
+            f"{error.message}{java}",
+            hint=error.hint,
+            code="ASSIGNOR_FAILED",
+        ) from error
+    shares = {
+        member: {topic: tuple(numbers) for topic, numbers in topics.items()}
+        for member, topics in answer.items()
+    }
+    return shares, tuple(answer.faults)

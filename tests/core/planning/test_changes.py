@@ -1,0 +1,86 @@
+"""The texts of the what-if options become changes, or say what they should look like."""
+
+from collections.abc import Callable
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes import (
+    AddMembers,
+    AddTopic,
+    Change,
+    Pattern,
+    RemoveMember,
+    RemoveMembers,
+    SetPartitions,
+    Subscribe,
+    parse_add_members,
+    parse_add_topic,
+    parse_pattern,
+    parse_remove_member,
+    parse_set_partitions,
+    parse_subscribe,
+)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "change"),
+    [
+        (parse_add_members, "2", AddMembers(2)),
+        (parse_add_members, "1:app", AddMembers(1, "app")),
+        (parse_add_members, "3:app@rack-a", AddMembers(3, "app", "rack-a")),
+        (parse_add_members, "3:@rack-a", AddMembers(3, None, "rack-a")),
+        (parse_add_members, "1:a:b@c@rack", AddMembers(1, "a:b@c", "rack")),
+        (parse_remove_member, "app-1", RemoveMember("app-1")),
+        (parse_remove_member, "2", RemoveMembers(2)),
+        (parse_set_partitions, "orders=12", SetPartitions("orders", 12)),
+        (parse_add_topic, "a.b_c-d=1", AddTopic("a.b_c-d", 1)),
+        (parse_subscribe, "a,b", Subscribe(("a", "b"))),
+        (parse_subscribe, "+c", Subscribe(("c",), added=True)),
+        (parse_subscribe, "app-1=a", Subscribe(("a",), member="app-1")),
+        (parse_subscribe, "x=y=+a", Subscribe(("a",), added=True, member="x=y")),
+        (lambda text: parse_pattern(text, "java"), "a.*", Pattern("a.*", "java")),
+        (lambda text: parse_pattern(text, "java"), "re2:a.*", Pattern("a.*", "re2")),
+    ],
+)
+def test_parse(parse: Callable[[str], Change], text: str, change: Change) -> None:
+    """Each spelling means one change."""
+    assert parse(text) == change
+
+
+def test_a_number_can_be_a_member() -> None:
+    """A number that is somebody's member id names that member."""
+    assert parse_remove_member("7", frozenset({"7"})) == RemoveMember("7")
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (parse_add_members, ""),
+        (parse_add_members, "0"),
+        (parse_add_members, "-1"),
+        (parse_add_members, "two"),
+        (parse_add_members, "²"),
+        (parse_add_members, "1:"),
+        (parse_add_members, "1:app@"),
+        (parse_add_members, "999999999"),
+        (parse_remove_member, ""),
+        (parse_remove_member, "0"),
+        (parse_set_partitions, "orders"),
+        (parse_set_partitions, "orders="),
+        (parse_set_partitions, "=3"),
+        (parse_set_partitions, "orders=-3"),
+        (parse_set_partitions, "or ders=3"),
+        (parse_add_topic, "orders=0"),
+        (parse_subscribe, ""),
+        (parse_subscribe, "a,,b"),
+        (parse_subscribe, "=a"),
+        (lambda text: parse_pattern(text, "java"), ""),
+        (lambda text: parse_pattern(text, "java"), "re2:"),
+    ],
+)
+def test_refuse(parse: Callable[[str], Change], text: str) -> None:
+    """What cannot be understood is refused with the form that was expected."""
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert caught.value.hint
