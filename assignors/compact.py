@@ -25,15 +25,11 @@ class TopicTable:
     Args:
         names: existing topics in name order.
         counts: number of partitions of each, above 0.
-        strays: (topic, partition) that exist only in somebody's claim; they are numbered behind
-            all the others.
     """
 
-    __slots__ = ("bases", "counts", "index", "names", "strays", "total")
+    __slots__ = ("_stray_numbers", "bases", "counts", "index", "names", "strays", "total")
 
-    def __init__(
-        self, names: list[str], counts: list[int], strays: Sequence[tuple[str, int]] = ()
-    ) -> None:
+    def __init__(self, names: list[str], counts: list[int]) -> None:
         self.names = names
         self.counts = counts
         self.index = {name: number for number, name in enumerate(names)}
@@ -43,7 +39,16 @@ class TopicTable:
             self.bases.append(total)
             total += count
         self.total = total
-        self.strays = tuple(strays)
+        self.strays: list[tuple[str, int]] = []
+        self._stray_numbers: dict[tuple[str, int], int] = {}
+
+    def stray(self, topic: str, partition: int) -> int:
+        """Number of a partition that exists only in somebody's claim: behind all the others."""
+        number = self._stray_numbers.get((topic, partition))
+        if number is None:
+            number = self._stray_numbers[topic, partition] = self.total + len(self.strays)
+            self.strays.append((topic, partition))
+        return number
 
     def partition(self, number: int) -> tuple[str, int]:
         """(topic, partition) of a global partition number."""
@@ -51,6 +56,12 @@ class TopicTable:
             return self.strays[number - self.total]
         topic = bisect_right(self.bases, number) - 1
         return self.names[topic], number - self.bases[topic]
+
+    def topic_of(self, number: int) -> int:
+        """Topic number of a global partition number."""
+        if number >= self.total:
+            return self.index[self.strays[number - self.total][0]]
+        return bisect_right(self.bases, number) - 1
 
     def partitions(self, numbers: "Numbers") -> list[tuple[str, int]]:
         """(topic, partition) of each global partition number."""

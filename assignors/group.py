@@ -7,21 +7,36 @@ ConsumerCoordinator.onLeaderElected; rack rule of KIP-881.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
 from kgroups.assignors.javahash import (
+    grown_capacity,
     hash_order,
     java_sorted,
+    spread,
     string_hash,
     string_hashes,
     utf16_key,
 )
+from kgroups.assignors.javatable import HashTable
 from kgroups.assignors.spec import AssignmentRequest, AssignorError, MemberSubscription
 
-ANSWER_COPIES = 2  # the assignor's own map, then the map of the answer
+ANSWER_COPIES = (16, 16)  # the assignor's own map, then the map of the answer
 
-MemberOrder = Callable[[Sequence[MemberSubscription]], list[int]]
+
+@dataclass(frozen=True, slots=True)
+class OrderRule:
+    """How a client library's leader orders members.
+
+    Args:
+        order: positions of members in order; may leave some out.
+        total: whether a part of the members stands as it does within the whole.
+    """
+
+    order: Callable[[Sequence[MemberSubscription]], list[int]]
+    total: bool = True
 
 
 def static_first(members: Sequence[MemberSubscription]) -> list[int]:
@@ -36,6 +51,9 @@ def static_first(members: Sequence[MemberSubscription]) -> list[int]:
     return static + dynamic
 
 
+JAVA_ORDER = OrderRule(static_first)
+
+
 class LeaderView:
     """A request, arranged as the leader's assignor meets it.
 
@@ -47,7 +65,7 @@ class LeaderView:
         AssignorError: two members have one id.
     """
 
-    def __init__(self, request: AssignmentRequest, member_order: MemberOrder = static_first):
+    def __init__(self, request: AssignmentRequest, member_order: OrderRule = JAVA_ORDER):
         ids = [member.member_id for member in request.members]
         if len(set(ids)) != len(ids):
             twice = next(name for index, name in enumerate(ids) if name in ids[:index])
@@ -62,35 +80,83 @@ class LeaderView:
         self._hashes = [self._hashes[index] for index in order]
         self.member_ids = [member.member_id for member in self.members]
         self._member_order = member_order
+        spreads = [spread(code) for code in self._hashes]
+        self._capacity = grown_capacity(spreads, 16)
 
     @cached_property
     def ordered(self) -> list[int]:
         """Positions in `members`, in member order."""
-        return self._member_order(self.members)
+        return self._member_order.order(self.members)
+
+    def copied(self, order: Sequence[int], capacity: int = 16) -> list[int]:
+        """Positions in the order of a map into which Java puts them in the given order.
+
+        Args:
+            order: positions in `members`.
+            capacity: first size of the map's table.
+        """
+        if order == range(len(self.members)) and self._capacity is not None:
+            grown = capacity if len(order) <= capacity * 3 // 4 else 2 * capacity
+            if grown <= self._capacity:  # the same buckets, filled in the order of the buckets
+                return list(order)
+        return hash_order(
+            order,
+            [self._hashes[index] for index in order],
+            capacity=capacity,
+            order=self._id_key,
+        )
+
+    def taken_and_returned(self, taken: Sequence[int], returned: Sequence[int]) -> list[int]:
+        """Positions in the order of the members' map after some were removed and put back."""
+        codes = [spread(code) for code in self._hashes]
+        table: HashTable[int] = HashTable(16, self._id_key)
+        for position, code in enumerate(codes):
+            table.put(position, code)
+        for position in taken:
+            table.remove(position, codes[position])
+        for position in returned:
+            table.put(position, codes[position])
+        return table.listed()
 
     def answer(
-        self, assignment: CompactAssignment, copies: int = ANSWER_COPIES
+        self, assignment: CompactAssignment, capacities: Sequence[int] = ANSWER_COPIES
     ) -> CompactAssignment:
         """The assignment with members in the order of the answer.
 
-        Java puts the members from map to map. That changes nothing but the order inside a chain
-        of nine and more.
+        Java puts the members from map to map, which changes their order inside a chain.
 
         Args:
             assignment: members in the order of `members`.
-            copies: how many maps are filled, each in the order of the one before.
+            capacities: first table size of each map that is filled from the one before.
         """
-        order = list(range(len(self.members)))
-        for _ in range(copies):
-            again = hash_order(
-                order,
-                [self._hashes[index] for index in order],
-                order=lambda index: utf16_key(self.member_ids[index]),
-            )
-            if again == order:
-                break
-            order = again
-        return assignment if order == sorted(order) else assignment.permuted(order)
+        order: Sequence[int] = range(len(self.members))
+        for capacity in capacities:
+            copied = self.copied(order, capacity)
+            order = copied if copied != list(order) else order
+        return self.in_order(assignment, order)
+
+    def in_order(self, assignment: CompactAssignment, order: Sequence[int]) -> CompactAssignment:
+        """The assignment with members in the given order of positions."""
+        if order == range(len(self.members)) or list(order) == list(range(len(self.members))):
+            return assignment
+        return assignment.permuted(order)
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        """For each position its place in the order of member ids."""
+        order = sorted(range(len(self.members)), key=self._id_key)
+        ranks = [0] * len(order)
+        for rank, position in enumerate(order):
+            ranks[position] = rank
+        return ranks
+
+    @cached_property
+    def _id_key(self) -> Callable[[int], bytes | str]:
+        """Sort key of a position that orders members by id."""
+        ids = self.member_ids
+        if all(map(str.isascii, ids)):
+            return ids.__getitem__
+        return lambda position: utf16_key(ids[position])
 
     @cached_property
     def subscribed(self) -> list[str]:
@@ -140,7 +206,15 @@ class LeaderView:
 
         Topics with the same subscribers share one list object.
         """
-        return self.subscribers_in(self.ordered)
+        if self._member_order.total:
+            return self.subscribers_in(self.ordered)
+        shared: dict[int, list[int]] = {}
+        unordered = self.subscribers_in(range(len(self.members)))
+        for readers in unordered:
+            if id(readers) not in shared:
+                order = self._member_order.order([self.members[index] for index in readers])
+                shared[id(readers)] = [readers[index] for index in order]
+        return [shared[id(readers)] for readers in unordered]
 
     def subscribers_in(self, order: Iterable[int]) -> list[list[int]]:
         """For each topic its subscribers in the given order of positions."""

@@ -108,27 +108,53 @@ def hash_order(
         capacity: initial size of the table, a power of two.
         order: sort key that stands for the keys' `compareTo`; the key itself if None.
     """
-    buckets = [code ^ (code >> 16) for code in hashes]
-    size, room = len(keys), capacity * 3 // 4
+    if len(keys) >= VECTOR_FROM:
+        found = _vector_order(hashes, capacity)
+        if found is not None:
+            return [keys[index] for index in found]
+    spreads = [code ^ (code >> 16) for code in hashes]
+    grown = grown_capacity(spreads, capacity)
+    if grown is None:
+        table: HashTable[K] = HashTable(capacity, order)
+        for key, code in zip(keys, spreads, strict=True):
+            table.put(key, code)
+        return table.listed()
+    mask = grown - 1
+    ranks = [code & mask for code in spreads]
+    return [keys[index] for index in sorted(range(len(keys)), key=ranks.__getitem__)]
+
+
+def _vector_order(hashes: Sequence[int], capacity: int) -> list[int] | None:
+    """Order of many keys; None if some chain may have become too long on the way."""
+    import numpy as np
+
+    codes = np.array(hashes, dtype=np.uint32)
+    codes ^= codes >> np.uint32(16)
+    room = capacity * 3 // 4
     while True:
-        mask = capacity - 1
-        if size > CHAIN_LIMIT:
-            held = Counter([code & mask for code in buckets[: room + 1]])
-            if max(held.values()) > CHAIN_LIMIT:
-                return _slow_order(keys, buckets, capacity, order)
-        if size <= room:
-            break
+        places = codes & np.uint32(capacity - 1)
+        if np.bincount(places[: room + 1]).max() > CHAIN_LIMIT:
+            return None
+        if len(codes) <= room:
+            found: list[int] = np.argsort(places, kind="stable").tolist()
+            return found
         capacity *= 2
         room = capacity * 3 // 4
-    ranks = [code & mask for code in buckets]
-    return [keys[index] for index in sorted(range(size), key=ranks.__getitem__)]
 
 
-def _slow_order(
-    keys: Sequence[K], spreads: Sequence[int], capacity: int, order: Callable[[K], object] | None
-) -> list[K]:
-    """`hash_order` by running the table itself, for chains that resize it or become trees."""
-    table: HashTable[K] = HashTable(capacity, order)
-    for key, code in zip(keys, spreads, strict=True):
-        table.put(key, code)
-    return table.keys()
+def grown_capacity(spreads: Sequence[int], capacity: int) -> int | None:
+    """Table size after all keys were put; None if some chain may have become too long on the way.
+
+    A long chain doubles the table early or becomes a tree, so order must be found by building it.
+    """
+    size, room = len(spreads), capacity * 3 // 4
+    while True:
+        if size > CHAIN_LIMIT:
+            mask = capacity - 1
+            held = Counter([code & mask for code in spreads[: room + 1]])
+            if max(held.values()) > CHAIN_LIMIT:
+                return None
+        if size <= room:
+            return capacity
+        capacity *= 2
+        room = capacity * 3 // 4

@@ -10,6 +10,8 @@ Source: java.util.HashMap and HashMap.TreeNode (OpenJDK 17).
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from kgroups.assignors.redblack import Node, balance_deletion, balance_insertion, detach
+
 K = TypeVar("K")
 
 TREEIFY_THRESHOLD = 8
@@ -20,23 +22,6 @@ MIN_TREEIFY_CAPACITY = 64
 def table_capacity(wanted: int) -> int:
     """The smallest power of two that is not below `wanted`: `HashMap.tableSizeFor`."""
     return 1 << max(wanted - 1, 0).bit_length()
-
-
-class Node(Generic[K]):
-    """One entry: a link of a chain and, in a treeified bucket, a node of its tree."""
-
-    __slots__ = ("key", "left", "next", "parent", "previous", "red", "right", "spread", "weight")
-
-    def __init__(self, key: K, spread: int, after: "Node[K] | None" = None) -> None:
-        self.key = key
-        self.spread = spread
-        self.weight = spread - (1 << 32) if spread >> 31 else spread  # Java compares signed ints
-        self.next = after
-        self.previous: Node[K] | None = None
-        self.parent: Node[K] | None = None
-        self.left: Node[K] | None = None
-        self.right: Node[K] | None = None
-        self.red = False
 
 
 class HashTable(Generic[K]):
@@ -58,7 +43,10 @@ class HashTable(Generic[K]):
         """Number of buckets."""
         return len(self._buckets)
 
-    def keys(self) -> list[K]:
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def listed(self) -> list[K]:
         """Every key in the order of Java's iterators."""
         found = []
         for node in self._buckets:
@@ -98,6 +86,22 @@ class HashTable(Generic[K]):
         self._buckets[index] = Node(key, spread, first)
         if _length(first) >= TREEIFY_THRESHOLD - 1:
             self._treeify_or_grow(index)
+
+    def remove(self, key: K, spread: int) -> None:
+        """Remove a key that is there, as `remove` does."""
+        self._members.remove(key)
+        index = spread & len(self._buckets) - 1
+        node = self._buckets[index]
+        previous = None
+        while node is not None and node.key != key:
+            previous, node = node, node.next
+        assert node is not None
+        if index in self._trees:
+            self._remove_from_tree(index, node)
+        elif previous is None:
+            self._buckets[index] = node.next
+        else:
+            previous.next = node.next
 
     def _append(self, index: int, node: Node[K]) -> None:
         """Put a node at the end of a plain chain."""
@@ -163,7 +167,7 @@ class HashTable(Generic[K]):
                 root = node
             else:
                 self._hang(root, node)
-                root = _balance(root, node)
+                root = balance_insertion(root, node)
             node = node.next
         self._move_to_front(index, root)
 
@@ -192,7 +196,31 @@ class HashTable(Generic[K]):
         node.previous = parent
         if node.next is not None:
             node.next.previous = node
-        self._move_to_front(index, _balance(root, node))
+        self._move_to_front(index, balance_insertion(root, node))
+
+    def _remove_from_tree(self, index: int, node: Node[K]) -> None:
+        """Take a node out of list and tree; a tree that became small is a chain again."""
+        root = self._buckets[index]
+        assert root is not None
+        if node.previous is None:
+            self._buckets[index] = node.next
+        else:
+            node.previous.next = node.next
+        if node.next is not None:
+            node.next.previous = node.previous
+        if root.right is None or root.left is None or root.left.left is None:
+            self._trees.discard(index)
+            return
+        root, heir = detach(root, node)
+        if not node.red:
+            root = balance_deletion(root, heir)
+        if heir is node and node.parent is not None:
+            if node.parent.left is node:
+                node.parent.left = None
+            else:
+                node.parent.right = None
+            node.parent = None
+        self._move_to_front(index, root)
 
     def _move_to_front(self, index: int, root: Node[K] | None) -> None:
         """Make the root of the tree the first of the list."""
@@ -201,10 +229,10 @@ class HashTable(Generic[K]):
             return
         self._buckets[index] = root
         before, after = root.previous, root.next
+        assert before is not None  # only the first of the list has nothing before it
         if after is not None:
             after.previous = before
-        if before is not None:
-            before.next = after
+        before.next = after
         first.previous = root
         root.next = first
         root.previous = None
@@ -229,57 +257,3 @@ def _link(nodes: list[Node[K]]) -> Node[K] | None:
             previous.next = node
         previous = node
     return nodes[0] if nodes else None
-
-
-def _rotate(root: Node[K], pivot: Node[K], *, left: bool) -> Node[K]:
-    """Rotate around a node; returns the root."""
-    child = pivot.right if left else pivot.left
-    assert child is not None
-    inner = child.left if left else child.right
-    if left:
-        pivot.right, child.left = inner, pivot
-    else:
-        pivot.left, child.right = inner, pivot
-    if inner is not None:
-        inner.parent = pivot
-    above = pivot.parent
-    child.parent = above
-    pivot.parent = child
-    if above is None:
-        child.red = False
-        return child
-    if above.left is pivot:
-        above.left = child
-    else:
-        above.right = child
-    return root
-
-
-def _balance(root: Node[K], node: Node[K]) -> Node[K]:
-    """Restore the red-black rules after `node` became a leaf; returns the root."""
-    node.red = True
-    while True:
-        parent = node.parent
-        if parent is None:
-            node.red = False
-            return node
-        above = parent.parent
-        if not parent.red or above is None:
-            return root
-        on_left = parent is above.left
-        uncle = above.right if on_left else above.left
-        if uncle is not None and uncle.red:
-            uncle.red = parent.red = False
-            above.red = True
-            node = above
-            continue
-        if node is (parent.right if on_left else parent.left):
-            node = parent
-            root = _rotate(root, node, left=on_left)
-            parent = node.parent
-            assert parent is not None
-            above = parent.parent
-        parent.red = False
-        if above is not None:
-            above.red = True
-            root = _rotate(root, above, left=not on_left)

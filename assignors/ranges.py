@@ -3,11 +3,10 @@
 Source: org.apache.kafka.clients.consumer.RangeAssignor; racks since KIP-881.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.group import LeaderView, MemberOrder, static_first
+from kgroups.assignors.group import JAVA_ORDER, LeaderView, OrderRule
 from kgroups.assignors.rack_ranges import assign_with_racks, rack_topics
 from kgroups.assignors.spec import AssignmentRequest
 
@@ -27,10 +26,12 @@ class RangeAssignor:
         vector_from: number of partitions from which arrays are used.
     """
 
+    waives = frozenset({"balanced", "sticky"})
+
     def __init__(
         self,
         name: str = "range",
-        member_order: MemberOrder = static_first,
+        member_order: OrderRule = JAVA_ORDER,
         vector_from: int = VECTOR_FROM,
     ) -> None:
         self.name = name
@@ -66,61 +67,52 @@ def _assign_lists(view: LeaderView) -> CompactAssignment:
 
 
 def _assign_arrays(view: LeaderView) -> CompactAssignment:
-    """The same blocks, an owner a partition at a time of numpy's."""
+    """The same blocks: where each begins and how long it is, for all members of a topic at once."""
     import numpy as np
 
     table = view.table
-    small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
-    arrays: dict[int, npt.NDArray[np.integer]] = {}
-    owners: dict[tuple[int, int], npt.NDArray[np.integer]] = {}
-    rows, numbers = [], []
+    arrays: dict[int, npt.NDArray[np.int32]] = {}
+    owners, starts, lengths = [], [], []
     for name in view.subscribed:
         topic = table.index[name]
-        readers, count = view.subscribers[topic], table.counts[topic]
+        readers = view.subscribers[topic]
         members = arrays.get(id(readers))
         if members is None:
+            small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
             members = arrays[id(readers)] = np.array(readers, dtype=small)
-        row = owners.get((id(readers), count))
-        if row is None:
-            quota, extra = divmod(count, len(readers))
-            row = np.repeat(members, quota) if not extra else _uneven(members, quota, extra)
-            owners[id(readers), count] = row
-        rows.append(row)
-        numbers.append((table.bases[topic], count))
-    owner = np.concatenate(rows)
-    return by_owner(view, owner, numbers)
-
-
-def _uneven(
-    members: "npt.NDArray[np.integer]", quota: int, extra: int
-) -> "npt.NDArray[np.integer]":
-    """Owner of each partition when the first `extra` members take one more."""
-    import numpy as np
-
-    return np.concatenate(
-        [np.repeat(members[:extra], quota + 1), np.repeat(members[extra:], quota)]
-    )
+        quota, extra = divmod(table.counts[topic], len(readers))
+        given = len(readers) if quota else extra
+        places = np.arange(given, dtype=np.int32)
+        owners.append(members[:given])
+        starts.append(places * quota + np.minimum(places, extra) + table.bases[topic])
+        lengths.append((places < extra) + np.int32(quota))
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    start, length = np.concatenate(starts)[order], np.concatenate(lengths)[order]
+    counts = np.bincount(owner, np.concatenate(lengths), minlength=len(view.members))
+    indptr = np.concatenate([[0], np.cumsum(counts.astype(np.int64))])
+    if len(start) == table.total:
+        return CompactAssignment(view.member_ids, table, indptr, start)
+    before = np.cumsum(length) - length
+    flat = np.repeat(start - before.astype(np.int32), length)
+    flat += np.arange(table.total, dtype=np.int32)
+    return CompactAssignment(view.member_ids, table, indptr, flat)
 
 
 def by_owner(
-    view: LeaderView, owner: "npt.NDArray[np.integer]", runs: Sequence[tuple[int, int]]
+    view: LeaderView, owner: "npt.NDArray[np.integer]", numbers: "npt.NDArray[np.int32] | None"
 ) -> CompactAssignment:
     """The assignment of partitions listed by their owners.
 
     Args:
         view: whose members the owners are.
-        owner: position of the member that gets each partition.
-        runs: (first partition number, count) of the consecutive partitions that `owner` lists.
+        owner: position of the member that gets each partition, as narrow as possible.
+        numbers: the partitions in list order; all in order of number if None.
     """
     import numpy as np
 
     counts = np.bincount(owner, minlength=len(view.members))
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    flat = np.argsort(owner, kind="stable").astype(np.int32)
-    starts = [begin for begin, _ in runs]
-    if starts != sorted(starts):
-        numbers = np.concatenate(
-            [np.arange(begin, begin + count, dtype=np.int32) for begin, count in runs]
-        )
-        flat = numbers[flat]
+    order = np.argsort(owner, kind="stable")
+    flat = order.astype(np.int32) if numbers is None else numbers[order]
     return CompactAssignment(view.member_ids, view.table, indptr, flat)

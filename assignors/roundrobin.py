@@ -7,13 +7,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.group import LeaderView, MemberOrder, static_first
+from kgroups.assignors.group import JAVA_ORDER, LeaderView, OrderRule
 from kgroups.assignors.ranges import VECTOR_FROM, by_owner
 from kgroups.assignors.spec import AssignmentRequest
 
 
 class RoundRobinAssignor:
-    """`roundrobin`, eager.
+    """`roundrobin`, eager; even as long as all members read the same topics.
 
     Args:
         name: registered name.
@@ -21,10 +21,12 @@ class RoundRobinAssignor:
         vector_from: number of partitions from which arrays are used.
     """
 
+    waives = frozenset({"balanced", "sticky"})
+
     def __init__(
         self,
         name: str = "roundrobin",
-        member_order: MemberOrder = static_first,
+        member_order: OrderRule = JAVA_ORDER,
         vector_from: int = VECTOR_FROM,
     ) -> None:
         self.name = name
@@ -55,7 +57,7 @@ def _starts(view: LeaderView) -> list[tuple[Sequence[int], int]]:
     places: dict[int, list[int]] = {}
     pointer = 0
     starts: list[tuple[Sequence[int], int]] = []
-    for topic, readers in enumerate(view.subscribers):
+    for topic, readers in enumerate(view.subscribers_in(view.ordered)):
         if id(readers) not in places:
             places[id(readers)] = [place[member] for member in readers]
         circle = places[id(readers)]
@@ -69,6 +71,9 @@ def _assign_arrays(view: LeaderView) -> CompactAssignment:
     """The same deal, a topic's owners at a time of numpy's."""
     import numpy as np
 
+    circles_of = view.subscribers_in(view.ordered)
+    if len({id(readers) for readers in circles_of}) == 1:
+        return _one_circle(view, circles_of[0])
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
     owner: np.typing.NDArray[np.integer] = np.empty(view.table.total, dtype=small)
     circles: dict[int, np.typing.NDArray[np.integer]] = {}
@@ -78,4 +83,22 @@ def _assign_arrays(view: LeaderView) -> CompactAssignment:
             circle = circles[id(readers)] = np.array(readers, dtype=small)
         start, count = view.table.bases[topic], view.table.counts[topic]
         owner[start : start + count] = np.resize(np.roll(circle, -first), count)
-    return by_owner(view, owner, [(0, view.table.total)])
+    return by_owner(view, owner, None)
+
+
+def _one_circle(view: LeaderView, circle: Sequence[int]) -> CompactAssignment:
+    """The deal among members that all read the same topics: every S-th partition each."""
+    import numpy as np
+
+    size, total = len(circle), view.table.total
+    rounds = -(-total // size)
+    place = np.full(len(view.members), size, dtype=np.int32)
+    place[circle] = np.arange(size, dtype=np.int32)
+    readers = np.flatnonzero(place < size)
+    flat = (place[readers][:, None] + np.arange(rounds, dtype=np.int32) * np.int32(size)).ravel()
+    if total % size:
+        flat = flat[flat < total]
+    counts = np.zeros(len(view.members), dtype=np.int64)
+    counts[readers] = total // size + (place[readers] < total % size)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return CompactAssignment(view.member_ids, view.table, indptr, flat)

@@ -13,6 +13,7 @@ fail() {
 command -v "$PYTHON" >/dev/null || fail "\`$PYTHON\` is not there" "install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11 test"
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   fail "\`$PYTHON\` is $("$PYTHON" -V 2>&1)" "kgroups needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11 test"
+scripts/check_java.sh
 
 if [ ! -x "$VENV/bin/python" ]; then
   echo "set-up: making the virtual environment in $VENV" >&2
@@ -20,4 +21,5 @@ if [ ! -x "$VENV/bin/python" ]; then
 fi
 echo "set-up: installing kgroups and its pinned dependencies (PySpark is large: about 500 MB, a minute or more)" >&2
 PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+VENV="$VENV" scripts/kafka_jars.sh >/dev/null
 echo "set-up: done" >&2

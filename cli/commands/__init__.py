@@ -1,0 +1,1 @@
+"""One noun a file; each adds its commands to the program."""

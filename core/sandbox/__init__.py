@@ -1,0 +1,1 @@
+"""The embedded cluster: Kafka's wire protocol on loopback, over the coordinator library."""

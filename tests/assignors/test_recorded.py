@@ -2,22 +2,13 @@
 
 import pytest
 
-from kgroups.assignors.ranges import RangeAssignor
-from kgroups.assignors.roundrobin import RoundRobinAssignor
-from kgroups.assignors.spec import Assignor
-from tests.assignors.cases import client_answers, difference, recorded
-
-ENGINES: dict[str, tuple[str, Assignor]] = {
-    "range with lists": ("range", RangeAssignor()),
-    "range with arrays": ("range", RangeAssignor(vector_from=1)),
-    "roundrobin with lists": ("roundrobin", RoundRobinAssignor()),
-    "roundrobin with arrays": ("roundrobin", RoundRobinAssignor(vector_from=1)),
-}
+from tests.assignors.cases import answers_of, difference, recorded
+from tests.assignors.engines import ENGINES
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_equals_java(engine: str) -> None:
+def test_equals_the_recorded_answer(engine: str) -> None:
     """Every recorded case: same owners, same order of members, same order of lists."""
     family, assignor = ENGINES[engine]
-    found = [difference(case, client_answers(case, assignor)) for case in recorded(family)]
+    found = [difference(case, answers_of(case, assignor)) for case in recorded(family)]
     assert [text for text in found if text] == []

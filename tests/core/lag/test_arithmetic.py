@@ -122,13 +122,9 @@ def test_what_is_gone_is_a_row_with_an_error() -> None:
 )
 def test_lag_summary(lags: list[int | None], expected: LagSummary) -> None:
     """Null is not 0: a sum over nothing known is not known."""
-    rows = [
-        OffsetRow._make(
-            ["t", 0, 0, 0, 0, None, lag, "ok" if lag is not None else "no_commit"]
-            + [0 if lag is not None else None, None, "", None, None, None, None]
-        )
-        for lag in lags
-    ]
+    known = OffsetRow("t", 0, 0, 0, 0, None, 0, "ok", 0, None, "", None, None, None, None)
+    unknown = known._replace(committed_offset=None, lag=None, lag_status="no_commit", lost=None)
+    rows = [unknown if lag is None else known._replace(lag=lag) for lag in lags]
     assert lag_summary(rows) == expected
 
 

@@ -1,0 +1,1 @@
+"""Side-by-side benchmarks: `make bench`, or `python -m bench NAME..` for some of them."""

@@ -1,0 +1,1 @@
+"""One benchmark a module, each with a `BENCHMARK`; the runner finds them by itself."""

@@ -1,0 +1,14 @@
+"""`describe --all-groups as a table` of 2,000 groups x 24 committed partitions, whole process."""
+
+from bench.answers import describe_table
+from bench.side_by_side import AgainstOfficial
+
+BENCHMARK = AgainstOfficial(
+    name="describe --all-groups as a table",
+    ours=("describe", "--all-groups"),
+    official=("--describe", "--all-groups"),
+    answers=describe_table,
+    min_ratio=20,
+    max_peak_mb=200,
+    rounds=3,  # the official tool takes half a minute
+)

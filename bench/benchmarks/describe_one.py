@@ -1,0 +1,13 @@
+"""`describe one group` of 2,000 groups x 24 committed partitions, whole process."""
+
+from bench.answers import describe_table
+from bench.side_by_side import AgainstOfficial
+from bench.stage import ONE_GROUP
+
+BENCHMARK = AgainstOfficial(
+    name="describe one group",
+    ours=("describe", ONE_GROUP),
+    official=("--describe", "--group", ONE_GROUP),
+    answers=describe_table,
+    min_ratio=5,
+)

@@ -1,0 +1,44 @@
+"""What one run of a command costs: time, processor time and peak memory of the whole process."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CHILD = Path(__file__).parent / "child.py"
+TIMEOUT_S = 300
+
+
+class RunFailed(RuntimeError):
+    """A command of a benchmark ended with another status than 0, or answered wrongly."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run: seconds, bytes, and what it printed."""
+
+    wall_s: float
+    cpu_s: float
+    peak_bytes: int
+    stdout: str
+
+
+def run_measured(command: Sequence[str]) -> Run:
+    """Run a command to its end and measure it.
+
+    Raises:
+        RunFailed: it ended with another status than 0.
+    """
+    with tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch:
+        figures, out, err = (Path(scratch) / name for name in ("figures", "out", "err"))
+        launcher = [sys.executable, "-I", "-S", str(CHILD), str(figures), str(out), str(err)]
+        subprocess.run([*launcher, *command], check=True, timeout=TIMEOUT_S)
+        found = json.loads(figures.read_text())
+        if found["status"] != 0:
+            said = err.read_text(errors="replace")[-2_000:]
+            raise RunFailed(f"{' '.join(command)} ended with {found['status']}: {said}")
+        stdout = out.read_text(encoding="utf-8")
+    return Run(found["wall_s"], found["cpu_s"], found["peak_bytes"], stdout)

@@ -1,0 +1,85 @@
+"""The table of results: on the screen, in results.json and in the README between two markers."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from bench.result import Result
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "bench" / "results.json"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+
+class Report(TypedDict):
+    """Shape of results.json."""
+
+    machine: dict[str, object]
+    benchmarks: list[dict[str, object]]
+
+
+def read_report(path: Path = RESULTS) -> Report | None:
+    """The report on disk, or None when there is none yet."""
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    return Report(machine=found["machine"], benchmarks=found["benchmarks"])
+
+
+def merge_report(
+    old: Report | None, machine: dict[str, object], results: Sequence[Result], names: Sequence[str]
+) -> Report:
+    """The new results in the order of `names`; of the old, those of the same machine stay."""
+    kept = old["benchmarks"] if old is not None and old["machine"] == machine else []
+    rows = {str(row["name"]): row for row in kept} | {each.name: each.as_json() for each in results}
+    return Report(machine=machine, benchmarks=[rows[name] for name in names if name in rows])
+
+
+def seconds(value: object) -> str:
+    """A time as people read it: milliseconds where a second is too coarse."""
+    assert isinstance(value, int | float)
+    return f"{value:.2f} s" if value >= 0.1 else f"{value * 1e3:.1f} ms"
+
+
+def render_figures(report: Report) -> str:
+    """The README's block, without its markers."""
+    machine = report["machine"]
+    lines = [
+        (
+            f"One real broker (Kafka {machine['kafka']}) with 2,000 groups x 24 committed"
+            f" partitions, whole process, medians, both tools by turns in one run, on"
+            f" {machine['cores']} cores and {machine['memory_gib']} GiB, Python"
+            f" {machine['python']}. Strategies (partitions x members): one call in a warm process,"
+            f" beside the Java class in a warm JVM; memory is what the call adds, Java's its heap."
+            " Lag reports over captures: whole processes, beside DuckDB on the same Parquet."
+        ),
+        "",
+        "| | kgroups | official tool | times faster | peak memory | target | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in report["benchmarks"]:
+        verdict = "PASS" if row["passed"] else "MISS"
+        lines.append(
+            f"| {row['name']} | {seconds(row['ours_s'])} | {seconds(row['reference_s'])} |"
+            f" {row['ratio']} | {row['ours_peak_mb']} MB, official {row['reference_peak_mb']} MB |"
+            f" {row['target']} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def figures_block(text: str) -> str | None:
+    """What stands between the markers of a README, or None without markers."""
+    if BEGIN not in text or END not in text:
+        return None
+    return text.split(BEGIN, 1)[1].split(END, 1)[0].strip("\n")
+
+
+def write_report(report: Report) -> None:
+    """Write results.json and the README's block."""
+    RESULTS.write_text(json.dumps(report, indent=2) + "\n")
+    text = README.read_text()
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    README.write_text(f"{before}{BEGIN}\n{render_figures(report)}\n{END}{after}")

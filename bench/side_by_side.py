@@ -1,0 +1,87 @@
+"""A benchmark that runs our command and the official tool's by turns and compares both."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from bench.measure import Run, RunFailed, run_measured
+from bench.result import Result, summarize
+from bench.stage import Stage
+from tests.kafka.jars import class_path
+from tests.kafka.java import LOG_SETTINGS
+from tests.kafka.official import MAIN_CLASSES
+
+# As Kafka's own start script runs its tools when nothing is set in the environment.
+SCRIPT_FLAGS = (
+    *("-Xmx256M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
+    *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"),
+    *("-XX:MaxInlineLevel=15", "-Djava.awt.headless=true"),
+    f"-Dlog4j2.configurationFile={LOG_SETTINGS}",
+)
+
+
+class Benchmark(Protocol):
+    """What every module in `bench.benchmarks` has under the name `BENCHMARK`."""
+
+    @property
+    def name(self) -> str:
+        """Short, for the command line and the table."""
+
+    def run(self, stage: Stage) -> Result:
+        """Run it and give its figures."""
+
+
+@dataclass(frozen=True)
+class AgainstOfficial:
+    """Our command beside the official consumer-groups tool in a fresh JVM.
+
+    Args:
+        name: short, for the command line and the table.
+        ours, official: arguments after `--bootstrap-server ADDRESS`.
+        answers: what must be equal in both outputs: (ours, official) -> two comparable values.
+        min_ratio: how many times faster it has to be.
+        max_peak_mb: what its memory has to stay below, 10^6 bytes.
+        rounds: pairs of runs that count; one more before them warms the page cache.
+    """
+
+    name: str
+    ours: tuple[str, ...]
+    official: tuple[str, ...]
+    answers: Callable[[str, str], tuple[object, object]]
+    min_ratio: float
+    max_peak_mb: float | None = None
+    rounds: int = 5
+
+    @property
+    def target(self) -> str:
+        """The target in words."""
+        memory = f", peak memory < {self.max_peak_mb:g} MB" if self.max_peak_mb else ""
+        return f"at least {self.min_ratio:g} times faster{memory}"
+
+    def run(self, stage: Stage) -> Result:
+        """Alternate both commands and compare what they say each time.
+
+        Raises:
+            RunFailed: a command failed, or the two do not answer the same.
+        """
+        address = ("--bootstrap-server", stage.bootstrap)
+        kgroups = str(Path(sys.executable).parent / "kgroups")
+        ours = [kgroups, *address, *self.ours]
+        official = ["java", *SCRIPT_FLAGS, "-cp", class_path(), MAIN_CLASSES["consumer-groups"]]
+        official += [*address, *self.official]
+        rounds: list[tuple[Run, Run]] = []
+        for _ in range(self.rounds + 1):
+            pair = (run_measured(ours), run_measured(official))
+            mine, theirs = self.answers(pair[0].stdout, pair[1].stdout)
+            if mine != theirs or not mine:
+                raise RunFailed(f"{self.name}: the two tools do not answer the same")
+            rounds.append(pair)
+        return summarize(
+            self.name,
+            self.target,
+            rounds[1:],
+            min_ratio=self.min_ratio,
+            max_peak_mb=self.max_peak_mb,
+        )

@@ -1,0 +1,49 @@
+"""The cluster that the benchmarks share: started and filled when the first one asks."""
+
+import sys
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.workload import commit_offsets, create_topics, many_commits, produce
+
+GROUPS, PARTITIONS, RECORDS = 2_000, 24, 100
+TOPIC = "events"
+ONE_GROUP = "group-1000"
+
+
+def say(text: str) -> None:
+    """Progress, on stderr."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+class Stage:
+    """What benchmarks run against; a context manager that takes it all down."""
+
+    def __init__(self) -> None:
+        self._held = ExitStack()
+        self._bootstrap: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._held.close()
+
+    @property
+    def bootstrap(self) -> str:
+        """Address of one real broker with 2,000 groups that committed 24 partitions each."""
+        if self._bootstrap is None:
+            say(f"starting a broker with {GROUPS:,} groups x {PARTITIONS} committed partitions")
+            cluster = self._held.enter_context(KafkaCluster())
+            create_topics(cluster.bootstrap, {TOPIC: PARTITIONS})
+            produce(cluster.bootstrap, {(TOPIC, number): RECORDS for number in range(PARTITIONS)})
+            commit_offsets(cluster.bootstrap, many_commits(GROUPS, TOPIC, PARTITIONS))
+            self._bootstrap = cluster.bootstrap
+        return self._bootstrap

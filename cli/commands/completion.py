@@ -1,0 +1,38 @@
+"""`kgroups completion`: scripts for the shell."""
+
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.completions import Shell, script_for
+from kgroups.cli.output import write_text
+from kgroups.cli.tree import Command
+
+HELP = """Print the completion script of a shell.
+
+Commands, options and their values are in the script. Names of groups and
+topics are asked of the cluster that the line or KGROUPS_BOOTSTRAP_SERVER
+names, and left out if they do not come within half a second.
+
+WHERE IT GOES
+  bash  ~/.local/share/bash-completion/completions/kgroups
+  zsh   _kgroups, in a folder of $fpath
+  fish  ~/.config/fish/completions/kgroups.fish
+
+EXAMPLES
+  source <(kgroups completion bash)
+  kgroups completion fish > ~/.config/fish/completions/kgroups.fish
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `completion` to the program."""
+    app.command("completion", help=HELP, cls=Command)(completion)
+
+
+def completion(
+    ctx: typer.Context,
+    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Which shell.")],
+) -> None:
+    """`kgroups completion`."""
+    write_text(script_for(shell, ctx.find_root().command))

@@ -1,0 +1,120 @@
+"""`kgroups coordinator`: where groups live."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.exits import end_with
+from kgroups.cli.output import Printer, Report
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.table import Column, Item, Row, View
+from kgroups.cli.tree import Command
+from kgroups.core.coordinator.placement import java_hash, offsets_partition
+from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.snapshot import Broker
+
+SCHEMA = "kgroups.coordinator/1"
+
+HELP = """Show which broker coordinates groups, and why that one.
+
+A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
+where hash is Java's String.hashCode of the name and N the number of that
+topic's partitions (50 unless changed). The leader of the partition is the
+group's coordinator. The groups need not exist.
+
+With --partitions N no cluster is asked, and the broker stays unknown.
+
+EXAMPLES
+  kgroups coordinator orders-app billing
+  kgroups coordinator orders-app --partitions 50
+  kgroups coordinator orders-app --output json | jq '.items[].coordinator'
+"""
+
+COLUMNS = (
+    Column("group", "GROUP"),
+    Column("hash", "HASH", right=True),
+    Column("offsets_partition", "OFFSETS-PARTITION", right=True),
+    Column("partitions", "OF", right=True),
+    Column("coordinator_id", "COORDINATOR", right=True),
+    Column("coordinator_host", "HOST", quiet=(None,)),
+    Column("coordinator_port", "PORT", right=True, quiet=(None,)),
+)
+MAX_PARTITIONS = 2**31 - 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add `coordinator` to the program."""
+    app.command("coordinator", help=HELP, cls=Command)(coordinator)
+
+
+def coordinator(
+    ctx: typer.Context,
+    groups: Annotated[
+        list[str], typer.Argument(metavar="GROUP...", help="Names, of groups or not yet.")
+    ],
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            "--partitions",
+            metavar="N",
+            min=1,
+            max=MAX_PARTITIONS,
+            help="Partitions of __consumer_offsets; asks no cluster.",
+        ),
+    ] = None,
+) -> None:
+    """`kgroups coordinator`."""
+    options = options_of(ctx)
+    names = list(dict.fromkeys(groups))
+    if "" in names:
+        raise UsageError("a group's name cannot be empty")
+    errors: tuple[ItemError, ...] = ()
+    where: dict[str, str | None] | None = None
+    leaders: Mapping[str, Broker] = {}
+    if partitions is None:
+        with cluster(options) as admin:
+            placement = admin.coordinators(names)
+        partitions, leaders, errors = placement.partitions, placement.coordinators, placement.errors
+        where = {"id": placement.cluster_id, "bootstrap": placement.bootstrap}
+    items = [placement_item(name, partitions, leaders.get(name)) for name in names]
+    report = Report(
+        schema=SCHEMA,
+        cluster=where,
+        generated_at_ms=now_ms(),
+        items=items,
+        views=(View("group", COLUMNS, _rows),),
+        errors=errors,
+        summary=lambda: {"groups": len(items), "partitions": partitions},
+    )
+    Printer(options).show(report)
+    end_with(errors)
+
+
+def placement_item(name: str, partitions: int | None, leader: Broker | None) -> Item:
+    """Where a group of this name lives, as an item of `kgroups.coordinator/1`."""
+    return {
+        "group": name,
+        "hash": java_hash(name),
+        "offsets_partition": None if partitions is None else offsets_partition(name, partitions),
+        "partitions": partitions,
+        "coordinator": None
+        if leader is None
+        else {"id": leader.id, "host": leader.host, "port": leader.port},
+    }
+
+
+def _rows(item: Item) -> list[Row]:
+    at = item["coordinator"] or {"id": None, "host": None, "port": None}
+    return [
+        (
+            item["group"],
+            item["hash"],
+            item["offsets_partition"],
+            item["partitions"],
+            at["id"],
+            at["host"],
+            at["port"],
+        )
+    ]

@@ -1,0 +1,190 @@
+"""`kgroups sandbox up`: an embedded cluster for clients to join."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.exits import printable
+from kgroups.cli.output import Printer, Report, write_text
+from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.source import now_ms
+from kgroups.cli.table import Column, Item, Row, View
+from kgroups.cli.tree import Command, Noun
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.sandbox.events import LogLine
+    from kgroups.core.sandbox.sandbox import Sandbox
+
+SCHEMA = "kgroups.sandbox/1"
+DEFAULT_PORT = 9092
+
+HELP = """Run an embedded Kafka cluster until Ctrl-C.
+
+It listens on this machine only, needs no Java, and any Kafka client can join
+it: produce, consume, join groups, commit, administer. stdout gets the
+bootstrap address (or, with --output json, the brokers); stderr tells what
+happens. Ctrl-C or SIGTERM stops it cleanly with exit code 0; a second Ctrl-C
+ends it at once.
+
+Records are kept in memory, and in --data-dir if one is given: then a restart
+loses no record and no committed offset. There is no first rebalance delay
+unless you set one: --property group.initial.rebalance.delay.ms=3000
+
+FAULTS (a YAML file for --faults)
+  faults:
+    - {api: OffsetCommit, group: billing, error: NOT_COORDINATOR, times: 3}
+    - {api: Fetch, client: slow-1, delay: 500ms, times: always}
+    - {api: JoinGroup, drop: true}
+    - {at: 5s, broker_down: 2}
+    - {at: 9s, broker_up: 2}
+    - {at: 3s, move_coordinator: billing}
+    - {at: 4s, expire_member: billing-1, group: billing}
+
+EXAMPLES
+  kgroups sandbox up --topic orders=12
+  kgroups sandbox up --brokers 3 --topic orders=12 --topic audit --port 9092
+  kgroups sandbox up --as-version 2.8 --port 0 --output json
+  kgroups sandbox up --from snapshot.yaml --data-dir /tmp/kafka
+"""
+
+COLUMNS = (
+    Column("id", "BROKER", right=True),
+    Column("host", "HOST"),
+    Column("port", "PORT", right=True),
+)
+
+NOUN_HELP = """An embedded Kafka cluster for learning and tests."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `sandbox up` to the program."""
+    noun = typer.Typer(cls=Noun, help=NOUN_HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun.command("up", help=HELP, cls=Command)(up)
+    app.add_typer(noun, name="sandbox")
+
+
+def up(
+    ctx: typer.Context,
+    brokers: Annotated[int, typer.Option("--brokers", metavar="N", help="How many brokers.")] = 1,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", metavar="NAME[=N]", help="Make a topic with N partitions."),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="PORT", help="Of the first broker, others follow; 0 for any."
+        ),
+    ] = DEFAULT_PORT,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Listen here instead of loopback.")
+    ] = "127.0.0.1",
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", metavar="DIR", help="Keep topics, records and offsets here."),
+    ] = None,
+    from_file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Begin with a snapshot's topics and groups."),
+    ] = None,
+    as_version: Annotated[
+        str | None,
+        typer.Option("--as-version", metavar="X.Y", help="Offer what Kafka 2.4 to 4.3 offers."),
+    ] = None,
+    faults: Annotated[
+        Path | None, typer.Option("--faults", metavar="FILE", help="Misbehave by these rules.")
+    ] = None,
+    auto_create: Annotated[
+        bool, typer.Option("--auto-create-topics", help="Make topics that clients ask for.")
+    ] = False,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY=VALUE", help="A broker's setting about groups."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what happens.")] = False,
+) -> None:
+    """`kgroups sandbox up`."""
+    from kgroups.core.sandbox.options import parse_topic_options
+    from kgroups.core.sandbox.sandbox import Sandbox
+
+    sandbox = Sandbox(
+        brokers=brokers,
+        topics=parse_topic_options(topic or []),
+        port=port,
+        host=host,
+        data_dir=data_dir,
+        snapshot=from_file,
+        as_version=as_version,
+        faults=faults,
+        auto_create_topics=auto_create,
+        properties=_pairs(properties or []),
+        listener=None if quiet else _tell,
+    )
+    stop = _stop_on_signals()
+    with sandbox:
+        _announce(sandbox, options_of(ctx))
+        stop.wait()
+
+
+def _announce(sandbox: "Sandbox", options: GlobalOptions) -> None:
+    """Say on stdout where the cluster is."""
+    bootstrap = sandbox.bootstrap_servers
+    if options.output == "table":
+        write_text(f"{bootstrap}\n")
+        return
+    items = [{"id": b.id, "host": b.host, "port": b.port} for b in sandbox.brokers]
+    Printer(options).show(
+        Report(
+            schema=SCHEMA,
+            cluster={"id": sandbox.cluster_id, "bootstrap": bootstrap},
+            generated_at_ms=now_ms(),
+            items=items,
+            views=(View("broker", COLUMNS, _rows),),
+            summary=lambda: {"brokers": len(items)},
+        )
+    )
+
+
+def _rows(item: Item) -> list[Row]:
+    return [(item["id"], item["host"], item["port"])]
+
+
+def _tell(line: "LogLine") -> None:
+    """Write an event to stderr."""
+    try:
+        sys.stderr.write(printable(str(line)) + "\n")
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        return  # nobody reads the events any more; the cluster goes on
+
+
+def _stop_on_signals() -> threading.Event:
+    """Set by the first Ctrl-C or SIGTERM; a second one ends the process at once."""
+    stop = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            os._exit(EXIT_CODE_INTERRUPTED)
+        stop.set()
+
+    signal.signal(signal.SIGINT, ask)
+    signal.signal(signal.SIGTERM, ask)
+    return stop
+
+
+def _pairs(texts: list[str]) -> Mapping[str, str]:
+    pairs = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name:
+            raise UsageError(f"`{text}` is not KEY=VALUE")
+        pairs[name] = value
+    return pairs

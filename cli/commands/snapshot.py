@@ -1,0 +1,134 @@
+"""`kgroups snapshot`: the cluster's groups as a file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.exits import end_with, show_item_errors
+from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.params import options_of
+from kgroups.cli.source import take_snapshot
+from kgroups.cli.table import Column, Item, Row, View
+from kgroups.cli.tree import Command, Noun
+from kgroups.core.snapshot import ClusterSnapshot
+
+HELP = """Keep a cluster's groups in a file.
+
+A snapshot holds everything that `list`, `describe`, `plan` and `lag report`
+ask of a cluster; all of them take one with --from FILE.
+"""
+SAVE_HELP = """Save the cluster's groups to a file.
+
+Groups with members and offsets, the topics they touch with the bounds of
+their logs, and the brokers. JSON, or YAML if the file's name ends in .yaml or
+.yml. The file is replaced as a whole or not at all.
+
+EXAMPLES
+  kgroups snapshot save before.json
+  kgroups describe --all-groups --from before.json
+  kgroups plan orders-app --from before.json --add-members 2
+"""
+SHOW_HELP = """Show what a snapshot file holds.
+
+A table of its groups, or with --output json or yaml the whole snapshot.
+
+EXAMPLES
+  kgroups snapshot show before.json
+  kgroups snapshot show before.yaml --output json
+"""
+
+COLUMNS = (
+    Column("group", "GROUP"),
+    Column("type", "TYPE"),
+    Column("state", "STATE"),
+    Column("assignor", "ASSIGNOR"),
+    Column("member_count", "MEMBERS", right=True),
+    Column("partitions", "PARTITIONS", right=True),
+    Column("lag", "LAG", right=True),
+    Column("lost", "LOST", right=True, quiet=(None, 0)),
+    Column("unknown_partitions", "UNKNOWN", right=True, quiet=(None, 0)),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `snapshot save` and `snapshot show` to the program."""
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun.command("save", help=SAVE_HELP, cls=Command)(save)
+    noun.command("show", help=SHOW_HELP, cls=Command)(show)
+    app.add_typer(noun, name="snapshot")
+
+
+def save(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to.")],
+) -> None:
+    """`kgroups snapshot save`."""
+    from kgroups.core.snapshot_file import write_snapshot  # YAML: only here
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    snapshot = take_snapshot(options, progress=printer.progress)
+    write_snapshot(snapshot, file)
+    printer.note(f"saved {counted(snapshot)} to `{file}`")
+    show_item_errors(snapshot.errors)
+    end_with(snapshot.errors)
+
+
+def show(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Which.")],
+) -> None:
+    """`kgroups snapshot show`."""
+    from kgroups.core.snapshot_file import read_snapshot
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    snapshot = read_snapshot(file)
+    if options.output == "table":
+        taken = timestamp(snapshot.captured_at_ms)
+        printer.note(f"{counted(snapshot)}, taken {taken} from {snapshot.bootstrap or 'nowhere'}")
+    printer.show(snapshot_report(snapshot))
+
+
+def counted(snapshot: ClusterSnapshot) -> str:
+    """`3 groups, 2 topics, 1 broker`."""
+    counts = (
+        (len(snapshot.groups), "group"),
+        (len(snapshot.topics), "topic"),
+        (len(snapshot.brokers), "broker"),
+    )
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+
+
+def snapshot_report(snapshot: ClusterSnapshot) -> Report:
+    """The whole snapshot as a `kgroups.snapshot/1` report."""
+    from kgroups.core.snapshot_file import snapshot_document
+
+    document = snapshot_document(snapshot)
+    return Report(
+        schema=document["schema"],
+        cluster=document["cluster"],
+        generated_at_ms=snapshot.captured_at_ms,
+        items=document["items"],
+        views=(View("group", COLUMNS, _rows),),
+        errors=snapshot.errors,
+        summary=lambda: document["summary"],
+        extra={key: document[key] for key in ("captured_at_ms", "topics", "brokers")},
+    )
+
+
+def _rows(item: Item) -> Iterator[Row]:
+    members, offsets, lag = item["members"], item["offsets"], item["lag_summary"] or {}
+    yield (
+        item["group"],
+        item["type"],
+        item["state"],
+        item["assignor"],
+        None if members is None else len(members),
+        None if offsets is None else len(offsets),
+        lag.get("total"),
+        lag.get("lost"),
+        lag.get("unknown_partitions"),
+    )

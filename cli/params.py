@@ -1,0 +1,216 @@
+"""Options that every command takes, before its name and after it, and where their values come from.
+
+Order of precedence: the flag nearest to the end of the line, the environment, the default.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args
+
+import typer
+from typer.core import TyperOption
+
+from kgroups.core.errors import UsageError
+
+OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml"]
+OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
+
+DEFAULT_TIMEOUT_MS: Final = 10_000
+MAX_TIMEOUT_MS: Final = 24 * 3_600_000
+
+_META = "kgroups.global."
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)", re.ASCII)
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalOptions:
+    """What the options common to all commands came to.
+
+    Args:
+        bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
+        command_config: properties file of the client; None if none is named.
+        timeout_ms: for the whole command's talk with the cluster.
+        no_color: plain text even on a terminal.
+        verbose: tracebacks of bugs, more columns where a command has them.
+    """
+
+    bootstrap_server: str | None = None
+    command_config: Path | None = None
+    output: OutputFormat = "table"
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    no_color: bool = False
+    verbose: bool = False
+
+
+def parse_duration_ms(text: str) -> int:
+    """Milliseconds of `500ms`, `10s`, `1.5s` or `2m`.
+
+    Raises:
+        UsageError: not such a text, or nothing, or more than a day.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    duration_ms = round(float(match[1]) * _UNITS_MS[match[2]]) if match else 0
+    if not 0 < duration_ms <= MAX_TIMEOUT_MS:
+        raise UsageError(
+            f"`{text}` is not a duration",
+            hint="write it like `10s`, `500ms` or `2m`, from 1ms to one day",
+        )
+    return duration_ms
+
+
+def parse_output(text: str) -> OutputFormat:
+    """The output format of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for name in get_args(OutputFormat):
+        if text.lower() == name:
+            found: OutputFormat = name
+            return found
+    raise UsageError(
+        f"`{text}` is not an output format", hint="one of " + ", ".join(OUTPUT_FORMATS)
+    )
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class _Global:
+    """One global option: how it is written, what it means, how its text is read."""
+
+    name: str
+    flags: tuple[str, ...]
+    help: str
+    metavar: str | None = None
+    env: str | None = None
+    parse: Callable[[str], object] | None = None  # None: a flag without a value
+    values: tuple[str, ...] = ()
+
+
+GLOBAL_OPTIONS: Final = (
+    _Global(
+        "bootstrap_server",
+        ("--bootstrap-server", "-b"),
+        "Address of a broker; several by commas.",
+        "HOST:PORT",
+        "KGROUPS_BOOTSTRAP_SERVER",
+        str,
+    ),
+    _Global(
+        "command_config",
+        ("--command-config",),
+        "Client settings, librdkafka or Java spelling.",
+        "FILE",
+        "KGROUPS_COMMAND_CONFIG",
+        _path,
+    ),
+    _Global(
+        "output",
+        ("--output", "-o"),
+        "table (default), json, jsonl, csv, yaml.",
+        "FORMAT",
+        "KGROUPS_OUTPUT",
+        parse_output,
+        OUTPUT_FORMATS,
+    ),
+    _Global(
+        "timeout_ms",
+        ("--timeout",),
+        "Longest wait: 500ms, 10s (default), 2m.",
+        "TIME",
+        "KGROUPS_TIMEOUT",
+        parse_duration_ms,
+    ),
+    _Global("no_color", ("--no-color",), "No colour on a terminal (also: NO_COLOR)."),
+    _Global("verbose", ("--verbose",), "More columns; the traceback of a bug."),
+)
+
+
+def global_params(*, environment: bool) -> list[Any]:
+    """The global options as parameters; with `environment` they read `KGROUPS_*` too.
+
+    Each level of the command tree has its own set, so that an option is accepted before the
+    command as well as after it; only the root reads the environment, so that it never beats a flag.
+    """
+    return [
+        TyperOption(
+            param_decls=[option.name, *option.flags],
+            type=None if option.parse is None else str,
+            is_flag=option.parse is None,
+            default=False if option.parse is None else None,
+            metavar=option.metavar,
+            envvar=option.env if environment else None,
+            help=option.help,
+            expose_value=False,
+            callback=_remember(option),
+        )
+        for option in GLOBAL_OPTIONS
+    ]
+
+
+def _remember(option: _Global) -> Callable[[Any, Any, Any], None]:
+    """A callback that keeps the option's value for `options_of`; later ones win."""
+
+    def keep(ctx: typer.Context, _param: object, value: str | bool | None) -> None:
+        if value is None or value is False or ctx.resilient_parsing:
+            return
+        parsed = option.parse(value) if option.parse and isinstance(value, str) else value
+        ctx.meta[_META + option.name] = parsed
+
+    return keep
+
+
+def options_of(ctx: typer.Context) -> GlobalOptions:
+    """The global options in force for the command of this context."""
+    given = {
+        option.name: ctx.meta[_META + option.name]
+        for option in GLOBAL_OPTIONS
+        if _META + option.name in ctx.meta
+    }
+    return GlobalOptions(**given)
+
+
+def split_names(values: list[str] | None) -> tuple[str, ...]:
+    """Values of an option that may be repeated and may hold commas: trimmed, no empty ones."""
+    return tuple(
+        part.strip() for value in values or () for part in value.split(",") if part.strip()
+    )
+
+
+def parse_choice(values: list[str] | None, choices: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """The named choices in their own spelling, without regard to case.
+
+    Raises:
+        UsageError: a value that is none of them.
+    """
+    spelling = {choice.lower(): choice for choice in choices}
+    chosen: dict[str, None] = {}
+    for name in split_names(values):
+        if name.lower() not in spelling:
+            raise UsageError(f"`{name}` is not a {what}", hint="one of " + ", ".join(choices))
+        chosen[spelling[name.lower()]] = None
+    return tuple(chosen)
+
+
+GROUP_STATES: Final = (
+    "PreparingRebalance",
+    "CompletingRebalance",
+    "Stable",
+    "Dead",
+    "Empty",
+    "Assigning",
+    "Reconciling",
+)
+GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+FromFile = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of asking a cluster."),
+]

@@ -1,0 +1,130 @@
+"""Where a command's facts come from: the cluster that the options name, or a snapshot file."""
+
+import fnmatch
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.cli.params import GlobalOptions
+from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.lag.arithmetic import Isolation
+from kgroups.core.snapshot import ClusterSnapshot, Group
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+_GLOB_SIGNS = frozenset("*?[")
+
+
+@contextmanager
+def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+    """The cluster that the options name, for as long as the block lasts.
+
+    Raises:
+        UsageError: no address is given, or the settings file cannot be understood.
+        ClusterError: the cluster does not answer in time or does not let us in.
+    """
+    from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
+    from kgroups.core.kafka.settings import read_settings
+
+    settings = read_settings(options.bootstrap_server, options.command_config)
+    with ClusterAdmin(settings, timeout_ms=options.timeout_ms) as admin:
+        yield admin
+
+
+def take_snapshot(
+    options: GlobalOptions,
+    groups: Sequence[str] | None = None,
+    *,
+    file: Path | None = None,
+    members: bool = True,
+    offsets: bool = True,
+    log_offsets: bool = True,
+    isolation: Isolation = "read_uncommitted",
+    more_topics: Callable[[str], bool] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ClusterSnapshot:
+    """The named groups of a file, or of the cluster; all of them if none is named.
+
+    A named group that does not exist is an entry of `errors`.
+    """
+    if file is not None:
+        return snapshot_of_file(file, groups)
+    with cluster(options) as admin:
+        return admin.snapshot(
+            groups,
+            members=members,
+            offsets=offsets,
+            log_offsets=log_offsets,
+            isolation=isolation,
+            more_topics=more_topics,
+            progress=progress,
+        )
+
+
+def snapshot_of_file(file: Path, groups: Sequence[str] | None = None) -> ClusterSnapshot:
+    """A snapshot file, cut down to the named groups.
+
+    Raises:
+        UsageError: the file is not a snapshot; names file, line and what was expected.
+    """
+    from kgroups.core.snapshot_file import read_snapshot  # YAML: only when a file is read
+
+    return cut_to_groups(read_snapshot(file), groups, file)
+
+
+def cut_to_groups(
+    snapshot: ClusterSnapshot, groups: Sequence[str] | None, file: Path
+) -> ClusterSnapshot:
+    """A snapshot with the named groups only; one that is not there is an error of it."""
+    if groups is None:
+        return snapshot
+    wanted = set(groups)
+    found = tuple(group for group in snapshot.groups if group.group in wanted)
+    missing = sorted(wanted - {group.group for group in found})
+    return replace(
+        snapshot,
+        groups=found,
+        errors=(
+            *(error for error in snapshot.errors if error.target in wanted),
+            *(unknown_group(name, f"`{file}`") for name in missing),
+        ),
+    )
+
+
+def unknown_group(name: str, where: str) -> ItemError:
+    """The failure of a group that was named and is not there."""
+    return ItemError(
+        target=name,
+        code="GROUP_ID_NOT_FOUND",
+        message=f"no such group in {where}",
+        hint="`kgroups list` shows the groups there are",
+        exit_code=NotFoundError.exit_code,
+    )
+
+
+def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]:
+    """Groups whose name fits a glob; a pattern without `*`, `?` or `[` fits anywhere in a name."""
+    if pattern is None:
+        yield from groups
+        return
+    glob = pattern if _GLOB_SIGNS & set(pattern) else f"*{pattern}*"
+    for group in groups:
+        if fnmatch.fnmatchcase(group.group, glob):
+            yield group
+
+
+def topics_of(group: Group) -> set[str]:
+    """Topics that a group reads: subscribed, assigned or committed."""
+    topics = set(group.offsets or ())
+    for member in group.members or ():
+        topics.update(member.subscription or (), member.assignment or ())
+    return topics
+
+
+def now_ms() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,139 @@
+"""The command tree's own classes: global options everywhere, plain help, failures as exit codes."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+from typer import TyperException
+from typer.core import TyperCommand, TyperGroup
+
+from kgroups.cli.exits import leave_pipe, show_error, usage_error
+from kgroups.cli.params import GLOBAL_OPTIONS, global_params
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
+
+HELP_WIDTH = 80
+CONTEXT_SETTINGS = {
+    "help_option_names": ["--help", "-h"],
+    "terminal_width": HELP_WIDTH,
+    "max_content_width": HELP_WIDTH,
+}
+
+_GLOBAL_NAMES = frozenset(option.name for option in GLOBAL_OPTIONS)
+
+
+def _write_help_text(command: Any, formatter: Any) -> None:
+    """The help text as it was written: its tables and examples are laid out for 80 columns."""
+    formatter.write("\n")
+    for line in (command.help or "").splitlines():
+        formatter.write(f"  {line}\n" if line else "\n")
+
+
+def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """Arguments, the command's own options, then those that every command takes."""
+    arguments, own, common = [], [], []
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is None:
+            continue
+        if param.param_type_name == "argument":
+            arguments.append((record[0].strip("{}"), record[1].removesuffix("  [required]")))
+        elif param.name in _GLOBAL_NAMES:
+            common.append(record)
+        else:
+            own.append(record)
+    sections = (("Arguments", arguments), ("Options", own), ("Global options", common))
+    for title, records in sections:
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class Command(TyperCommand):
+    """A command that takes the global options after its name too."""
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(
+            *args, params=[*(params or []), *global_params(environment=False)], **kwargs
+        )
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Names of arguments as their metavar writes them, without more brackets."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """The text as written."""
+        _write_help_text(self, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Own options and global ones apart."""
+        _write_options(self, ctx, formatter)
+
+
+class Noun(TyperGroup):
+    """A group of commands (`lag report`) that takes the global options in its place too."""
+
+    environment = False
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
+        common = global_params(environment=self.environment)
+        super().__init__(*args, params=[*(params or []), *common], **kwargs)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """The text as written."""
+        _write_help_text(self, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands first: they are what one looks for."""
+        self.format_commands(ctx, formatter)
+        _write_options(self, ctx, formatter)
+
+
+class Root(Noun):
+    """The program: every failure of a command becomes a message and an exit code here."""
+
+    environment = True
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a `KgroupsError` ends it with the error's own code."""
+        return _mapped(lambda: super(Root, self).invoke(ctx))
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the global options; a bad value ends with its own code."""
+        return _mapped(lambda: super(Root, self).make_context(*args, **kwargs))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *_: Any,
+        **extra: Any,
+    ) -> Any:
+        """Run the program and leave with its exit code.
+
+        Raises:
+            SystemExit: always, with the code.
+        """
+        extra.pop("standalone_mode", None)
+        try:
+            code = super().main(args, prog_name, standalone_mode=False, **extra)
+        except TyperException as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                sys.stderr.write(error.format_message() + "\n")
+            else:
+                show_error(usage_error(error))
+            code = error.exit_code
+        except typer.Abort:
+            code = EXIT_CODE_INTERRUPTED
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _mapped(step: Callable[[], Any]) -> Any:
+    try:
+        return step()
+    except BrokenPipeError as error:
+        leave_pipe()
+        raise typer.Exit from error
+    except KgroupsError as error:
+        show_error(error)
+        raise typer.Exit(error.exit_code) from error

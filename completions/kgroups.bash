@@ -1,0 +1,152 @@
+# kgroups completion for bash; `kgroups completion bash` wrote it.
+_kgroups_step() { # path, word: is the word a command there?
+  case "$1/$2" in
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+  esac
+  return 1
+}
+_kgroups_value() { # path, flag: where does its value come from? fails if it takes none
+  case "$1/$2" in
+    */--bootstrap-server | */-b) echo '@free' ;;
+    */--command-config) echo '@files' ;;
+    */--output | */-o) echo 'table json jsonl csv yaml' ;;
+    */--timeout) echo '@free' ;;
+    "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "list/--type") echo 'classic consumer share streams' ;;
+    "list/--topic") echo '@topics' ;;
+    "list/--from") echo '@files' ;;
+    "describe/--sort") echo 'name lag' ;;
+    "describe/--top") echo '@free' ;;
+    "describe/--uncommitted") echo 'start end' ;;
+    "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--from") echo '@files' ;;
+    "plan/--assignor") echo '@free' ;;
+    "plan/--add-members") echo '@free' ;;
+    "plan/--remove-member") echo '@free' ;;
+    "plan/--drop-host") echo '@free' ;;
+    "plan/--set-partitions") echo '@free' ;;
+    "plan/--add-topic") echo '@free' ;;
+    "plan/--subscribe") echo '@free' ;;
+    "plan/--from") echo '@files' ;;
+    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "coordinator/--partitions") echo '@free' ;;
+    "lag report/--by") echo 'group topic partition member client host assignor' ;;
+    "lag report/--assignor") echo '@free' ;;
+    "lag report/--top") echo '@free' ;;
+    "lag report/--sort") echo '@free' ;;
+    "lag report/--uncommitted") echo 'start end' ;;
+    "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
+    "lag report/--master") echo '@free' ;;
+    "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
+    "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
+    "sandbox up/--brokers") echo '@free' ;;
+    "sandbox up/--topic") echo '@free' ;;
+    "sandbox up/--port") echo '@free' ;;
+    "sandbox up/--host") echo '@free' ;;
+    "sandbox up/--data-dir") echo '@free' ;;
+    "sandbox up/--from") echo '@files' ;;
+    "sandbox up/--as-version") echo '@free' ;;
+    "sandbox up/--faults") echo '@files' ;;
+    "sandbox up/--property") echo '@free' ;;
+    *) return 1 ;;
+  esac
+}
+_kgroups_argument() { # path: where do its arguments come from?
+  case "$1" in
+    "list") echo '@free' ;;
+    "describe") echo '@groups' ;;
+    "plan") echo '@groups' ;;
+    "delete") echo '@groups' ;;
+    "coordinator") echo '@groups' ;;
+    "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
+    "snapshot save") echo '@files' ;;
+    "snapshot show") echo '@files' ;;
+    *) return 1 ;;
+  esac
+}
+_kgroups_words() { # path: what can be typed there
+  local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
+  case "$1" in
+    "") echo "list describe plan delete coordinator completion lag snapshot sandbox --version --help $common" ;;
+    "list") echo "--state --type --topic --from --help $common" ;;
+    "describe") echo "--all-groups --offsets --members --state --sort --top --uncommitted --isolation --from --help $common" ;;
+    "plan") echo "--all-groups --assignor --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --metrics --members --moves --from --help $common" ;;
+    "delete") echo "--all-groups --state --keep-going --dry-run --yes -y --help $common" ;;
+    "coordinator") echo "--partitions --help $common" ;;
+    "completion") echo "--help $common" ;;
+    "lag") echo "report history collect compact --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --where --captures --over --since --until --strict --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --master --remote --help $common" ;;
+    "lag collect") echo "--every --count --help $common" ;;
+    "lag compact") echo "--today --help $common" ;;
+    "snapshot") echo "save show --help $common" ;;
+    "snapshot save") echo "--help $common" ;;
+    "snapshot show") echo "--help $common" ;;
+    "sandbox") echo "up --help $common" ;;
+    "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --quiet -q --help $common" ;;
+  esac
+}
+_kgroups() {
+  local line="${COMP_LINE:0:COMP_POINT}" path="" value="" typed="" source="" cut name word
+  local -a words
+  read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] || {
+    typed="${words[-1]}"
+    unset 'words[-1]'
+  }
+  for word in "${words[@]:1}"; do
+    if [[ -n $value ]]; then
+      value=""
+    elif [[ $word == -* ]]; then
+      if value="$(_kgroups_value "$path" "$word")"; then :; else value=""; fi
+    elif _kgroups_step "$path" "$word"; then
+      path="${path:+$path }$word"
+    fi
+  done
+  if [[ -z $value && $typed == --*=* ]]; then
+    value="$(_kgroups_value "$path" "${typed%%=*}")" || return
+    typed="${typed#*=}"
+  fi
+  if [[ -n $value ]]; then
+    source="$value"
+  elif [[ $typed == -* ]]; then
+    source="$(_kgroups_words "$path")"
+  else
+    source="$(_kgroups_argument "$path")" && [[ $source != @free ]] ||
+      source="$(_kgroups_words "$path")"
+  fi
+  COMPREPLY=()
+  cut="${typed%"${typed##*[:=]}"}" # bash takes : and = for the end of a word
+  case "$source" in
+    @free) ;;
+    @files)
+      compopt -o filenames
+      mapfile -t COMPREPLY < <(compgen -f -- "$typed")
+      ;;
+    @*)
+      while IFS= read -r name; do
+        printf -v name '%q' "$name"
+        COMPREPLY+=("${name#"$cut"}")
+      done < <("${COMP_WORDS[0]}" complete-names "${source#@}" "$line" 2> /dev/null)
+      ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$source" -- "$typed") ;;
+  esac
+}
+complete -F _kgroups kgroups

@@ -1,0 +1,324 @@
+#compdef kgroups
+# kgroups completion for zsh; `kgroups completion zsh` wrote it.
+_kgroups_step() { # path, word: is the word a command there?
+  case "$1/$2" in
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+  esac
+  return 1
+}
+_kgroups_value() { # path, flag: where does its value come from? fails if it takes none
+  case "$1/$2" in
+    */--bootstrap-server | */-b) echo '@free' ;;
+    */--command-config) echo '@files' ;;
+    */--output | */-o) echo 'table json jsonl csv yaml' ;;
+    */--timeout) echo '@free' ;;
+    "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "list/--type") echo 'classic consumer share streams' ;;
+    "list/--topic") echo '@topics' ;;
+    "list/--from") echo '@files' ;;
+    "describe/--sort") echo 'name lag' ;;
+    "describe/--top") echo '@free' ;;
+    "describe/--uncommitted") echo 'start end' ;;
+    "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--from") echo '@files' ;;
+    "plan/--assignor") echo '@free' ;;
+    "plan/--add-members") echo '@free' ;;
+    "plan/--remove-member") echo '@free' ;;
+    "plan/--drop-host") echo '@free' ;;
+    "plan/--set-partitions") echo '@free' ;;
+    "plan/--add-topic") echo '@free' ;;
+    "plan/--subscribe") echo '@free' ;;
+    "plan/--from") echo '@files' ;;
+    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "coordinator/--partitions") echo '@free' ;;
+    "lag report/--by") echo 'group topic partition member client host assignor' ;;
+    "lag report/--assignor") echo '@free' ;;
+    "lag report/--top") echo '@free' ;;
+    "lag report/--sort") echo '@free' ;;
+    "lag report/--uncommitted") echo 'start end' ;;
+    "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
+    "lag report/--master") echo '@free' ;;
+    "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
+    "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
+    "sandbox up/--brokers") echo '@free' ;;
+    "sandbox up/--topic") echo '@free' ;;
+    "sandbox up/--port") echo '@free' ;;
+    "sandbox up/--host") echo '@free' ;;
+    "sandbox up/--data-dir") echo '@free' ;;
+    "sandbox up/--from") echo '@files' ;;
+    "sandbox up/--as-version") echo '@free' ;;
+    "sandbox up/--faults") echo '@files' ;;
+    "sandbox up/--property") echo '@free' ;;
+    *) return 1 ;;
+  esac
+}
+_kgroups_argument() { # path: where do its arguments come from?
+  case "$1" in
+    "list") echo '@free' ;;
+    "describe") echo '@groups' ;;
+    "plan") echo '@groups' ;;
+    "delete") echo '@groups' ;;
+    "coordinator") echo '@groups' ;;
+    "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
+    "snapshot save") echo '@files' ;;
+    "snapshot show") echo '@files' ;;
+    *) return 1 ;;
+  esac
+}
+_kgroups_words() { # path: fills `commands` and `options` with what can be typed there
+  options=(
+    '--bootstrap-server:Address of a broker; several by commas.'
+    '-b:Address of a broker; several by commas.'
+    '--command-config:Client settings, librdkafka or Java spelling.'
+    '--output:table (default), json, jsonl, csv, yaml.'
+    '-o:table (default), json, jsonl, csv, yaml.'
+    '--timeout:Longest wait\: 500ms, 10s (default), 2m.'
+    '--no-color:No colour on a terminal (also\: NO_COLOR).'
+    '--verbose:More columns; the traceback of a bug.'
+  )
+  case "$1" in
+    "")
+      commands=(
+        'list:List the groups of a cluster.'
+        'describe:Describe groups\: what they read and how far behind they are.'
+        'plan:Show what the next rebalance of a group would do, before...'
+        'delete:Delete groups with their committed offsets.'
+        'coordinator:Show which broker coordinates groups, and why that one.'
+        'completion:Print the completion script of a shell.'
+        'lag:Report the lag of a whole cluster, with Apache Spark.'
+        'snapshot:Keep a cluster'\''s groups in a file.'
+        'sandbox:An embedded Kafka cluster for learning and tests.'
+      )
+      options+=(
+        '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
+    "list")
+      options+=(
+        '--state:Only in these states.'
+        '--type:Only of these types.'
+        '--topic:Only groups that read one of these topics.'
+        '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "describe")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--offsets:Show partitions (default).'
+        '--members:Show members.'
+        '--state:Show the groups'\'' state.'
+        '--sort:By name, or most lag first.'
+        '--top:Only the N rows with most lag.'
+        '--uncommitted:Where a partition without a commit stands.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "plan")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--assignor:Plan with these assignors.'
+        '--add-members:Members that join.'
+        '--remove-member:Members that leave.'
+        '--drop-host:Hosts whose members leave.'
+        '--set-partitions:Topics that grow.'
+        '--add-topic:Topics that are created.'
+        '--subscribe:What members read.'
+        '--metrics:Show figures of balance.'
+        '--members:Show who gets what.'
+        '--moves:Show what changes hands.'
+        '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "delete")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--state:Every group in one of these states.'
+        '--keep-going:Delete what can be, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "coordinator")
+      options+=(
+        '--partitions:Partitions of __consumer_offsets; asks no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "completion")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "lag")
+      commands=(
+        'report:Report lag by group, topic or member, now and under...'
+        'history:Report what groups committed and when, out of...'
+        'collect:Append a capture of the cluster'\''s groups to a folder of...'
+        'compact:Merge the small files of each day that is over into one.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "lag report")
+      options+=(
+        '--by:What a row stands for.'
+        '--assignor:Plan with these assignors too.'
+        '--top:Only the first N rows.'
+        '--sort:Most of this column first.'
+        '--uncommitted:Where a partition without a commit stands.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--where:Only rows for which this is true.'
+        '--captures:Report over what `lag collect` left.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--strict:A capture that cannot be read is a failure.'
+        '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag history")
+      options+=(
+        '--by:What a row stands for.'
+        '--top:Only the first N rows.'
+        '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag collect")
+      options+=(
+        '--every:Time between captures\: 60s.'
+        '--count:Number of captures.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag compact")
+      options+=(
+        '--today:Also the day that is not over.'
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot")
+      commands=(
+        'save:Save the cluster'\''s groups to a file.'
+        'show:Show what a snapshot file holds.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot save")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot show")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "sandbox")
+      commands=(
+        'up:Run an embedded Kafka cluster until Ctrl-C.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "sandbox up")
+      options+=(
+        '--brokers:How many brokers.'
+        '--topic:Make a topic with N partitions.'
+        '--port:Of the first broker, others follow; 0 for any.'
+        '--host:Listen here instead of loopback.'
+        '--data-dir:Keep topics, records and offsets here.'
+        '--from:Begin with a snapshot'\''s topics and groups.'
+        '--as-version:Offer what Kafka 2.4 to 4.3 offers.'
+        '--faults:Misbehave by these rules.'
+        '--auto-create-topics:Make topics that clients ask for.'
+        '--property:A broker'\''s setting about groups.'
+        '--quiet:Do not tell what happens.'
+        '-q:Do not tell what happens.'
+        '--help:Show help.'
+      )
+      ;;
+  esac
+}
+_kgroups() {
+  local line="${(j: :)words[1,CURRENT-1]} ${words[CURRENT]}" typed="${words[CURRENT]}"
+  local place="" value="" from="" word
+  local -a commands options names
+  for word in "${(@)words[2,CURRENT-1]}"; do
+    if [[ -n $value ]]; then
+      value=""
+    elif [[ $word == -* ]]; then
+      value="$(_kgroups_value "$place" "$word")" || value=""
+    elif _kgroups_step "$place" "$word"; then
+      place="${place:+$place }$word"
+    fi
+  done
+  if [[ -z $value && $typed == --*=* ]]; then
+    value="$(_kgroups_value "$place" "${typed%%=*}")" || return 1
+    compset -P '*='
+  fi
+  if [[ -n $value ]]; then
+    from="$value"
+  elif [[ $typed != -* ]]; then
+    from="$(_kgroups_argument "$place")" && [[ $from != @free ]] || from=""
+  fi
+  case "$from" in
+    "")
+      _kgroups_words "$place"
+      if (( ${#commands} )) && [[ $typed != -* ]]; then
+        _describe 'command' commands
+      else
+        _describe -o 'option' options
+      fi
+      ;;
+    @free) return 1 ;;
+    @files) _files ;;
+    @*)
+      names=("${(@f)$("${words[1]}" complete-names "${from#@}" "$line" 2> /dev/null)}")
+      names=("${(@)names:#}")
+      (( ${#names} )) && compadd -a names
+      ;;
+    *) compadd -- ${=from} ;;
+  esac
+}
+if [[ ${funcstack[1]} == _kgroups ]]; then
+  _kgroups "$@"
+else
+  compdef _kgroups kgroups
+fi

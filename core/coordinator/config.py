@@ -1,0 +1,97 @@
+"""Settings of a coordinator, by the names that a broker's properties file uses."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+# A member that joined and has not got its id yet cannot heartbeat; it may stay this long.
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+MINUTE_MS = 60_000
+MAX_INT = 2**31 - 1
+
+
+class MigrationPolicy(StrEnum):
+    """Between which protocols a group may be converted while it has members."""
+
+    BIDIRECTIONAL = "bidirectional"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorConfig:
+    """What a broker lets its administrator set about groups; defaults are Kafka 4.3's."""
+
+    classic_min_session_timeout_ms: int = 6_000
+    classic_max_session_timeout_ms: int = 1_800_000
+    classic_initial_rebalance_delay_ms: int = 3_000
+    classic_max_size: int = MAX_INT
+    offsets_partitions: int = 50
+    offset_metadata_max_size: int = 4096
+    offsets_retention_ms: int = 10_080 * MINUTE_MS
+    offsets_retention_check_interval_ms: int = 600_000
+    consumer_max_size: int = MAX_INT
+    consumer_session_timeout_ms: int = 45_000
+    consumer_min_session_timeout_ms: int = 45_000
+    consumer_max_session_timeout_ms: int = 60_000
+    consumer_heartbeat_interval_ms: int = 5_000
+    consumer_min_heartbeat_interval_ms: int = 5_000
+    consumer_max_heartbeat_interval_ms: int = 15_000
+    consumer_assignment_interval_ms: int = 1_000
+    consumer_regex_refresh_interval_ms: int = 600_000
+    consumer_assignors: tuple[str, ...] = ("uniform", "range")
+    consumer_migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, str]) -> "CoordinatorConfig":
+        """Settings from broker properties; names that are not about groups are passed over.
+
+        Raises:
+            ValueError: a value is not of its setting's kind.
+        """
+        given = {
+            field: convert(properties[name])
+            for name, (field, convert) in PROPERTIES.items()
+            if name in properties
+        }
+        return cls(**given)  # type: ignore[arg-type] # each converter gives its field's type
+
+
+def _minutes(text: str) -> int:
+    return int(text) * MINUTE_MS
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _policy(text: str) -> MigrationPolicy:
+    return MigrationPolicy(text.lower())
+
+
+PROPERTIES: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "group.min.session.timeout.ms": ("classic_min_session_timeout_ms", int),
+    "group.max.session.timeout.ms": ("classic_max_session_timeout_ms", int),
+    "group.initial.rebalance.delay.ms": ("classic_initial_rebalance_delay_ms", int),
+    "group.max.size": ("classic_max_size", int),
+    "offsets.topic.num.partitions": ("offsets_partitions", int),
+    "offset.metadata.max.bytes": ("offset_metadata_max_size", int),
+    "offsets.retention.minutes": ("offsets_retention_ms", _minutes),
+    "offsets.retention.check.interval.ms": ("offsets_retention_check_interval_ms", int),
+    "group.consumer.max.size": ("consumer_max_size", int),
+    "group.consumer.session.timeout.ms": ("consumer_session_timeout_ms", int),
+    "group.consumer.min.session.timeout.ms": ("consumer_min_session_timeout_ms", int),
+    "group.consumer.max.session.timeout.ms": ("consumer_max_session_timeout_ms", int),
+    "group.consumer.heartbeat.interval.ms": ("consumer_heartbeat_interval_ms", int),
+    "group.consumer.min.heartbeat.interval.ms": ("consumer_min_heartbeat_interval_ms", int),
+    "group.consumer.max.heartbeat.interval.ms": ("consumer_max_heartbeat_interval_ms", int),
+    "group.consumer.assignment.interval.ms": ("consumer_assignment_interval_ms", int),
+    "group.consumer.regex.refresh.interval.ms": ("consumer_regex_refresh_interval_ms", int),
+    "group.consumer.assignors": ("consumer_assignors", _names),
+    "group.consumer.migration.policy": ("consumer_migration_policy", _policy),
+}
+
+assert {field for field, _ in PROPERTIES.values()} == {
+    field.name for field in fields(CoordinatorConfig)
+}

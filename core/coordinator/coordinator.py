@@ -1,0 +1,293 @@
+"""The group coordinator: requests and time in, effects out; the only door to everything here.
+
+No I/O, clock, randomness, logging or threads. A driver (server, simulator, test) does
+
+    coordinator.submit(now_ms, token, request)      # or advance(now_ms), replay(record), ...
+    for effect in coordinator.take(): ...           # Reply, Write, Dropped, Event
+    wake_at_ms = coordinator.next_deadline()
+
+How another protocol is added (KIP-848 is the second one): in a module of its own it gives
+
+* `ROUTES`, rows for its requests, or for requests of others when they meet its kind of group
+  (`routes.GroupRoute.by_kind`); `merge_routes` puts the tables together;
+* `TIMERS`, timer kind -> function; `REPLAY`, record key -> function that plays the record into
+  the state and gives back what undoes it; both are merged by plain union;
+* a subclass of `groups.Group`, which answers for offsets, administration and expiry;
+* `LOAD` and `UNLOAD`, what happens to its groups when the log of a partition was read or moves
+  away (`LIFECYCLE`), and if it must see new topics, a row in `ON_TOPOLOGY`.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from kgroups.core.coordinator import classic_routes, common_routes, consumer_routes
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.groups import Group, GroupKind
+from kgroups.core.coordinator.messages import Request
+from kgroups.core.coordinator.offset_delete import (
+    delete_topic_offsets,
+    expire_offsets,
+    schedule_expiration,
+)
+from kgroups.core.coordinator.ports import Ports
+from kgroups.core.coordinator.records import Record
+from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
+from kgroups.core.coordinator.shard import (
+    PartitionState,
+    Replay,
+    Shard,
+    TimerHandler,
+    TimerKind,
+)
+from kgroups.core.coordinator.snapshot import GroupSnapshot
+from kgroups.core.coordinator.topology import Topology
+
+Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]
+OnTopology = Callable[[Shard, Topology], None]
+
+
+def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
+    """One table of routes; rows of the same request are joined by kind of group."""
+    merged: dict[type[Request], AnyRoute] = {}
+    for table in tables:
+        for request, route in table.items():
+            known = merged.get(request)
+            if isinstance(known, GroupRoute) and isinstance(route, GroupRoute):
+                route = replace(known, by_kind={**known.by_kind, **route.by_kind})
+            merged[request] = route
+    return merged
+
+
+ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES, consumer_routes.ROUTES)
+TIMERS: Mapping[TimerKind, TimerHandler] = {
+    **common_routes.TIMERS,
+    **classic_routes.TIMERS,
+    **consumer_routes.TIMERS,
+}
+REPLAY: Mapping[type, Replay] = {
+    **common_routes.REPLAY,
+    **classic_routes.REPLAY,
+    **consumer_routes.REPLAY,
+}
+LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
+    GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
+    GroupKind.CONSUMER: (consumer_routes.LOAD, consumer_routes.UNLOAD),
+}
+# (shard, topology before), once the shard has the new one.
+ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets, *consumer_routes.ON_TOPOLOGY)
+
+
+class Coordinator:
+    """Coordinator of the groups on some or all partitions of `__consumer_offsets`.
+
+    Args:
+        config: a broker's settings.
+        topology: topics and brokers; change it with `update_topology`.
+        new_id: makes a fresh random id whenever a member needs one.
+        now_ms: epoch milliseconds; the clean-up of expired offsets counts from here.
+        ports: server-side assignors, hash and patterns; without them consumer groups (KIP-848)
+            are not served.
+    """
+
+    def __init__(
+        self,
+        config: CoordinatorConfig,
+        topology: Topology,
+        new_id: Callable[[], UUID],
+        *,
+        now_ms: int,
+        ports: Ports | None = None,
+    ) -> None:
+        self._shard = Shard(config, topology, new_id, REPLAY, now_ms=now_ms, ports=ports)
+        for partition in self._shard.partitions:
+            schedule_expiration(self._shard, partition)
+
+    # ------------------------------------------------------------------ requests and time
+
+    def submit(self, now_ms: int, token: Hashable, request: Request) -> None:
+        """Take in a request; its Reply, under `token`, comes now or with a later call.
+
+        Timers that were due before `now_ms` fire first.
+        """
+        shard = self._shard
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        shard.begin_step()
+        self._route(token, request)
+        self._fire(now_ms)
+
+    def advance(self, now_ms: int) -> None:
+        """Let time pass: timers fire one by one, each at its own time."""
+        self._fire(now_ms)
+        self._shard.now_ms = now_ms
+
+    def next_deadline(self) -> int | None:
+        """When `advance` must be called next, in epoch milliseconds; None for never."""
+        return self._shard.timers.next_deadline()
+
+    def take(self) -> list[Effect]:
+        """What to carry out since the last call, in order."""
+        effects = self._shard.effects
+        self._shard.effects = []
+        return effects
+
+    def _route(self, token: Hashable, request: Request) -> None:
+        shard = self._shard
+        route: Any = ROUTES[type(request)]
+        if not isinstance(route, GroupRoute):
+            route.handler(shard, token, request)
+            return
+        group_id = request.group_id  # type: ignore[attr-defined] # a GroupRoute's request has one
+        error = route.check(shard.config, request)
+        if not shard.active:
+            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        elif error is ErrorCode.NONE and not shard.serves_all:
+            error = shard.check_place(group_id)
+            if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                shard.reply(token, route.refuse(request, route.while_loading))
+                return
+        if error is not ErrorCode.NONE:
+            invalid = route.answer_invalid if shard.active else None
+            answer = None if invalid is None else invalid(shard.config, request)
+            shard.reply(token, answer or route.refuse(request, error))
+            return
+        group = shard.groups.get(group_id)
+        route.by_kind[None if group is None else group.kind](shard, token, request, group)
+
+    def _fire(self, now_ms: int) -> None:
+        """Carry out, a step each, timers due by then and background tasks, until none is left."""
+        shard = self._shard
+        if shard.effects == []:
+            shard.forget_undo()
+        while True:
+            due = shard.timers.pop_due(now_ms)
+            if due is not None:
+                kind, group_id, member_id = due.key
+                shard.now_ms = max(shard.now_ms, due.at_ms)
+                shard.begin_step()
+                TIMERS[kind](shard, group_id, member_id, due.payload)
+            elif shard.background:
+                task = shard.background.popleft()
+                shard.begin_step()
+                task()
+            else:
+                return
+
+    # ------------------------------------------------------------------ the log
+
+    def replay(self, record: Record, producer_id: int = NO_PRODUCER_ID) -> None:
+        """Play a record of the log into the state; `finish_loading` ends a series of these."""
+        self._shard.replay(record.key, record.value, producer_id)
+
+    def replay_marker(self, producer_id: int, *, committed: bool) -> None:
+        """Play the end of a producer's transaction into the state."""
+        self._shard.offsets.end_transaction(producer_id, committed=committed)
+
+    def begin_loading(self, partition: int) -> None:
+        """From now on answer for groups of this partition that it is being loaded."""
+        self._shard.set_partition(partition, PartitionState.LOADING)
+
+    def finish_loading(self, now_ms: int, partition: int) -> None:
+        """The log of this partition was replayed: serve its groups."""
+        shard = self._shard
+        shard.now_ms = now_ms
+        shard.begin_step()
+        shard.set_partition(partition, PartitionState.ACTIVE)
+        for group in list(shard.groups.values()):
+            if group.partition == partition:
+                LIFECYCLE[group.kind][0](shard, group)
+        schedule_expiration(shard, partition)
+        self._fire(now_ms)
+
+    def resign(self, now_ms: int, partition: int) -> None:
+        """Another broker has this partition now: forget its groups, answer who waits with 16."""
+        shard = self._shard
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        shard.begin_step()
+        leaving = [group for group in shard.groups.values() if group.partition == partition]
+        for group in leaving:
+            LIFECYCLE[group.kind][1](shard, group)
+            del shard.groups[group.group_id]
+        shard.offsets.forget_groups(lambda group_id: shard.partition_of(group_id) == partition)
+        shard.cancel(TimerKind.EXPIRATION, str(partition))
+        shard.set_partition(partition, PartitionState.NOT_OURS)
+
+    def shut_down(self, now_ms: int) -> None:
+        """Give every partition up; from now on every request is answered with 15."""
+        for partition in list(self._shard.partitions):
+            self.resign(now_ms, partition)
+        self._shard.active = False
+
+    def write_failed(self, now_ms: int, write: Write, error: ErrorCode) -> None:
+        """The log refused a Write of the effects taken last: take it back, answer otherwise.
+
+        The driver must not have sent the replies that name the write, nor submitted anything
+        since. Writes that came after it in the same series are taken back too.
+
+        Raises:
+            KeyError: it is too late.
+        """
+        self._shard.now_ms = now_ms
+        self._shard.take_back(write.sequence, error)
+        self._fire(now_ms)
+
+    def expire_offsets(self, now_ms: int) -> None:
+        """Look for expired offsets now; the next look is one check interval from here."""
+        shard = self._shard
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        for partition, state in shard.partitions.items():
+            if state is PartitionState.ACTIVE:
+                shard.begin_step()
+                expire_offsets(shard, partition)
+        self._fire(now_ms)
+
+    # ------------------------------------------------------------------ cluster and settings
+
+    def update_topology(self, now_ms: int, topology: Topology) -> None:
+        """Take over new metadata of the cluster."""
+        shard = self._shard
+        self._fire(now_ms)
+        shard.now_ms = now_ms
+        before, shard.topology = shard.topology, topology
+        for hook in ON_TOPOLOGY:
+            shard.begin_step()
+            hook(shard, before)
+        self._fire(now_ms)
+
+    def set_group_config(self, group_id: str, config: Mapping[str, str]) -> None:
+        """Set a group's dynamic settings, in place of those it had."""
+        self._shard.group_configs[group_id] = dict(config)
+
+    # ------------------------------------------------------------------ looking in
+
+    def partition_of(self, group_id: str) -> int:
+        """Partition of `__consumer_offsets` that holds the group."""
+        return self._shard.partition_of(group_id)
+
+    def snapshot(self) -> tuple[GroupSnapshot, ...]:
+        """Every group as a value, with its offsets, by group id."""
+        shard = self._shard
+        return tuple(
+            replace(shard.groups[group_id].snapshot(), offsets=shard.offsets.values(group_id))
+            for group_id in sorted(shard.groups)
+        )
+
+    def group_states(self) -> dict[str, tuple[str, str]]:
+        """Group id -> (kind, state)."""
+        groups = self._shard.groups.items()
+        return {group_id: (group.kind.value, group.state_name()) for group_id, group in groups}
+
+    def durable_records(self, group_ids: Iterable[str] | None = None) -> list[Record]:
+        """The state as the log holds it, compacted: groups by id, then their offsets."""
+        shard = self._shard
+        records: list[Record] = []
+        for group_id in sorted(shard.groups if group_ids is None else group_ids):
+            records += shard.groups[group_id].durable_records()
+            records += shard.offsets.records(group_id)
+        return records

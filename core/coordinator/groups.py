@@ -1,0 +1,116 @@
+"""What every group is to the coordinator, whichever protocol its members speak.
+
+`ClassicGroup` and the consumer group of KIP-848 are both a `Group`; offsets, administration,
+expiry, loading and snapshots know nothing else of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+from uuid import UUID
+
+from kgroups.core.coordinator.admin_messages import DescribedGroup
+from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.offset_messages import OffsetCommitRequest, TxnOffsetCommitRequest
+from kgroups.core.coordinator.records import OffsetCommitValue, Record
+from kgroups.core.coordinator.snapshot import GroupSnapshot
+from kgroups.core.coordinator.topology import Topology
+
+if TYPE_CHECKING:
+    from kgroups.core.coordinator.shard import Shard
+
+CommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
+# (topic id, partition) -> code: a consumer group judges a commit of an older epoch by partition.
+PartitionVerdict = Callable[[UUID, int], ErrorCode]
+# Start of an offset's retention, in milliseconds.
+RetentionStart = Callable[[OffsetCommitValue], int]
+
+
+class GroupKind(StrEnum):
+    """Kinds of groups, spelled as ListGroups shows them."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+
+
+class Group(ABC):
+    """A group in memory.
+
+    Attributes:
+        group_id: its name.
+        partition: partition of `__consumer_offsets` that holds it.
+        hidden_until: a group that exists in memory and not in the log (its first commit was
+            refused) is shown by no answer before the log has grown beyond this write.
+    """
+
+    kind: ClassVar[GroupKind]
+
+    def __init__(self, group_id: str, partition: int) -> None:
+        self.group_id = group_id
+        self.partition = partition
+        self.hidden_until = -1
+
+    @abstractmethod
+    def state_name(self) -> str:
+        """The state, as ListGroups spells it."""
+
+    @abstractmethod
+    def listed_protocol_type(self) -> str:
+        """The protocol type that ListGroups shows; empty for a group that only commits."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether the group has no members, so that it may be deleted."""
+
+    @abstractmethod
+    def check_commit(self, request: CommitRequest) -> ErrorCode | PartitionVerdict:
+        """NONE if the commit is welcome, else its error; or what decides by partition."""
+
+    @abstractmethod
+    def note_commit(self, shard: "Shard", request: OffsetCommitRequest) -> None:
+        """What an accepted commit does to its member: a classic one's session starts anew."""
+
+    @abstractmethod
+    def check_fetch(self, member_id: str | None, member_epoch: int) -> ErrorCode:
+        """NONE if this sender may fetch offsets, else the error."""
+
+    @abstractmethod
+    def check_delete_offsets(self) -> ErrorCode:
+        """NONE if offsets of topics nobody subscribes to may be deleted now, else the error."""
+
+    @abstractmethod
+    def check_delete(self) -> ErrorCode:
+        """NONE if the group may be deleted now, else the error."""
+
+    @abstractmethod
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether somebody subscribes to the topic, or might."""
+
+    @abstractmethod
+    def retention_start(self) -> RetentionStart | None:
+        """From when on the retention of an offset counts; None while no offset expires."""
+
+    @abstractmethod
+    def describe(self, version: int) -> DescribedGroup:
+        """The group in a DescribeGroups answer of this version."""
+
+    def describe_consumer(
+        self, version: int, topology: Topology, default_assignor: str
+    ) -> DescribedConsumerGroup:
+        """The group in a ConsumerGroupDescribe answer; most kinds are none of these."""
+        message = f"Group {self.group_id} is not a consumer group."
+        return DescribedConsumerGroup(self.group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
+
+    @abstractmethod
+    def tombstones(self) -> list[Record]:
+        """Records that delete the group (not its offsets), in Kafka's order."""
+
+    @abstractmethod
+    def durable_records(self) -> list[Record]:
+        """The records by which the log holds the group now (not its offsets)."""
+
+    @abstractmethod
+    def snapshot(self) -> GroupSnapshot:
+        """The group as a value."""

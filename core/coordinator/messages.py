@@ -1,0 +1,152 @@
+"""What every request carries, and the requests of the classic protocol with their answers.
+
+Names are those of Kafka's message schemas in snake case; times are milliseconds. A request tells
+the version it came in, because some answers depend on it; a response holds everything that any
+version can show, and whoever puts it on the wire drops what the version does not have.
+The other families are in `consumer_messages`, `offset_messages` and `admin_messages`.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kgroups.core.coordinator.errors import ErrorCode
+
+UNKNOWN_MEMBER_ID = ""
+NO_GENERATION = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Version and sender of a request; base of all.
+
+    Args:
+        version: of the request's API.
+        client_id: from the request header.
+        client_host: as Java prints an address: `/127.0.0.1`.
+    """
+
+    version: int
+    client_id: str = ""
+    client_host: str = ""
+
+
+class JoinGroupProtocol(NamedTuple):
+    """One assignor that a member offers, with its subscription bytes."""
+
+    name: str
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinGroupRequest(Request):
+    """JoinGroup (11). A version 0 request has no rebalance timeout: leave it -1."""
+
+    group_id: str | None
+    session_timeout_ms: int
+    rebalance_timeout_ms: int = -1
+    member_id: str = UNKNOWN_MEMBER_ID
+    group_instance_id: str | None = None
+    protocol_type: str = ""
+    protocols: tuple[JoinGroupProtocol, ...] = ()
+    reason: str | None = None
+
+
+class JoinGroupResponseMember(NamedTuple):
+    """One member, as the leader is told about it."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JoinGroupResponse:
+    """Answer to JoinGroup; `members` is empty for everybody but the leader."""
+
+    error_code: ErrorCode
+    member_id: str = UNKNOWN_MEMBER_ID
+    generation_id: int = NO_GENERATION
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = ""
+    skip_assignment: bool = False
+    members: tuple[JoinGroupResponseMember, ...] = ()
+
+
+class SyncGroupAssignment(NamedTuple):
+    """What the leader decided for one member, as the member will get it."""
+
+    member_id: str
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncGroupRequest(Request):
+    """SyncGroup (14)."""
+
+    group_id: str | None
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignments: tuple[SyncGroupAssignment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncGroupResponse:
+    """Answer to SyncGroup."""
+
+    error_code: ErrorCode
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatRequest(Request):
+    """Heartbeat (12)."""
+
+    group_id: str | None
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatResponse:
+    """Answer to Heartbeat."""
+
+    error_code: ErrorCode
+
+
+class MemberIdentity(NamedTuple):
+    """Who is to leave: by member id, or by instance id with an empty member id."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveGroupRequest(Request):
+    """LeaveGroup (13). Versions 0 to 2 name one member: give it as the only entry."""
+
+    group_id: str | None
+    members: tuple[MemberIdentity, ...]
+
+
+class MemberResponse(NamedTuple):
+    """How it went for one member of a LeaveGroup; ids as they were sent."""
+
+    member_id: str
+    group_instance_id: str | None
+    error_code: ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveGroupResponse:
+    """Answer to LeaveGroup; before version 3 the one member's error is at the top."""
+
+    error_code: ErrorCode
+    members: tuple[MemberResponse, ...] = ()

@@ -1,0 +1,250 @@
+"""Everything asked of a real cluster, for callers without an event loop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.cluster import Cluster, Deadline
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.wire import WireClient
+
+__all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
+
+Progress = Callable[[str], None]
+Result = TypeVar("Result")
+
+
+def _silent(_: str) -> None:
+    """Progress that nobody wants to see."""
+
+
+class ClusterAdmin:
+    """A real cluster, asked synchronously; a context manager, which ends its connections.
+
+    Nothing is connected before the first question, and connections serve all later ones.
+
+    Args:
+        settings: how to reach the cluster and enter it.
+        timeout_ms: for each question as a whole, connecting included.
+        through_librdkafka: ask through librdkafka although the wire client could connect.
+    """
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        timeout_ms: int = 10_000,
+        through_librdkafka: bool = False,
+    ) -> None:
+        self.settings = settings
+        self._timeout_ms = timeout_ms
+        self._runner: asyncio.Runner | None = None
+        self._cluster: Cluster | None = None
+        self._obstacle = "it was asked for" if through_librdkafka else settings.wire_obstacle()
+        self._fallback: LibrdkafkaClient | None = None
+
+    @property
+    def notice(self) -> str | None:
+        """What the user should know about the way in: None, or what is missing and why."""
+        if self._obstacle is None:
+            return None
+        return (
+            f"going through librdkafka ({self._obstacle}): slower, and subscriptions, epochs, "
+            "share and streams groups are not shown"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all connections; a later question opens them anew."""
+        runner, cluster = self._runner, self._cluster
+        self._runner = self._cluster = self._fallback = None
+        if runner is None:
+            return
+        try:
+            if cluster is not None:
+                runner.run(cluster.close())
+        finally:
+            runner.close()
+
+    def list_groups(self, *, states: Sequence[str] = (), types: Sequence[str] = ()) -> GroupListing:
+        """Groups of every type with their states, ascending by name.
+
+        Args:
+            states: only groups in one of these, in any case; empty for all.
+            types: only groups of one of these types, in any case; empty for all.
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        listing = self._run(
+            lambda client, deadline: client.list_groups(deadline),
+            lambda client: client.list_groups(),
+        )
+        wanted_states = {state.lower() for state in states}
+        wanted_types = {kind.lower() for kind in types}
+        groups = tuple(
+            group
+            for group in listing.groups
+            if (not wanted_states or (group.state or "").lower() in wanted_states)
+            and (not wanted_types or group.type in wanted_types)
+        )
+        return replace(listing, groups=groups)
+
+    def snapshot(
+        self,
+        groups: Sequence[str] | None = None,
+        *,
+        members: bool = True,
+        offsets: bool = True,
+        log_offsets: bool = True,
+        isolation: Isolation = "read_uncommitted",
+        more_topics: Callable[[str], bool] | None = None,
+        progress: Progress | None = None,
+    ) -> ClusterSnapshot:
+        """Groups with members, commits and the bounds of what they read; failures are its `errors`.
+
+        Args:
+            groups: names; None for every group. One that does not exist is an error row.
+            members: read members and their assignments.
+            offsets: read committed offsets.
+            log_offsets: read the log bounds of every topic that a group names.
+            isolation: `read_committed` reads last stable offsets too.
+            more_topics: which topics to show though no group names them, by their name.
+            progress: told what is being waited for.
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.snapshot(
+                groups,
+                deadline,
+                members=members,
+                offsets=offsets,
+                log_offsets=log_offsets,
+                isolation=isolation,
+                more_topics=more_topics,
+                progress=progress or _silent,
+            ),
+            lambda client: client.snapshot(
+                groups,
+                members=members,
+                offsets=offsets,
+                log_offsets=log_offsets,
+                isolation=isolation,
+                more_topics=more_topics,
+                progress=progress or _silent,
+            ),
+        )
+
+    def coordinators(self, groups: Sequence[str]) -> Placement:
+        """The broker that coordinates each of these groups, whether they exist or not.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups),
+        )
+
+    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
+        """What became of each group, in the order given; a group named twice is deleted once.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.delete_groups(groups, deadline),
+            lambda client: client.delete_groups(groups),
+        )
+
+    def group_names(self) -> tuple[str, ...]:
+        """Names of all groups, ascending; for completion.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return tuple(group.group for group in self.list_groups().groups)
+
+    def topic_names(self) -> tuple[str, ...]:
+        """Names of all topics, ascending; for completion.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.topics(deadline), lambda client: client.topics()
+        )
+
+    def _run(
+        self,
+        over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
+    ) -> Result:
+        """The answer to one question, its failure as an error of ours."""
+        try:
+            if self._obstacle is not None:
+                return through_librdkafka(self._librdkafka())
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            answers: list[Result] = []
+            self._runner.run(self._keep(over_wire, answers))
+            return answers[0]
+        except BrokerFailure as failure:
+            raise cluster_error(failure) from failure
+        except KeyboardInterrupt:
+            self.close()
+            raise
+
+    async def _keep(
+        self,
+        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        answers: "list[Result]",
+    ) -> None:
+        """Put the answer aside instead of returning it.
+
+        `asyncio.Runner` puts the signal handler back when its task is done, and the signal module
+        then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
+        of 2,000 groups.
+        """
+        answers.append(await self._ask(question))
+
+    def _librdkafka(self) -> "LibrdkafkaClient":
+        if self._fallback is None:
+            from kgroups.core.kafka.fallback import LibrdkafkaClient
+
+            self._fallback = LibrdkafkaClient(self.settings, self._timeout_ms)
+        return self._fallback
+
+    async def _ask(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
+        from kgroups.core.kafka.cluster import Cluster, Deadline
+        from kgroups.core.kafka.wire import WireClient
+
+        deadline = Deadline(self._timeout_ms)
+        if self._cluster is None:
+            tls = None
+            if self.settings.uses_tls:
+                from kgroups.core.kafka.tls import make_context
+
+                tls = make_context(self.settings.tls)
+            self._cluster = await Cluster.open(self.settings, tls, deadline)
+        else:
+            self._cluster.forget_failures()
+        return await question(WireClient(self._cluster), deadline)

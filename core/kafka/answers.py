@@ -1,0 +1,82 @@
+"""What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kgroups.core.errors import ItemError, RefusedError
+from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.snapshot import Broker, Group
+
+Isolation = Literal["read_uncommitted", "read_committed"]
+Result = Literal["done", "refused", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListing:
+    """The groups of a cluster without their members.
+
+    Args:
+        groups: ascending by name.
+        brokers: ascending by id.
+        cluster_id: None if the brokers do not say.
+        errors: brokers that could not be asked: their groups are missing.
+    """
+
+    groups: tuple[Group, ...]
+    brokers: tuple[Broker, ...] = ()
+    cluster_id: str | None = None
+    errors: tuple[ItemError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where groups live, whether they exist or not.
+
+    Args:
+        partitions: of `__consumer_offsets`; None if there is no such topic or it is not shown.
+        coordinators: group to broker; groups that have none now are in `errors`.
+        cluster_id: None if the brokers do not say.
+        bootstrap: the address that was given.
+        errors: groups without a coordinator.
+    """
+
+    partitions: int | None
+    coordinators: dict[str, Broker]
+    cluster_id: str | None = None
+    bootstrap: str | None = None
+    errors: tuple[ItemError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one item of a write.
+
+    Args:
+        target: the item.
+        result: `refused` when the state of the item forbids it, `failed` for any other reason.
+        error: None when done.
+    """
+
+    target: str
+    result: Result
+    error: ItemError | None = None
+
+
+def no_offsets_topic(group: str) -> ItemError:
+    """Row for a group that cannot be placed because no group was ever used on the cluster."""
+    detail = "the cluster has no `__consumer_offsets` yet, so groups have no coordinator"
+    return item_error(group, "COORDINATOR_NOT_AVAILABLE", detail)
+
+
+def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:
+    """Outcome of one item.
+
+    Args:
+        target: the item.
+        failure: Kafka's error name or the failed exchange; None when it was done.
+    """
+    if failure is None:
+        return Outcome(target, "done")
+    error = item_error(target, failure)
+    refused = error.exit_code == RefusedError.exit_code
+    return Outcome(target, "refused" if refused else "failed", error)

@@ -1,0 +1,117 @@
+"""Committed offsets: one request for all the groups of a coordinator, all coordinators at once."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kgroups.core.kafka import requests
+from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.messages import error_name
+from kgroups.core.snapshot import CommittedOffset
+
+BATCHED_FROM = 8
+"""Version of OffsetFetch that takes several groups."""
+
+Offsets = dict[str, dict[int, CommittedOffset]]
+
+
+class Commits(NamedTuple):
+    """What one group committed.
+
+    Args:
+        offsets: topic to partition to commit.
+        failures: topic and partition to the error name, where one partition could not be read.
+    """
+
+    offsets: Offsets
+    failures: Mapping[tuple[str, int], str]
+
+
+async def fetch_commits(
+    cluster: Cluster, coordinators: Mapping[str, int], deadline: Deadline
+) -> dict[str, Commits | BrokerFailure]:
+    """Commits of each group, or why they could not be read.
+
+    Args:
+        cluster: whom to ask.
+        coordinators: group to broker id.
+        deadline: of the whole operation.
+    """
+    fetched: dict[str, Commits | BrokerFailure] = {}
+    placed = dict(coordinators)
+    async for attempt in Attempts(deadline):
+        if attempt > 1:
+            placed, lost = await cluster.coordinators(list(placed), deadline)
+            fetched |= lost
+        grouped = by_broker(placed)
+
+        async def ask(
+            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
+        ) -> dict[str, Commits | BrokerFailure]:
+            return await _fetch_on(cluster, broker, grouped[broker], limit)
+
+        results, failures = await cluster.each_broker(ask, deadline, grouped)
+        for found in results.values():
+            fetched |= found
+        for broker, failure in failures.items():
+            fetched |= dict.fromkeys(grouped[broker], failure)
+        placed = {group: placed[group] for group in placed if _is_retriable(fetched[group])}
+        if not placed:
+            break
+    return fetched
+
+
+def _is_retriable(outcome: Commits | BrokerFailure) -> bool:
+    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+
+
+async def _fetch_on(
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float
+) -> dict[str, Commits | BrokerFailure]:
+    """Commits of groups of one coordinator; group by group where the broker is too old."""
+    connection = await cluster.connection(broker, limit)
+    version = connection.offers("offset_fetch")
+    if version is not None and version < BATCHED_FROM:
+        parts = await asyncio.gather(*(_fetch(cluster, broker, [group], limit) for group in groups))
+        return {group: outcome for part in parts for group, outcome in part.items()}
+    return await _fetch(cluster, broker, groups, limit)
+
+
+async def _fetch(
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float
+) -> dict[str, Commits | BrokerFailure]:
+    """One request; split group by group when a number in the answer is not known."""
+    try:
+        version, answer = await cluster.ask(
+            broker, "offset_fetch", requests.offset_fetch(groups), limit
+        )
+    except BrokerFailure as failure:
+        if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
+            return dict.fromkeys(groups, failure)
+        parts = await asyncio.gather(*(_fetch(cluster, broker, [group], limit) for group in groups))
+        return {group: outcome for part in parts for group, outcome in part.items()}
+    if version < BATCHED_FROM:
+        return {groups[0]: _commits(answer)}
+    return {item.group_id: _commits(item) for item in answer.groups}
+
+
+def _commits(item: Any) -> Commits | BrokerFailure:
+    problem = error_name(item.error_code)
+    if problem is not None:
+        return BrokerFailure(problem)
+    offsets: Offsets = {}
+    failures: dict[tuple[str, int], str] = {}
+    for topic in item.topics:
+        partitions: dict[int, CommittedOffset] = {}
+        for entry in topic.partitions:
+            if entry.error_code != 0:
+                failures[topic.name, entry.partition_index] = error_name(entry.error_code) or ""
+            elif entry.committed_offset >= 0:  # -1: nothing is committed
+                epoch = getattr(entry, "committed_leader_epoch", -1)
+                partitions[entry.partition_index] = CommittedOffset(
+                    entry.committed_offset, None if epoch < 0 else epoch, entry.metadata or ""
+                )
+        if partitions:
+            offsets[topic.name] = dict(sorted(partitions.items()))
+    return Commits(dict(sorted(offsets.items())), failures)

@@ -1,0 +1,352 @@
+"""Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
+
+Raw captures are aggregated first: the window is cut into at most `buckets` stretches, and of each
+series (cluster, group, topic, partition) the last capture in a stretch is a *point*. All that
+follows looks at points, so the only pass over the raw rows is one hash aggregation over numbers,
+and no raw row is ever sorted. A series is one 64-bit hash, and names come back at the end, from
+the newest capture.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from kgroups.core.lag.transforms import PERCENTILE_ACCURACY
+
+SERIES = ("cluster", "group", "topic", "partition")
+BUCKETS = 60
+# Points that Burrow's rules look at, and the fewest that they need (fewer say nothing).
+VERDICT_POINTS = 10
+FEWEST_POINTS = 3
+# Lag that changed by less than these shares of what was produced and of its peak is steady.
+STEADY_OF_PRODUCED = 0.05
+STEADY_OF_PEAK = 0.1
+
+# Verdicts from harmless to bad, with their place; what is not known is no verdict.
+VERDICTS: Mapping[str, int] = MappingProxyType(
+    {"OK": 1, "WARN": 2, "STOP": 4, "STALL": 5, "REWIND": 6}
+)
+
+
+def series_id() -> Column:
+    """The one grouping key: two of a million series share a hash once in ten million fleets."""
+    return F.xxhash64(*SERIES)
+
+
+def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
+    """The last capture of each series in each stretch of the window.
+
+    Args:
+        rows: captures in `schemas.ROWS`.
+        since_ms, until_ms: the window, both ends included.
+    Returns:
+        `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
+    """
+    width = max((until_ms - since_ms) // buckets, 1)
+    t = F.col("captured_at_ms")
+    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
+    end, start = F.col("end"), F.col("start")
+    is_known = F.col("committed").isNotNull() & start.isNotNull() & end.isNotNull()
+    lag = F.greatest(end - F.greatest("committed", start), F.lit(0).cast("long"))
+    return (
+        rows.where(t.between(since_ms, until_ms))
+        .select(
+            series_id().alias("series"),
+            F.floor((t - F.lit(since_ms)) / F.lit(width)).cast("int").alias("bucket"),
+            t.alias("t"),
+            committed.alias("committed"),
+            F.col("committed_at_ms").alias("committed_at"),
+            F.col("log_start_offset").alias("start"),
+            F.col("log_end_offset").alias("end"),
+        )
+        .groupBy("series", "bucket")
+        .agg(
+            *(F.max_by(n, "t").alias(n) for n in ("committed", "committed_at", "start", "end")),
+            F.max("t").alias("t"),
+        )
+        .select(
+            "series", "t", "committed", "committed_at", "start", "end",
+            F.when(is_known, lag).alias("lag"),
+        )
+    )  # fmt: skip
+
+
+def with_steps(of_points: DataFrame) -> DataFrame:
+    """Points with what the point before said (`prev_`), the newest one, and their place.
+
+    Returns:
+        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`; `now_t`,
+        `now_committed` of the newest point; `best_from_here`: highest commit of this point and
+        the next `VERDICT_POINTS` - 1; `age`: 1 for the newest point, 2 before it...
+    """
+    by_time = Window.partitionBy("series").orderBy("t")
+    before = by_time.rowsBetween(Window.unboundedPreceding, -1)
+    whole = by_time.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    # Only the last points are asked what comes after them; a frame without end would make every
+    # row look at all that follow.
+    later = by_time.rowsBetween(Window.currentRow, VERDICT_POINTS - 1)
+    known = {name: F.last(name, ignorenulls=True).over(before) for name in ("start", "end", "lag")}
+    return of_points.select(
+        "*",
+        *(column.alias(f"prev_{name}") for name, column in known.items()),
+        F.last("committed", ignorenulls=True).over(before).alias("prev_committed"),
+        F.last(F.when(F.col("end").isNotNull(), F.col("t")), ignorenulls=True)
+        .over(before)
+        .alias("prev_t"),
+        F.last("t").over(whole).alias("now_t"),
+        F.last("committed").over(whole).alias("now_committed"),
+        F.max("committed").over(later).alias("best_from_here"),
+        (F.count(F.lit(1)).over(whole) - F.row_number().over(by_time) + 1).alias("age"),
+    )
+
+
+def series_figures(stepped: DataFrame) -> DataFrame:
+    """One row a series with the sums that everything else is made of.
+
+    Returns:
+        `series`, `points`, `first_t`, `now_t`; records `produced`, `consumed`, `expired` in the
+        window and the milliseconds between the first and last point that knew each
+        (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
+        `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
+        the last time that the log's end went back (the topic was recreated or truncated); and
+        the facts that `verdict_columns` reads.
+    """
+    committed, end, t = F.col("committed"), F.col("end"), F.col("t")
+    now_committed, prev_end, prev_t = F.col("now_committed"), F.col("prev_end"), F.col("prev_t")
+    passes = (prev_end <= now_committed) & (now_committed < end)
+    crossing = prev_t + (now_committed - prev_end) * (t - prev_t) / (end - prev_end)
+    is_recent = F.col("age") <= VERDICT_POINTS
+    # Inside the recent points there must be a point before: the oldest of them has none.
+    has_before = F.col("age") < VERDICT_POINTS
+    went_back = has_before & (committed < F.col("prev_committed"))
+    recovered = F.col("best_from_here") >= F.col("prev_committed")
+    return stepped.groupBy("series").agg(
+        F.count(F.lit(1)).alias("points"),
+        F.min("t").alias("first_t"),
+        F.max("t").alias("last_t"),
+        *(
+            F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
+            for name, as_name in (
+                ("end", "produced"),
+                ("committed", "consumed"),
+                ("start", "expired"),
+            )
+        ),
+        *(
+            (
+                F.max(F.when(F.col(name).isNotNull(), t))
+                - F.min(F.when(F.col(name).isNotNull(), t))
+            ).alias(f"{name}_ms")
+            for name in ("end", "committed", "start")
+        ),
+        F.min_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_first"),
+        F.max_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_last"),
+        F.max("lag").alias("lag_peak"),
+        F.max_by(F.when(passes, crossing), F.when(passes, t)).alias("caught_at"),
+        F.max(F.when(end < prev_end, t)).alias("reset_t"),
+        F.max(F.when(passes, t)).alias("passed_t"),
+        # What Burrow's rules ask.
+        F.count_if(is_recent & committed.isNotNull()).alias("commits"),
+        F.min(F.when(is_recent, committed)).alias("committed_min"),
+        F.max(F.when(is_recent, committed)).alias("committed_max"),
+        F.min(F.when(is_recent, end)).alias("end_min"),
+        F.min(F.when(is_recent, F.col("lag"))).alias("lag_min"),
+        F.count_if(has_before & (F.col("lag") < F.col("prev_lag"))).alias("lag_drops"),
+        F.min_by(~recovered, F.when(went_back, t)).alias("is_rewound"),
+        F.min(F.when(is_recent, F.col("committed_at"))).alias("first_commit_at"),
+        F.max("committed_at").alias("last_commit_at"),
+        F.count_if(is_recent & F.col("lag").isNotNull()).alias("lags"),
+    )
+
+
+def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame:
+    """The newest rows, each with what the window says about its series.
+
+    Args:
+        now: rows of the newest capture, from `transforms.with_lag`, one a series.
+        figures: from `series_figures`.
+    Returns:
+        `now`'s columns and `rate_in`, `rate_out` (records a second); `lag_seconds`,
+        `lag_seconds_method` (at_head, interpolated, rate), `lag_seconds_confidence` (high, low);
+        `catch_up_seconds`; `trend`; `verdict`, `verdict_rule`; `retention_seconds_left`.
+    """
+    joined = now.withColumn("series", series_id()).join(figures, "series", "left")
+    rated = joined.withColumns(
+        {
+            "rate_in": per_second("produced", "end_ms"),
+            "rate_out": per_second("consumed", "committed_ms"),
+            "rate_expired": per_second("expired", "start_ms"),
+        }
+    )
+    return (
+        rated.withColumns(lag_time_columns())
+        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column()})
+        .withColumns(verdict_columns(until_ms))
+        .withColumn("retention_seconds_left", retention_column())
+    )
+
+
+def per_second(records: str, ms: str) -> Column:
+    """Records a second; null without time between two points."""
+    return F.when(F.col(ms) > 0, F.col(records) * F.lit(1000.0) / F.col(ms))
+
+
+def lag_time_columns() -> dict[str, Column]:
+    """How old the oldest unread record is, by when the log's end was at the commit.
+
+    Inside the window the history of end offsets says it; a commit that is older than the window
+    is reached by dividing lag by the rate at which records came in, which is a guess and marked
+    so. A flat stretch counts from its end: the reader was at the head until the next record.
+    """
+    lag, caught_at = F.col("lag"), F.col("caught_at")
+    is_trusted = F.col("reset_t").isNull() | (F.col("passed_t") > F.col("reset_t"))
+    is_seen = (lag > 0) & caught_at.isNotNull() & is_trusted & (F.col("lag_status") == "ok")
+    # Below log start the next record is gone, and with it its age.
+    is_guessed = (lag > 0) & (F.col("rate_in") > 0) & (F.col("lag_status") != "below_log_start")
+    method = F.when(lag == 0, "at_head").when(is_seen, "interpolated").when(is_guessed, "rate")
+    seconds = (
+        F.when(lag == 0, F.lit(0.0))
+        .when(is_seen, (F.col("last_t") - caught_at) / F.lit(1000.0))
+        .when(is_guessed, lag / F.col("rate_in"))
+    )
+    confidence = F.when((lag == 0) | is_seen, "high").when(is_guessed, "low")
+    return {
+        "lag_seconds": seconds,
+        "lag_seconds_method": method,
+        "lag_seconds_confidence": confidence,
+    }
+
+
+def catch_up_column() -> Column:
+    """Seconds until the lag is gone at the rates of the window; null if it never is."""
+    gained = F.col("rate_out") - F.col("rate_in")
+    return F.when(F.col("lag") == 0, F.lit(0.0)).when(gained > 0, F.col("lag") / gained)
+
+
+def trend_column() -> Column:
+    """growing, steady or draining; null without two points."""
+    change = F.col("lag_last") - F.col("lag_first")
+    slack = F.greatest(
+        F.lit(1.0),
+        F.lit(STEADY_OF_PRODUCED) * F.coalesce("produced", F.lit(0)),
+        F.lit(STEADY_OF_PEAK) * F.col("lag_peak"),
+    )
+    return F.when(
+        (F.col("points") > 1) & change.isNotNull(),
+        F.when(change > slack, "growing").when(change < -slack, "draining").otherwise("steady"),
+    )
+
+
+def verdict_columns(until_ms: int) -> dict[str, Column]:
+    """Burrow's verdict on the last points, the rule that decided, and how bad it is.
+
+    Burrow watches commits; captures see where they stand, so a reader that commits the same
+    offset again and one that has stopped look alike unless commit times are known. Without them
+    STOP is given only where nobody is assigned the partition.
+    """
+    lag = F.col("lag")
+    is_flat = F.col("committed_min") == F.col("committed_max")
+    was_never_at_head = F.col("end_min") > F.col("committed_offset")
+    quiet_ms = F.lit(until_ms) - F.col("last_commit_at")
+    busy_ms = F.col("last_commit_at") - F.col("first_commit_at")
+    is_silent = F.when(F.col("last_commit_at").isNotNull(), quiet_ms > busy_ms).otherwise(
+        is_flat & F.col("member_id").isNull()
+    )
+    rules: tuple[tuple[str, str | None, Column], ...] = (
+        ("lag_unknown", None, lag.isNull()),
+        ("no_lag", "OK", lag == 0),
+        ("too_few_captures", None, F.coalesce("commits", F.lit(0)) < FEWEST_POINTS),
+        ("commits_stopped", "STOP", is_silent & was_never_at_head),
+        ("offset_went_back", "REWIND", F.col("is_rewound")),
+        ("was_at_head", "OK", F.col("lag_min") == 0),
+        ("offset_stands_still", "STALL", is_flat),
+        ("lag_never_falls", "WARN", (F.col("lag_drops") == 0) & (F.col("lags") > 1)),
+    )
+    rule = verdict = weight = F.when(F.lit(False), None)
+    for place, (name, says, holds) in enumerate(rules):
+        holds = F.coalesce(holds, F.lit(False))
+        rule = rule.when(holds, name)
+        verdict = verdict.when(holds, says)
+        weight = weight.when(holds, VERDICTS.get(says or "", 0) * 100 - place)
+    return {
+        "verdict_rule": rule.otherwise("progresses"),
+        "verdict": verdict.otherwise("OK"),
+        "verdict_weight": weight.otherwise(VERDICTS["OK"] * 100 - len(rules)),
+    }
+
+
+def retention_column() -> Column:
+    """Seconds until log start reaches the commit, as fast as it moved; null if it stands."""
+    left = F.col("committed_offset") - F.col("log_start_offset")
+    return F.when(F.col("lag") == 0, None).when(
+        F.col("rate_expired") > 0, F.greatest(left, F.lit(0)) / F.col("rate_expired")
+    )
+
+
+def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Figures by `keys`, from `with_history`.
+
+    Rates and lag add up (a topic's `rate_in` once, however many groups read it), times and the
+    verdict are those of the worst partition (null only where no partition has one), and catching
+    up is worked out from the sums.
+    """
+    once = _reader_share(series, keys)
+    # fmt: off
+    summed = once.groupBy(*keys).agg(
+        F.count(F.lit(1)).alias("partitions"),
+        F.sum("lag").alias("lag"),
+        F.max("lag").alias("lag_max"),
+        F.percentile_approx("lag", 0.5, PERCENTILE_ACCURACY).alias("lag_p50"),
+        F.percentile_approx("lag", 0.95, PERCENTILE_ACCURACY).alias("lag_p95"),
+        F.sum("lost").alias("lost"),
+        F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
+        F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
+        F.sum("rate_out").alias("rate_out"),
+        F.max("lag_seconds").alias("lag_seconds"),
+        *(F.max_by(name, "lag_seconds").alias(name)
+          for name in ("lag_seconds_method", "lag_seconds_confidence")),
+        F.max("points").alias("points"),
+        F.sum("lag_first").alias("lag_first"),
+        F.sum("lag_last").alias("lag_last"),
+        F.sum("lag_peak").alias("lag_peak"),
+        F.sum("produced").alias("produced"),
+        *(F.max_by(name, "verdict_weight").alias(name) for name in ("verdict", "verdict_rule")),
+        F.min("retention_seconds_left").alias("retention_seconds_left"),
+    )
+    # fmt: on
+    columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column()}
+    order = [name for name in HISTORY_COLUMNS if name in {*summed.columns, *columns}]
+    return summed.withColumns(columns).select(*keys, *order)
+
+
+HISTORY_COLUMNS = (
+    "partitions",
+    "lag",
+    "lag_max",
+    "lag_p50",
+    "lag_p95",
+    "lost",
+    "unknown_partitions",
+    "rate_in",
+    "rate_out",
+    "lag_seconds",
+    "lag_seconds_method",
+    "lag_seconds_confidence",
+    "catch_up_seconds",
+    "trend",
+    "verdict",
+    "verdict_rule",
+    "retention_seconds_left",
+)
+
+
+def _reader_share(series: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Adds `share`: what part of a partition's inflow a row stands for among its key's rows."""
+    if "group" in keys:
+        return series.withColumn("share", F.lit(1.0))
+    same = Window.partitionBy(*{*keys, "cluster", "topic", "partition"}).rowsBetween(
+        Window.unboundedPreceding, Window.unboundedFollowing
+    )
+    return series.withColumn("share", F.lit(1.0) / F.count(F.lit(1)).over(same))

@@ -1,0 +1,219 @@
+"""What the pipeline's tables hold: Spark schemas, and a cluster snapshot in their form.
+
+Three tables of facts, nothing computed: rows (one partition of a group), members and topics.
+`captured_at_ms` and `cluster` are in each, so that tables of many captures can be put together.
+A column added later is nullable and goes at the end: readers fill it with null in older files.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from kgroups.core.lag.arithmetic import (
+    NO_COMMIT,
+    NO_COMMITS,
+    NO_LOG,
+    NO_OWNERS,
+    NOBODY,
+    partition_owners,
+)
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+STRING, INT, LONG, FLAG = StringType(), IntegerType(), LongType(), BooleanType()
+
+
+def _columns(*columns: tuple[str, Any, bool]) -> StructType:
+    return StructType([StructField(name, kind, nullable) for name, kind, nullable in columns])
+
+
+CAPTURE = (("captured_at_ms", LONG, False), ("cluster", STRING, False))
+
+# One partition that a group reads or has committed, at one time.
+ROWS = _columns(
+    *CAPTURE,
+    ("group", STRING, False),
+    ("group_type", STRING, False),
+    ("group_state", STRING, True),
+    ("topic", STRING, False),
+    ("partition", INT, False),
+    ("commits_known", FLAG, False),
+    ("committed_offset", LONG, True),
+    ("committed_at_ms", LONG, True),
+    ("leader_epoch", INT, True),
+    ("log_start_offset", LONG, True),
+    ("log_end_offset", LONG, True),
+    ("last_stable_offset", LONG, True),
+    ("member_id", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("error", STRING, True),
+)
+
+OWNED = ArrayType(
+    StructType(
+        [
+            StructField("topic", STRING, False),
+            StructField("partitions", ArrayType(INT, False), False),
+        ]
+    ),
+    False,
+)
+
+# One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
+# the next rebalance starts from: the assignment, in a KIP-848 group the target assignment.
+MEMBERS = _columns(
+    *CAPTURE,
+    ("group", STRING, False),
+    ("group_type", STRING, False),
+    ("ordinal", INT, False),
+    ("member_id", STRING, False),
+    ("client_id", STRING, False),
+    ("host", STRING, False),
+    ("instance_id", STRING, True),
+    ("rack", STRING, True),
+    ("subscription", ArrayType(STRING, False), False),
+    ("owned", OWNED, False),
+)
+
+# One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
+TOPICS = _columns(
+    *CAPTURE,
+    ("topic", STRING, False),
+    ("topic_id", STRING, True),
+    ("partitions", INT, False),
+    ("racks", ArrayType(ArrayType(STRING, True), False), False),
+)
+
+# One partition in a planned assignment. A group that was not planned is one row with `error`;
+# `applies` is false where the assignor is not for groups of its type.
+PLANNED = _columns(
+    ("cluster", STRING, False),
+    ("group", STRING, False),
+    ("assignor", STRING, False),
+    ("member_id", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("topic", STRING, True),
+    ("partition", INT, True),
+    ("applies", FLAG, False),
+    ("error", STRING, True),
+)
+
+
+class CaptureTables(NamedTuple):
+    """A snapshot as Arrow tables, in the schemas of this file."""
+
+    rows: "pa.Table"
+    members: "pa.Table"
+    topics: "pa.Table"
+
+
+def capture_tables(snapshots: Iterable[ClusterSnapshot]) -> CaptureTables:
+    """Snapshots as tables of facts; no lag is computed here.
+
+    Returns:
+        Rows by group, topic and partition within a snapshot; members in the broker's order.
+    """
+    rows, members, topics = _Table(ROWS), _Table(MEMBERS), _Table(TOPICS)
+    for snapshot in snapshots:
+        capture = (snapshot.captured_at_ms, cluster_name(snapshot))
+        for group in snapshot.groups:
+            _add_rows(rows, capture, snapshot.topics, group)
+            for ordinal, member in enumerate(group.members or ()):
+                members.add((*capture, group.group, group.type, ordinal, *_member(member)))
+        for topic in snapshot.topics.values():
+            topics.add((*capture, *_topic(topic)))
+    return CaptureTables(rows.to_arrow(), members.to_arrow(), topics.to_arrow())
+
+
+def cluster_name(snapshot: ClusterSnapshot) -> str:
+    """What tells this cluster from others: its id, else where it was reached."""
+    return snapshot.cluster_id or snapshot.bootstrap or "unknown"
+
+
+class _Table:
+    """Tuples on their way to an Arrow table."""
+
+    def __init__(self, schema: StructType) -> None:
+        self._schema = schema
+        self._tuples: list[tuple[Any, ...]] = []
+        self.add = self._tuples.append
+
+    def to_arrow(self) -> "pa.Table":
+        """The table; column by column, because Arrow reads a list much faster than rows."""
+        import pyarrow as pa
+
+        schema = to_arrow_schema(self._schema)
+        columns = list(zip(*self._tuples, strict=True)) or [()] * len(schema)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _add_rows(
+    table: _Table, capture: tuple[int, str], topics: Mapping[str, Topic], group: Group
+) -> None:
+    """The row set of a group: partitions that it committed or that a member is assigned."""
+    owners = partition_owners(group)
+    offsets = group.offsets or {}
+    head = (*capture, group.group, group.type, group.state)
+    commits_known = group.offsets is not None
+    add = table.add
+    for name in sorted(offsets.keys() | owners.keys()):
+        logs = topics[name].partitions if name in topics else {}
+        commits = offsets.get(name, NO_COMMITS)
+        members = owners.get(name, NO_OWNERS)
+        for partition in sorted(commits.keys() | members.keys()):
+            start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
+            if error is None and leader is None and end is None:
+                error = "LEADER_NOT_AVAILABLE"
+            committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)
+            # fmt: off
+            add((
+                *head, name, partition, commits_known, committed, at_ms, epoch, start, end, stable,
+                *members.get(partition, NOBODY), error,
+            ))
+            # fmt: on
+
+
+def _member(member: Member) -> tuple[Any, ...]:
+    """A member's columns. One whose subscription is not shown is taken to want what it has."""
+    assignment = member.assignment or {}
+    owned = member.target_assignment if member.target_assignment is not None else assignment
+    subscription = member.subscription
+    return (
+        member.member_id,
+        member.client_id,
+        member.host,
+        member.instance_id,
+        member.rack,
+        list(subscription if subscription is not None else assignment),
+        [{"topic": name, "partitions": list(held)} for name, held in owned.items()],
+    )
+
+
+def _topic(topic: Topic) -> tuple[Any, ...]:
+    """A topic's columns; a partition number that is missing in between counts as there."""
+    count = max(topic.partitions, default=-1) + 1
+    logs = [topic.partitions.get(number, NO_LOG) for number in range(count)]
+    has_racks = any(rack for log in logs for rack in log.racks)
+    return (
+        topic.topic,
+        topic.topic_id,
+        count,
+        [list(log.racks) for log in logs] if has_racks else [],
+    )

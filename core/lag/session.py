@@ -1,0 +1,415 @@
+"""The one place that makes a Spark session: local and tuned, on a master, or through Connect.
+
+Starting Spark is most of the time of a small report, so a local session runs the serial
+collector, the C1 compiler only (unless the data is `large`), no user interface, and an archive of
+the JVM's loaded classes (AppCDS) that the first run leaves in the cache folder: 6.5 s a run
+instead of 15 s. What the JVM and Spark write goes to a file that is read only when something
+fails.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from pyspark import SparkConf, SparkContext, __version__
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from kgroups.core.errors import ClusterError, KgroupsError, UsageError
+
+Progress = Callable[[str], None]
+
+MIN_JAVA = 17
+CONNECT_TIMEOUT_S = 5.0
+CONNECT_PORT = 15002
+MASTER_PORT = 7077
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+# Settings of a session, ours or a Connect server's.
+SESSION_CONF: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    # This rule computes on a table that came from the driver while it plans: interpreted, in one
+    # thread, again for each query. 100,000 rows take 0.2 s as a job and 1.5 s as a "plan".
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+    ),
+}
+
+# Settings of every session that we start ourselves; a user's own come after.
+COMMON_CONF: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # What is read of a broken file is a wrong answer, so broken files are found before (collect).
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.parquet.filterPushdown": "true",
+}
+
+
+# Compiling a query's generated code takes longer than interpreting it over a few rows.
+SMALL_CONF: Mapping[str, str] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """Where and how Spark runs.
+
+    Args:
+        master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
+        remote: `sc://host:port`, a Spark Connect server; excludes `master`.
+        memory: heap of the driver, in Spark's spelling.
+        small: the data is not worth generating code for (below some 50,000 rows).
+        large: the data is worth the optimising compiler (above some 10 million rows).
+        verbose: let Spark and the JVM write to stderr.
+        cache_dir: where the class archive lives; None: the user's cache folder.
+        class_archive: make and use the class archive.
+        conf: more settings of Spark.
+    """
+
+    master: str | None = None
+    remote: str | None = None
+    memory: str = "1g"
+    small: bool = False
+    large: bool = False
+    verbose: bool = False
+    cache_dir: Path | None = None
+    class_archive: bool = True
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one JVM on this machine."""
+        return self.remote is None and (self.master is None or self.master.startswith("local"))
+
+
+@contextlib.contextmanager
+def spark_session(
+    options: SessionOptions | None = None, progress: Progress | None = None
+) -> Iterator[SparkSession]:
+    """A session for the length of a `with` block, stopped at its end.
+
+    Args:
+        options: None: local, tuned for small data.
+        progress: told in a few words what is being waited for.
+    Raises:
+        UsageError: `master` and `remote` together, or an address that cannot be read.
+        ClusterError: the master or the Connect server does not answer.
+        KgroupsError: no Java, or one that is too old, or Spark did not start.
+    """
+    options = options or SessionOptions()
+    tell = progress or (lambda _text: None)
+    if options.master and options.remote:
+        raise UsageError("`--master` and `--remote` exclude each other")
+    if options.remote:
+        with _connect_session(options, tell) as session:
+            yield session
+    else:
+        with _jvm_session(options, tell) as session:
+            yield session
+
+
+# --- Connect -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session on a Spark Connect server, which gets our package for its Python workers."""
+    assert options.remote is not None
+    address = urlsplit(options.remote.split(";", 1)[0].rstrip("/"))
+    if address.scheme != "sc" or not address.hostname:
+        raise UsageError(
+            f"`{options.remote}` is not the address of a Spark Connect server",
+            hint="write it as sc://host:15002",
+        )
+    tell(f"connecting to Spark at {options.remote}")
+    _must_answer("Spark Connect server", address.hostname, address.port or CONNECT_PORT)
+    try:
+        session = SparkSession.builder.remote(options.remote).create()
+    except (PySparkException, OSError) as exc:
+        raise ClusterError(
+            f"Spark Connect server `{options.remote}` refused a session: {first_line(exc)}",
+            hint="its version of Spark must be the one installed here: " + __version__,
+        ) from exc
+    try:
+        for key, value in {**SESSION_CONF, **options.conf}.items():
+            session.conf.set(key, value)
+        with tempfile.TemporaryDirectory(prefix="kgroups-") as folder:
+            session.addArtifacts(str(write_package(Path(folder))), pyfile=True)
+        yield session
+    finally:
+        session.stop()
+
+
+def write_package(folder: Path) -> Path:
+    """A zip of `kgroups.assignors` and `kgroups.core`, for Python workers that have none.
+
+    Only what runs on workers: assignors, and the modules of core without other rooms.
+    """
+    import kgroups.assignors
+    import kgroups.core
+
+    path = folder / "kgroups_workers.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in (kgroups.assignors, kgroups.core):
+            root = Path(str(package.__file__)).parent
+            base = package.__name__.replace(".", "/")
+            for source in sorted(root.rglob("*.py")):
+                archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
+    return path
+
+
+def _must_answer(what: str, host: str, port: int) -> None:
+    """Fails at once where Spark would try for minutes."""
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S).close()
+    except OSError as exc:
+        raise ClusterError(
+            f"{what} `{host}:{port}` does not answer: {exc.strerror or exc}",
+            hint="check the address, and that it runs",
+        ) from exc
+
+
+# --- a JVM of our own --------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session in a JVM that we start: local, or the driver of a standalone cluster."""
+    java = find_java()
+    conf = {**COMMON_CONF, **SESSION_CONF}
+    conf |= SMALL_CONF if options.small else {}
+    conf["spark.app.name"] = "kgroups"
+    conf["spark.master"] = options.master or f"local[{os.cpu_count() or 1}]"
+    if options.is_local:
+        # One task a core: more only cost start-up of tasks. Plans are small and known.
+        conf["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+        conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
+    else:
+        conf |= _reach_master(str(options.master))
+    conf["spark.driver.memory"] = options.memory
+    conf |= options.conf
+    archive = _ClassArchive.of(options, java) if options.class_archive else None
+    flags = ["-XX:+UseSerialGC"] if not options.large else []
+    flags += ["-XX:TieredStopAtLevel=1"] if not options.large else []
+    flags += archive.flags() if archive else []
+    extra = conf.get("spark.driver.extraJavaOptions")
+    conf["spark.driver.extraJavaOptions"] = " ".join([*flags, *([extra] if extra else [])])
+    tell(f"starting Spark ({conf['spark.master']})")
+    with tempfile.TemporaryFile(prefix="kgroups-spark-") as log:
+        session, process = _launch(conf, None if options.verbose else log, java)
+        try:
+            yield session
+        finally:
+            if archive and archive.is_new:
+                tell("keeping Spark's classes for faster starts (once)")
+            session.stop()
+            _end(process, wait=bool(archive and archive.is_new))
+            if archive:
+                archive.keep()
+
+
+def _reach_master(master: str) -> dict[str, str]:
+    """Settings for a standalone master, which must answer now."""
+    match = re.fullmatch(r"spark://([^,]+)(,.+)?", master)
+    if match is None:
+        raise UsageError(
+            f"`{master}` is not a Spark master that kgroups can use",
+            hint="local[N], spark://host:7077, or --remote sc://host:15002",
+        )
+    host, _, port = match[1].rpartition(":") if ":" in match[1] else (match[1], "", "")
+    _must_answer("Spark master", host, int(port) if port.isdigit() else MASTER_PORT)
+    if host in LOCAL_HOSTS:
+        return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return {}
+
+
+def _launch(
+    conf: Mapping[str, str], log: IO[bytes] | None, java: Path
+) -> tuple[SparkSession, subprocess.Popen[bytes] | None]:
+    """Starts the JVM and the session in it; its output goes to `log`, ours stays clean."""
+    from pyspark.java_gateway import launch_gateway
+
+    spark_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+    streams: dict[str, Any] = {} if log is None else {"stdout": log, "stderr": log}
+    python = os.environ.get("PYSPARK_PYTHON")
+    local = conf["spark.master"].startswith("local")
+    variables = {
+        "JAVA_HOME": str(java.parents[1]),
+        # Executors must run the driver's Python: another version cannot read its pickles.
+        "PYSPARK_PYTHON": sys.executable if local or python is None else python,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    gateway = None
+    try:
+        with _environment(variables):
+            gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=spark_conf, gateway=gateway)
+            session = SparkSession(context)
+    except Exception as exc:  # py4j, PySpark and OSError, all meaning that Spark did not start
+        if gateway is not None:
+            _end(gateway.proc, wait=False)
+        raise KgroupsError(
+            f"Spark did not start: {_last_words(log) or first_line(exc)}",
+            hint="run again with --verbose to see what Spark says",
+            code="SPARK_FAILED",
+        ) from exc
+    return session, gateway.proc
+
+
+def _end(process: subprocess.Popen[bytes] | None, *, wait: bool) -> None:
+    """Lets the JVM go: it ends when its input closes; `wait` while it writes the archive."""
+    if SparkContext._gateway is not None:
+        SparkContext._gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    if process is None:
+        return
+    if process.stdin:
+        process.stdin.close()
+    try:
+        process.wait(timeout=60 if wait else 10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """These environment variables for the length of a block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _last_words(log: IO[bytes] | None) -> str | None:
+    """The line of Spark's output that tells best why it failed."""
+    if log is None:
+        return None
+    log.seek(0)
+    text = log.read().decode(errors="replace")
+    text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
+    return next(telling, lines[0] if lines else None)
+
+
+def first_line(exc: BaseException) -> str:
+    """What an exception says, on one line without a full stop.
+
+    The first line of its text; of a Python worker's traceback the last, which names the failure.
+    """
+    lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
+    if not lines:
+        return type(exc).__name__
+    return lines[-1 if "Python worker" in lines[0] else 0].rstrip(".")
+
+
+# --- Java --------------------------------------------------------------------------------------
+
+
+def find_java() -> Path:
+    """The `java` that Spark will run: of JAVA_HOME, else of the path.
+
+    Raises:
+        KgroupsError: there is none, or it is too old for Spark.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if found is None or not Path(found).exists():
+        raise KgroupsError(
+            f"Spark needs Java {MIN_JAVA} or newer, and there is no `{found or 'java'}`",
+            hint="install a JDK (Debian: openjdk-17-jre-headless) or set JAVA_HOME",
+            code="JAVA_MISSING",
+        )
+    java = Path(found).resolve()
+    version = java_version(java)
+    if version is not None and version < MIN_JAVA:
+        raise KgroupsError(
+            f"Spark needs Java {MIN_JAVA} or newer, and `{java}` is version {version}",
+            hint="install a newer JDK or set JAVA_HOME to one",
+            code="JAVA_TOO_OLD",
+        )
+    return java
+
+
+def java_version(java: Path) -> int | None:
+    """Feature version of a `java`: 17 for 17.0.15, 8 for 1.8.0; None if it does not tell."""
+    release = java.parents[1] / "release"  # a file that every JDK has; running java costs 0.1 s
+    text = release.read_text(errors="replace") if release.is_file() else ""
+    match = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
+    if match is None:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+        match = re.search(r'version "(?:1\.)?(\d+)', said.stderr)
+    return int(match[1]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class _ClassArchive:
+    """The JVM's loaded classes in a file: made by the first run, mapped by the later ones.
+
+    The JVM writes it when it ends; it gets its name only then, whole, so that a run beside it
+    never sees half a file.
+    """
+
+    path: Path
+    is_new: bool
+
+    @classmethod
+    def of(cls, options: SessionOptions, java: Path) -> "_ClassArchive | None":
+        """The archive for this Java and this Spark; None where the folder cannot be written."""
+        folder = options.cache_dir or default_cache_dir()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+        import pyspark
+
+        # The JVM checks the class path itself; a changed name spares its warning about it.
+        jars = Path(str(pyspark.__file__)).parent / "jars"
+        facts = f"{java} {java.stat().st_mtime_ns} {__version__} {jars} {jars.stat().st_mtime_ns}"
+        name = f"spark-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
+        path = folder / name
+        return cls(path, is_new=not path.exists())
+
+    @property
+    def _written(self) -> Path:
+        return self.path.with_suffix(f".{os.getpid()}")
+
+    def flags(self) -> list[str]:
+        """JVM options: use the archive, or write it at the end."""
+        if self.is_new:
+            return [f"-XX:ArchiveClassesAtExit={self._written}"]
+        return [f"-XX:SharedArchiveFile={self.path}", "-Xshare:auto"]
+
+    def keep(self) -> None:
+        """Gives the archive its name, once the JVM has written and ended."""
+        if self.is_new and self._written.exists():
+            self._written.replace(self.path)
+
+
+def default_cache_dir() -> Path:
+    """`$XDG_CACHE_HOME/kgroups`, or `~/.cache/kgroups`."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "kgroups"

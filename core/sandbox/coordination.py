@@ -1,0 +1,191 @@
+"""The group coordinators of the cluster: one a broker, each for the partitions it leads.
+
+`__consumer_offsets` is an ordinary topic here. What a coordinator writes goes into the log of its
+partition as a real batch, and when the partition moves, or the process starts again on the same
+data directory, the next coordinator reads it back from there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from uuid import uuid4
+
+from kgroups.core.coordinator.config import MINUTE_MS, PROPERTIES, CoordinatorConfig
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.effects import Event, EventKind, Write
+from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.coordinator.record_codec import encode_key, encode_value
+from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
+from kgroups.core.errors import UsageError
+from kgroups.core.sandbox.batches import build_batch, split_batches
+from kgroups.core.sandbox.broker import Broker
+from kgroups.core.sandbox.events import EventLog
+from kgroups.core.sandbox.pump import Pump
+from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, Topics
+from kgroups.core.server_side import coordinator_ports
+
+_DEFAULTS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.assignment.interval.ms": "0",
+}
+"""Where the embedded cluster differs from a broker unless it is told otherwise: tests and
+demonstrations do not want to wait three seconds for each first rebalance, nor five for each step
+of a KIP-848 one."""
+
+
+def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
+    """Settings of the coordinators from broker properties.
+
+    Raises:
+        UsageError: a name is not one of a broker's settings about groups, or a value is wrong.
+    """
+    unknown = sorted(set(properties) - set(PROPERTIES))
+    if unknown:
+        raise UsageError(
+            f"unknown property `{unknown[0]}`", hint=f"known are {', '.join(PROPERTIES)}"
+        )
+    try:
+        return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))
+    except ValueError as error:
+        raise UsageError(f"a property about groups is wrong: {error}") from error
+
+
+def group_properties(config: CoordinatorConfig) -> dict[str, str]:
+    """The settings as a broker's properties, by name."""
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    return {name: _property(name, values[field]) for name, (field, _) in PROPERTIES.items()}
+
+
+def _property(name: str, value: object) -> str:
+    if name.endswith(".minutes") and isinstance(value, int):
+        return str(value // MINUTE_MS)
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+class Coordination:
+    """Coordinators of all brokers, kept in step with topics and leaders.
+
+    Args:
+        brokers: by id.
+        topics: of the cluster; `__consumer_offsets` is among them before `start`.
+        clock: epoch milliseconds that never go back.
+    """
+
+    def __init__(
+        self,
+        config: CoordinatorConfig,
+        brokers: Mapping[int, Broker],
+        topics: Topics,
+        *,
+        clock: Callable[[], int],
+        events: EventLog,
+    ) -> None:
+        self.config = config
+        self._brokers = brokers
+        self._topics = topics
+        self._clock = clock
+        self._events = events
+        self._version = 0
+        self._owners: dict[int, int] = {}
+        self.pumps: dict[int, Pump] = {}
+
+    def start(self) -> None:
+        """Make the coordinators; none of them serves a partition before `leader_changed`."""
+        offsets = self._topics.get(OFFSETS_TOPIC)
+        assert offsets is not None, "the topic is made first"
+        self.config = replace(self.config, offsets_partitions=len(offsets.partitions))
+        topology = self._topology()
+        ports = coordinator_ports()
+        for broker_id in self._brokers:
+            coordinator = Coordinator(
+                self.config, topology, uuid4, now_ms=self._clock(), ports=ports
+            )
+            pump = Pump(coordinator, clock=self._clock, write=self._write, tell=self._tell)
+            for partition in offsets.partitions:
+                pump.resign(partition.index)
+            self.pumps[broker_id] = pump
+
+    def stop(self) -> None:
+        """Fire no more timers."""
+        for pump in self.pumps.values():
+            pump.close()
+
+    def topics_changed(self) -> None:
+        """Tell every coordinator what topics, brokers and leaders there are now."""
+        if self.pumps:
+            self._version += 1
+            topology = self._topology()
+            for pump in self.pumps.values():
+                pump.update_topology(topology)
+
+    def leader_changed(self, partition: Partition) -> None:
+        """Move the groups of a partition of `__consumer_offsets` to its leader."""
+        before = self._owners.pop(partition.index, NO_LEADER)
+        if before != NO_LEADER:
+            self.pumps[before].resign(partition.index)
+        if partition.leader != NO_LEADER:
+            self._owners[partition.index] = partition.leader
+            self.pumps[partition.leader].take_over(partition.index, partition.log)
+
+    def partition_of(self, group: str) -> Partition:
+        """The partition of `__consumer_offsets` that holds a group."""
+        index = offsets_partition(group, self.config.offsets_partitions)
+        partition = self._topics.partition(OFFSETS_TOPIC, index)
+        assert partition is not None, "every group has a partition"
+        return partition
+
+    def _topology(self) -> Topology:
+        offsets = self._topics.get(OFFSETS_TOPIC)
+        return Topology(
+            topics={topic.name: self._topic_info(topic) for topic in self._topics},
+            brokers={
+                broker.broker_id: BrokerEndpoint(broker.broker_id, broker.host, broker.port)
+                for broker in self._brokers.values()
+                if broker.is_up
+            },
+            offsets_leaders={
+                partition.index: partition.leader
+                for partition in (offsets.partitions if offsets is not None else ())
+                if partition.leader != NO_LEADER
+            },
+            version=self._version,
+        )
+
+    def _topic_info(self, topic: Topic) -> TopicInfo:
+        racks: tuple[frozenset[str], ...] = ()
+        if any(broker.rack is not None for broker in self._brokers.values()):
+            racks = tuple(
+                frozenset(
+                    rack
+                    for rack in (self._brokers[number].rack for number in partition.replicas)
+                    if rack is not None
+                )
+                for partition in topic.partitions
+            )
+        return TopicInfo(topic.name, topic.topic_id, len(topic.partitions), racks)
+
+    def _write(self, write: Write) -> None:
+        partition = self._topics.partition(OFFSETS_TOPIC, write.partition)
+        assert partition is not None, "a coordinator writes where it serves"
+        if not write.records:
+            return
+        records = [(encode_key(record.key), encode_value(record)) for record in write.records]
+        batch = build_batch(records, self._clock())
+        partition.log.append(split_batches(batch), partition.leader_epoch)
+
+    def _tell(self, event: Event) -> None:
+        self._events.add(f"group {event.group_id}", event_text(event))
+
+
+def event_text(event: Event) -> str:
+    """An event of a coordinator as a clause."""
+    member = f" {event.member_id}" if event.member_id else ""
+    detail = event.detail
+    match event.kind:
+        case EventKind.STATE_CHANGED if len(detail) == 2:
+            text = f"{detail[0]} -> {detail[1]}"
+        case _:
+            facts = f" ({', '.join(str(fact) for fact in detail)})" if detail else ""
+            text = f"{event.kind.value}{member}{facts}"
+    return f"{text}: {event.reason}" if event.reason else text

@@ -1,0 +1,1 @@
+"""What each API does: one function an API, from a call to the fields of its answer."""

@@ -1,0 +1,142 @@
+"""ApiVersions, Metadata, DescribeCluster and DescribeTopicPartitions."""
+
+from kio.schema.errors import ErrorCode
+
+from kgroups.core.sandbox.codec import api_versions_body
+from kgroups.core.sandbox.dispatch import Call
+from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, name_fault
+
+NO_OPERATIONS = -(2**31)
+"""Authorized operations, where they were not asked for or there is no authorizer."""
+
+
+def api_versions(call: Call) -> Body:
+    """What is offered."""
+    return api_versions_body(call.cluster.caps)
+
+
+def metadata(call: Call) -> Body:
+    """Brokers, and the topics asked for or all of them."""
+    cluster = call.cluster
+    asked = call.body["topics"]
+    everything = asked is None or (call.version == 0 and not asked)
+    if everything:
+        topics = [_topic_row(call, topic) for topic in cluster.topics]
+    else:
+        may_create = call.body.get("allow_auto_topic_creation", True)
+        topics = [_asked_topic(call, entry, may_create) for entry in asked]
+    return {
+        "brokers": cluster.broker_rows(),
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller_id,
+        "topics": topics,
+        "cluster_authorized_operations": NO_OPERATIONS,
+    }
+
+
+def _asked_topic(call: Call, entry: Body, may_create: bool) -> Body:
+    name, topic_id = entry.get("name"), entry.get("topic_id")
+    topic = call.cluster.topics.get(name, topic_id)
+    if topic is not None:
+        return _topic_row(call, topic)
+    if not name:
+        return _missing_row("" if call.version < 12 else None, topic_id, ErrorCode.unknown_topic_id)
+    if name_fault(name) is not None:
+        return _missing_row(name, None, ErrorCode.invalid_topic_exception)
+    if name == OFFSETS_TOPIC or (may_create and call.cluster.options.auto_create_topics):
+        return _topic_row(call, call.cluster.ensure_topic(name))
+    return _missing_row(name, None, ErrorCode.unknown_topic_or_partition)
+
+
+def _missing_row(name: str | None, topic_id: object, code: ErrorCode) -> Body:
+    return {
+        "error_code": code,
+        "name": name,
+        "topic_id": topic_id,
+        "is_internal": False,
+        "partitions": [],
+        "topic_authorized_operations": NO_OPERATIONS,
+    }
+
+
+def _topic_row(call: Call, topic: Topic) -> Body:
+    return {
+        "error_code": 0,
+        "name": topic.name,
+        "topic_id": topic.topic_id,
+        "is_internal": topic.is_internal,
+        "partitions": [partition_row(call, partition) for partition in topic.partitions],
+        "topic_authorized_operations": NO_OPERATIONS,
+    }
+
+
+def partition_row(call: Call, partition: Partition) -> Body:
+    """A partition as Metadata and DescribeTopicPartitions show it."""
+    brokers = call.cluster.brokers
+    up = [broker for broker in partition.replicas if brokers[broker].is_up]
+    leaderless = partition.leader == NO_LEADER
+    return {
+        "error_code": ErrorCode.leader_not_available if leaderless else 0,
+        "partition_index": partition.index,
+        "leader_id": partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "replica_nodes": partition.replicas,
+        "isr_nodes": up,
+        "eligible_leader_replicas": [],
+        "last_known_elr": [],
+        "offline_replicas": [b for b in partition.replicas if not brokers[b].is_up],
+    }
+
+
+def describe_cluster(call: Call) -> Body:
+    """Brokers, controller and cluster id."""
+    cluster = call.cluster
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "endpoint_type": 1,
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller_id,
+        "brokers": [
+            {"broker_id": row["node_id"], "is_fenced": False, **row}
+            for row in cluster.broker_rows()
+        ],
+        "cluster_authorized_operations": NO_OPERATIONS,
+    }
+
+
+def describe_topic_partitions(call: Call) -> Body:
+    """Topics in order of name, cut where the client's limit is reached (KIP-966)."""
+    topics = call.cluster.topics
+    asked = {entry["name"] for entry in call.body["topics"]}
+    names = sorted(asked or {topic.name for topic in topics})
+    cursor = call.body["cursor"]
+    first = 0
+    if cursor is not None:
+        names = [name for name in names if name >= cursor["topic_name"]]
+        first = cursor["partition_index"] if names[:1] == [cursor["topic_name"]] else 0
+    left = max(1, min(call.body["response_partition_limit"], _MAX_PARTITIONS))
+    rows: list[Body] = []
+    next_cursor = None
+    for name in names:
+        if left <= 0:
+            next_cursor = {"topic_name": name, "partition_index": 0}
+            break
+        topic = topics.get(name)
+        if topic is None:
+            rows.append(_missing_row(name, None, ErrorCode.unknown_topic_or_partition))
+            continue
+        row = _topic_row(call, topic)
+        row["partitions"] = row["partitions"][first : first + left]
+        rows.append(row)
+        left -= len(row["partitions"])
+        reached = first + len(row["partitions"])
+        if reached < len(topic.partitions):
+            next_cursor = {"topic_name": name, "partition_index": reached}
+            break
+        first = 0
+    return {"topics": rows, "next_cursor": next_cursor}
+
+
+_MAX_PARTITIONS = 2000

@@ -1,0 +1,78 @@
+"""What a coordinator needs from outside the standard library: assignors, XXH3 and RE2.
+
+`coordinator_ports` fills `core/coordinator/ports.py` for everybody who runs a coordinator: the
+sandbox, the simulation and the tests.
+"""
+
+import base64
+from collections.abc import Mapping
+from uuid import UUID
+
+import xxhash
+
+from kgroups.assignors.server_ranges import ServerRangeAssignor
+from kgroups.assignors.spec import AssignmentRequest, Assignor, MemberSubscription, TopicPartitions
+from kgroups.assignors.uniform import UniformAssignor
+from kgroups.core.coordinator.ports import (
+    AssignableMember,
+    AssignmentSpec,
+    Ports,
+    ServerAssign,
+)
+from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.patterns import compile_pattern
+
+
+def coordinator_ports() -> Ports:
+    """Assignors `uniform` and `range`, XXH3 and RE2, as a coordinator calls them."""
+    strategies: tuple[Assignor, ...] = (UniformAssignor(), ServerRangeAssignor())
+    return Ports(
+        assignors={strategy.name: _assign_with(strategy) for strategy in strategies},
+        hash64=xxhash.xxh3_64_intdigest,
+        compile_pattern=compile_pattern,
+    )
+
+
+def topic_id_text(topic_id: UUID) -> str:
+    """A topic id in Kafka's base64 form."""
+    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+
+
+def _assign_with(strategy: Assignor) -> ServerAssign:
+    def assign(spec: AssignmentSpec) -> Mapping[str, Mapping[UUID, frozenset[int]]]:
+        names = {topic.topic_id: topic.name for topic in spec.topics.values()}
+        request = AssignmentRequest(
+            [_member(one, names) for one in spec.members],
+            {name: _topic(topic) for name, topic in spec.topics.items()},
+            options={"homogeneous": spec.homogeneous},
+            faithful=True,
+        )
+        return {
+            member_id: {
+                spec.topics[name].topic_id: frozenset(partitions)
+                for name, partitions in topics.items()
+            }
+            for member_id, topics in strategy.assign(request).items()
+        }
+
+    return assign
+
+
+def _member(member: AssignableMember, names: Mapping[UUID, str]) -> MemberSubscription:
+    # A topic that is gone keeps its place in what is owned, under its id.
+    owned = [
+        (names.get(topic_id, topic_id_text(topic_id)), sorted(partitions))
+        for topic_id, partitions in member.target.items()
+    ]
+    return MemberSubscription(
+        member.member_id,
+        member.topic_names,
+        member.instance_id,
+        member.rack_id,
+        owned=owned,
+    )
+
+
+def _topic(topic: TopicInfo) -> TopicPartitions:
+    racks = [sorted(one) for one in topic.racks] if any(topic.racks) else []
+    return TopicPartitions(topic.partitions, racks, topic_id=topic_id_text(topic.topic_id))

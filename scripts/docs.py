@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Writes what follows from the command tree: README's table of commands, and completions/.
+
+scripts/docs.py table         the block between the `commands` markers of README.md
+scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
+scripts/docs.py check         writes nothing; fails if a file is not up to date
+"""
+
+import sys
+from pathlib import Path
+from typing import get_args
+
+from typer.main import get_command
+
+from kgroups.cli.app import app
+from kgroups.cli.completions import Shell, places_of, script_for
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- commands:begin -->", "<!-- commands:end -->"
+
+
+def commands_table() -> str:
+    """README's table: a row for each command, with its options and what it does."""
+    program = get_command(app)
+    rows = ["| command | does | options |", "|---|---|---|"]
+    for place in places_of(program):
+        if place.commands:
+            continue
+        command = program
+        for word in place.path.split():
+            command = command.commands[word]  # type: ignore[attr-defined]
+        arguments = " ".join(
+            str(param.metavar).strip("{}")
+            for param in command.params
+            if param.param_type_name == "argument"
+        )
+        flags = " ".join(
+            f"`{option.flags[0]}`" for option in place.options if option.flags != ("--help",)
+        )
+        name = f"{place.path} {arguments}".strip().replace("|", "\\|")
+        rows.append(f"| `{name}` | {command.get_short_help_str(200).rstrip('.')} | {flags} |")
+    return "\n".join(rows)
+
+
+def outputs() -> dict[Path, str]:
+    """Every generated file with its text."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    head, begin, rest = readme.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not (begin and end):
+        sys.exit(f"error: README.md has no block {BEGIN} … {END}")
+    program = get_command(app)
+    files = {ROOT / "README.md": f"{head}{BEGIN}\n{commands_table()}\n{END}{tail}"}
+    for shell in get_args(Shell):
+        files[ROOT / "completions" / f"kgroups.{shell}"] = script_for(shell, program)
+    return files
+
+
+def main(what: str) -> int:
+    """Write the files that `what` names, or check all of them."""
+    stale = []
+    for path, text in outputs().items():
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if what == "check":
+            stale.append(str(path.relative_to(ROOT)))
+        elif (path.name == "README.md") == (what == "table"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+    if stale:
+        print(f"not up to date: {', '.join(stale)}; run `make docs completions`")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in ("table", "completions", "check"):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,69 @@
+"""Runs the command line in this process, and holds every JSON that it prints to its schema."""
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from typer.testing import CliRunner
+
+from kgroups.cli.app import app
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended and what it wrote."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON document on stdout."""
+        return json.loads(self.stdout)
+
+
+def run(*args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> Outcome:
+    """The end of `kgroups ARGS…`, run without a terminal and without our environment."""
+    clean: dict[str, str | None] = {
+        name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
+    }
+    result = CliRunner().invoke(
+        app, list(args), input=stdin, env={**clean, **(env or {})}, prog_name="kgroups"
+    )
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    if result.stdout.startswith('{"schema":'):
+        check_document(json.loads(result.stdout))
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def check_document(document: dict[str, Any]) -> None:
+    """Fail unless a document keeps to the schema that it names."""
+    name, _, version = document["schema"].removeprefix("kgroups.").partition("/")
+    validator(name).validate(document)
+    assert version == "1"
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """Every schema that is shipped, by the name of its file."""
+    return {
+        entry.name.removesuffix(".json"): json.loads(entry.read_text(encoding="utf-8"))
+        for entry in files("kgroups.cli.schemas").iterdir()
+        if entry.name.endswith(".json")
+    }
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The validator of one document."""
+    registry: Registry[Any] = Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema)) for schema in schemas().values()
+    )
+    return Draft202012Validator(schemas()[name], registry=registry)

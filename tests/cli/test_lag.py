@@ -1,0 +1,85 @@
+"""`kgroups lag report` with a real Spark: its documents, its silence, its failures."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.cli.commands.lag import lag_document
+from kgroups.cli.output import Printer
+from kgroups.cli.params import GlobalOptions
+from kgroups.core.lag.report import PLANNED_KEYS, LagQuery, lag_report
+from kgroups.core.lag.transforms import KEYS
+from tests.cli import clusters
+from tests.cli.process import finish
+from tests.cli.runner import check_document
+
+pytestmark = pytest.mark.spark
+
+
+def test_every_grouping_keeps_to_the_schema(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a row stands for, planned or not, the document is as its schema says."""
+    snapshot = clusters.shop()
+    queries = [LagQuery(by=by) for by in KEYS]
+    queries += [LagQuery(by=by, assignors=("range", "roundrobin")) for by in PLANNED_KEYS]
+    for query in queries:
+        answer = lag_report([snapshot], query, session=spark)
+        Printer(GlobalOptions(output="json")).show(lag_document(snapshot, query.by, answer))
+        document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        check_document(document)
+        assert document["items"]
+        assert document["summary"]["lag"] == 57
+
+
+@pytest.mark.usefixtures("files")
+def test_table_and_progress() -> None:
+    """The table is on stdout; stderr tells what is waited for, in our words only."""
+    code, stdout, stderr = finish("lag", "report", "--from", "shop.json", "--by", "topic")
+    assert code == 0
+    heading, first, *_ = (line.split() for line in stdout.splitlines())
+    assert heading[:4] == ["TOPIC", "GROUPS", "PARTITIONS", "LAG"]
+    assert first[:4] == ["orders", "2", "6", "50"]
+    assert stderr.startswith("starting Spark (local[")
+    assert not any(word in stderr for word in ("WARN", "INFO", "Exception", "\x1b"))
+
+
+@pytest.mark.usefixtures("files")
+def test_planned_assignments_side_by_side() -> None:
+    """With `--assignor` a row is a member under one of them, and has both lags."""
+    args = ("lag", "report", "--from", "shop.json", "--assignor", "range,roundrobin", "-o", "csv")
+    code, stdout, _ = finish(*args)
+    assert code == 0
+    lines = stdout.splitlines()
+    assert lines[0].startswith("cluster,group,assignor,member_id,")
+    assert {line.split(",")[2] for line in lines[1:]} == {"range", "roundrobin"}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("args", "code", "named"),
+    [
+        (["--master", "spark://127.0.0.1:1"], 3, "127.0.0.1:1"),
+        (["--remote", "sc://127.0.0.1:1"], 3, "127.0.0.1:1"),
+        (["--remote", "sc://127.0.0.1:1", "--master", "local[1]"], 2, "exclude"),
+        (["--assignor", "best"], 2, "`best`"),
+        (["--by", "topic", "--assignor", "range"], 2, "`topic`"),
+    ],
+)
+def test_failures_before_spark_starts(args: list[str], code: int, named: str) -> None:
+    """A master that is not there and a query that makes no sense end at once, in one sentence."""
+    found, stdout, stderr = finish("lag", "report", "--from", "shop.json", *args)
+    assert (found, stdout) == (code, "")
+    assert named in stderr
+    assert "Traceback" not in stderr
+
+
+def test_no_java(tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Java the report says what to install."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    code, stdout, stderr = finish("lag", "report", "--from", str(files / "shop.json"))
+    assert (code, stdout) == (1, "")
+    assert "Java 17" in stderr

@@ -1,0 +1,156 @@
+"""What each command prints, word for word: exit code, stdout and stderr in one file a case.
+
+KGROUPS_UPDATE_SNAPSHOTS=1 writes the files anew; look at the difference before committing it.
+"""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.runner import Outcome, run
+from tests.cli.tree import command_paths
+
+FOLDER = Path(__file__).parent / "snapshots"
+UPDATE = os.environ.get("KGROUPS_UPDATE_SNAPSHOTS") == "1"
+
+_NOW = re.compile(r"(?<=\"generated_at\": \")(?!2026-11-21T01:04:05.678Z)[^\"]+")
+
+THREE = "describe billing --state --members --offsets --from shop.json"
+
+CASES = {
+    "list": "list --from shop.json",
+    "list as json": "list --from shop.json --output json",
+    "list as jsonl": "list --from shop.json -o jsonl",
+    "list as csv": "list --from shop.json -o csv",
+    "list as yaml": "list --from shop.json -o yaml",
+    "list a glob": "list 'bill*' --from shop.json",
+    "list part of a name": "list ship --from shop.json",
+    "list by state in any case": "list --state EMPTY,stable --from shop.json",
+    "list by type": "list --type consumer --from shop.json",
+    "list by topic": "list --topic audit --from shop.json",
+    "list nothing that fits": "list nobody --from shop.json",
+    "list of no groups as yaml": "list --from nothing.yaml -o yaml",
+    "list of no groups as json": "list --from nothing.yaml -o json",
+    "list of no groups as csv": "list --from nothing.yaml -o csv",
+    "list with a broker down": "list --from broken.json",
+    "list with a broker down as json": "list --from broken.json -o json",
+    "list by unknown state": "list --state sleepy --from shop.json",
+    "list by unknown type": "list --type queue --from shop.json",
+    "describe all": "describe --all-groups --from shop.json",
+    "describe all as json": "describe --all-groups --from shop.json -o json",
+    "describe all as jsonl": "describe --all-groups --from shop.json -o jsonl",
+    "describe all as csv": "describe --all-groups --from shop.json -o csv",
+    "describe all as yaml": "describe --all-groups --from shop.json -o yaml",
+    "describe verbose": "describe billing --verbose --from shop.json",
+    "describe members": "describe --all-groups --members --from shop.json",
+    "describe members verbose": "describe --all-groups --members --verbose --from shop.json",
+    "describe members as json": "describe --all-groups --members --from shop.json -o json",
+    "describe members as csv": "describe --all-groups --members --from shop.json -o csv",
+    "describe state": "describe --all-groups --state --from shop.json",
+    "describe state verbose": "describe --all-groups --state --verbose --from shop.json",
+    "describe state as json": "describe --all-groups --state --from shop.json -o json",
+    "describe state as csv": "describe --all-groups --state --from shop.json -o csv",
+    "describe three views": THREE,
+    "describe three views as json": f"{THREE} -o json",
+    "describe three views as csv": f"{THREE} -o csv",
+    "describe most lag first": "describe --all-groups --sort lag --from shop.json",
+    "describe top two": "describe --all-groups --top 2 --from shop.json",
+    "describe top two as json": "describe --all-groups --top 2 --from shop.json -o json",
+    "describe top member": "describe --all-groups --members --top 1 --from shop.json",
+    "describe state by lag": "describe --all-groups --state --sort lag --from shop.json",
+    "describe uncommitted from the start": "describe shipping --uncommitted start --from shop.json",
+    "describe uncommitted from the end": "describe shipping --uncommitted end --from shop.json",
+    "describe an unknown group beside another": "describe nobody billing --from shop.json",
+    "describe an unknown group as json": "describe nobody billing --from shop.json -o json",
+    "describe no group": "describe --from shop.json",
+    "describe names and all": "describe billing --all-groups --from shop.json",
+    "describe an empty name": "describe '' --from shop.json",
+    "describe of no groups": "describe --all-groups --from nothing.yaml",
+    "describe of no groups as json": "describe --all-groups --from nothing.yaml -o json",
+    "snapshot show": "snapshot show shop.json",
+    "snapshot show as json": "snapshot show shop.json -o json",
+    "snapshot show as csv": "snapshot show shop.json -o csv",
+    "snapshot show a yaml file": "snapshot show nothing.yaml -o yaml",
+    "snapshot show a torn file": "snapshot show torn.json",
+    "snapshot show another document": "snapshot show other.json",
+    "snapshot show no file": "snapshot show missing.json",
+    "coordinator": "coordinator orders-app billing 'ünï ¢ödé' --partitions 50",
+    "coordinator as json": "coordinator orders-app --partitions 50 -o json",
+    "coordinator of nothing": "coordinator",
+    "coordinator with no partitions": "coordinator billing --partitions 0",
+    "plan": "plan billing --from shop.json",
+    "plan with a member more": "plan billing --from shop.json --add-members 1",
+    "plan with a member more as json": "plan billing --from shop.json --add-members 1 -o json",
+    "plan with a member less": "plan billing --from shop.json --remove-member till-1",
+    "plan with more partitions as csv": (
+        "plan billing --from shop.json --set-partitions orders=6 --moves -o csv"
+    ),
+    "plan members as csv": "plan billing --from shop.json -o csv",
+    "plan side by side": "plan billing --from shop.json --assignor range,roundrobin --metrics",
+    "plan of an empty group": "plan 'audit réports, nightly' --from shop.json",
+    "plan of an unknown group": "plan nobody --from shop.json",
+    "plan with an unknown assignor": "plan billing --from shop.json --assignor best",
+    "plan with an unknown member": "plan billing --from shop.json --remove-member nobody",
+    "plan with a bad change": "plan billing --from shop.json --add-members many",
+    "plan nothing": "plan",
+    "lag report by nothing known": "lag report --from shop.json --by moon",
+    "lag report of a torn file": "lag report --from torn.json",
+    "delete with nobody to ask": "delete billing",
+    "delete nothing": "delete --yes",
+    "delete names and all": "delete billing --all-groups --yes",
+    "no address": "list",
+    "bad address": "list -b localhost:notaport",
+    "bad properties": "list -b localhost:9092 --command-config bad.properties",
+    "no properties": "list -b localhost:9092 --command-config missing.properties",
+    "bad output": "list --from shop.json -o xml",
+    "bad timeout": "list --from shop.json --timeout soon",
+    "unknown command": "lisst",
+    "unknown option": "list --stat Empty",
+    "no command": "",
+    "option before and after": "-o csv list --from shop.json -o jsonl",
+}
+
+
+def text_of(line: str, outcome: Outcome) -> str:
+    """What a snapshot file holds; the time of the run is not part of it."""
+    stdout = _NOW.sub("NOW", outcome.stdout)
+    return (
+        f"$ kgroups {line}\nexit code {outcome.exit_code}\n"
+        f"--- stdout\n{stdout}--- stderr\n{outcome.stderr}"
+    )
+
+
+def check(name: str, text: str) -> None:
+    """Compare with the file of this name, or write it."""
+    path = FOLDER / f"{name}.txt"
+    if UPDATE:
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.exists(), f"no snapshot `{name}`: run with KGROUPS_UPDATE_SNAPSHOTS=1"
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("name", CASES)
+def test_command(name: str) -> None:
+    """Exit code, stdout and stderr of the command are those of the file."""
+    line = CASES[name]
+    check(name, text_of(line, run(*shlex.split(line))))
+
+
+@pytest.mark.parametrize("path", command_paths(), ids=" ".join)
+def test_help(path: tuple[str, ...]) -> None:
+    """The help page is that of the file and fits in 80 columns."""
+    outcome = run(*path, "--help")
+    check(" ".join(["help", *path]), text_of(" ".join([*path, "--help"]), outcome))
+    assert max(map(len, outcome.stdout.splitlines())) <= 80
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+
+
+def test_no_stale_snapshots() -> None:
+    """Every file belongs to a case."""
+    names = {*CASES, *(" ".join(["help", *path]) for path in command_paths())}
+    assert {path.stem for path in FOLDER.glob("*.txt")} == names

@@ -1,0 +1,89 @@
+"""Starting is quick because little is imported; what must stay out is named here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.snapshot_file import write_snapshot
+from tests.cli import clusters
+from tests.cli.process import environment, finish
+
+HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
+
+PROBE = """
+import json, sys
+from kgroups.cli import app
+sys.argv = ["kgroups", *{args!r}]
+try:
+    app.main()
+except SystemExit:
+    pass
+sys.stdout.flush()
+heavy = [name for name in {heavy!r} if name in sys.modules]
+print(json.dumps(heavy), file=sys.stderr)
+"""
+
+
+def imported(*args: str) -> list[str]:
+    """The heavy modules that a command has imported when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE.format(args=args, heavy=HEAVY)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment(),
+        check=True,
+    )
+    found: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    """A snapshot file."""
+    write_snapshot(clusters.shop(), tmp_path / "shop.json")
+    return str(tmp_path / "shop.json")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("--version",),
+        ("list", "--help"),
+        ("lag", "report", "--help"),
+        ("plan", "--help"),
+        ("completion", "zsh"),
+        ("coordinator", "g", "--partitions", "50"),
+    ],
+    ids=" ".join,
+)
+def test_help_and_completion_import_nothing_heavy(args: tuple[str, ...]) -> None:
+    """Help pages and completion need none of the libraries that talk or compute."""
+    assert imported(*args) == []
+
+
+@pytest.mark.parametrize("command", ["list", "describe --all-groups"])
+def test_list_and_describe_import_nothing_heavy(command: str, shop: str) -> None:
+    """In a pipe not even Rich's tables are imported."""
+    assert imported(*command.split(), "--from", shop) == []
+
+
+def test_an_unreachable_cluster_is_told_without_confluent_kafka() -> None:
+    """The wire client finds out that nobody listens; librdkafka is not even loaded."""
+    assert "confluent_kafka" not in imported("list", "-b", "127.0.0.1:1")
+
+
+def test_python_m() -> None:
+    """`python -m kgroups.cli` is `kgroups`, and calls itself so."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kgroups.cli", "--help"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert done.returncode == 0
+    assert done.stdout == finish("--help")[1]

@@ -1,0 +1,101 @@
+"""Plain columns: widths, sides, and names that would drive a terminal."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kgroups.cli.output import Printer, Report
+from kgroups.cli.params import GlobalOptions
+from kgroups.cli.table import Column, View, cell_text, grid_of, table_chunks
+
+NAMES = (Column("name", "NAME"), Column("count", "COUNT", right=True))
+
+CASES: dict[str, tuple[list[tuple[Any, ...]], str]] = {
+    "numbers stand right": ([("a", 5), ("bb", 1234)], "NAME  COUNT\na         5\nbb     1234\n"),
+    "unknown and empty are a dash": (
+        [(None, None), ("", 0)],
+        "NAME  COUNT\n-         -\n-         0\n",
+    ),
+    "wide characters take two columns": (
+        [("日本", 1), ("a", 2)],
+        "NAME  COUNT\n日本      1\na         2\n",
+    ),
+    "marks take none": (
+        [("e\u0301e", 1), ("ee", 2)],
+        "NAME  COUNT\ne\u0301e        1\nee        2\n",
+    ),
+    "control characters are spelled out": (
+        [("a\x1b[2J\n", 1)],
+        "NAME        COUNT\na\\x1b[2J\\n      1\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_layout(case: str) -> None:
+    """The rows stand as the case says."""
+    rows, text = CASES[case]
+    assert "".join(table_chunks(grid_of(NAMES, rows))) == text
+
+
+def test_quiet_columns_are_left_out() -> None:
+    """A column that says nothing takes no room; one row that says something brings it back."""
+    columns = (*NAMES, Column("status", "STATUS", quiet=("ok",)))
+    quiet = grid_of(columns, [("a", 1, "ok")])
+    loud = grid_of(columns, [("a", 1, "ok"), ("b", 2, "lost")])
+    assert [column.header for column in quiet.columns] == ["NAME", "COUNT"]
+    assert [column.header for column in loud.columns] == ["NAME", "COUNT", "STATUS"]
+
+
+def test_last_column_is_not_padded() -> None:
+    """No line ends in blanks."""
+    grid = grid_of((Column("n", "N"), Column("text", "TEXT")), [(1, "long text"), (2, "x")])
+    assert all(line == line.rstrip() for line in "".join(table_chunks(grid)).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (True, "true"),
+        (1.5, "1.5"),
+        (["a", "b"], "a,b"),
+        ({"b": [10, 9], "a": [0], "c": []}, "a:0;b:9,10"),
+    ],
+)
+def test_cell_text(value: object, text: str) -> None:
+    """Each kind of value has one spelling."""
+    assert cell_text(value) == text
+
+
+def _report(items: Iterator[dict[str, Any]]) -> Report:
+    view = View("thing", NAMES, lambda item: [(item["name"], item["count"])])
+    return Report("kgroups.test/1", 0, items, (view,))
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "yaml"])
+def test_items_are_written_as_they_come(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No form collects the items before it writes the first of them."""
+    written = io.StringIO()
+    lengths: list[int] = []
+
+    def items() -> Iterator[dict[str, Any]]:
+        for number in range(3_000):
+            lengths.append(len(written.getvalue()))
+            yield {"name": f"n{number}", "count": number}
+
+    monkeypatch.setattr("sys.stdout", written)
+    Printer(GlobalOptions(output=form)).show(_report(items()))
+    assert lengths[-1] > 10_000
+
+
+def test_csv_quotes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names with commas, quotes and line ends come back as they were."""
+    name = 'a,"b"\nc'
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stdout", written)
+    Printer(GlobalOptions(output="csv")).show(_report(iter([{"name": name, "count": None}])))
+    assert list(csv.reader(io.StringIO(written.getvalue()))) == [["name", "count"], [name, ""]]

@@ -1,0 +1,51 @@
+"""Fixtures that every folder of tests shares. What is heavy starts when the first test asks."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.official import WarmTools
+
+KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
+    """One plain broker for the whole session; use group and topic names of your own.
+
+    Its log stays in `.cache/kafka-logs` when a test of the session failed.
+    """
+    yield from _running(request, ClusterSpec(), "session")
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
+    """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).
+
+    Its only user is `alice`; `librdkafka_settings` and `java_settings` get in.
+    """
+    spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
+    yield from _running(request, spec, "secure")
+
+
+@pytest.fixture(scope="session")
+def official() -> Iterator[WarmTools]:
+    """Kafka's own command line tools in one warm JVM, for every cluster of the session."""
+    with WarmTools() as tools:
+        yield tools
+
+
+def _running(
+    request: pytest.FixtureRequest, spec: ClusterSpec, name: str
+) -> Iterator[KafkaCluster]:
+    """A cluster for the rest of the session; its logs are removed unless a test failed."""
+    logs = KAFKA_LOGS / f"{name}-{os.getpid()}"
+    with KafkaCluster(spec, logs=logs) as cluster:
+        yield cluster
+    if not request.session.testsfailed:
+        shutil.rmtree(logs)

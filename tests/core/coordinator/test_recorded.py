@@ -1,0 +1,47 @@
+"""Traces recorded from Kafka 4.3.0's coordinator, replayed on ours without a JVM."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.core.coordinator.comparison import comparable, differences
+from tests.core.coordinator.duel import tell
+from tests.core.coordinator.follower import Follower
+from tests.core.coordinator.oracle_adapter import Adapter
+from tests.core.coordinator.oracle_json import Json
+
+DATA = Path(__file__).parents[2] / "data" / "coordinator"
+TRACES = ("classic-000", "classic-001", "offsets-000", "offsets-001")
+
+
+def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
+    """Operations and Kafka's answers."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            op, answer = json.loads(line)
+            yield op, answer
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_recorded_trace_is_answered_equally(name: str) -> None:
+    """Every response, record and state of the trace is ours too."""
+    adapter, history = Adapter(), []
+    for number, (op, theirs) in enumerate(read_trace(name)):
+        mine = adapter.answer({**op, "uuids": theirs.get("uuids", ())})
+        history.append((number, op, theirs))
+        want, got = comparable(theirs), comparable(mine)
+        assert want == got, tell(history, op, list(differences(want, got)))
+        assert theirs["t"] == mine["t"]
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
+    """A coordinator that reads the log stands by the records that its writer stands by."""
+    adapter = Adapter()
+    follower = Follower(adapter)
+    for op, theirs in read_trace(name):
+        adapter.answer({**op, "uuids": theirs.get("uuids", ())})
+        follower.check()

@@ -1,0 +1,53 @@
+"""Keyed deadlines against a model: a plain dict that is searched."""
+
+import hypothesis.strategies as st
+from hypothesis import given
+
+from kgroups.core.coordinator.timers import Timers
+
+KEYS = st.sampled_from("abcd")
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("schedule"), KEYS, st.integers(0, 20)),
+        st.tuples(st.just("cancel"), KEYS, st.just(0)),
+        st.tuples(st.just("due"), st.just(""), st.integers(0, 22)),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_timers_fire_in_order_of_deadline_then_of_scheduling(
+    steps: list[tuple[str, str, int]],
+) -> None:
+    """Whatever is scheduled, moved and cancelled, the earliest comes first and once."""
+    timers: Timers[str, int] = Timers()
+    model: dict[str, tuple[int, int]] = {}
+    for turn, (what, key, at_ms) in enumerate(steps):
+        if what == "schedule":
+            timers.schedule(key, at_ms, turn)
+            model[key] = (at_ms, turn)
+        elif what == "cancel":
+            timers.cancel(key)
+            model.pop(key, None)
+        else:
+            due = timers.pop_due(at_ms)
+            first = min(model.items(), key=lambda item: item[1], default=None)
+            if first is None or first[1][0] > at_ms:
+                assert due is None
+            else:
+                assert due is not None
+                assert (due.key, due.at_ms, due.payload) == (first[0], *first[1])
+                del model[first[0]]
+        assert len(timers) == len(model)
+        assert all(key in timers and timers.deadline(key) == model[key][0] for key in model)
+        assert timers.next_deadline() == min((at for at, _ in model.values()), default=None)
+        order = sorted(model, key=lambda name: model[name])
+        assert [one.key for one in timers.armed()] == order
+
+
+def test_a_timer_that_is_not_armed_has_no_deadline() -> None:
+    """None, not an error."""
+    timers: Timers[str, None] = Timers()
+    assert timers.deadline("a") is None
+    assert "a" not in timers

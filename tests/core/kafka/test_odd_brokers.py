@@ -1,0 +1,354 @@
+"""Brokers that are old, young, busy, moving or hanging: rows, never crashes or hidden groups."""
+
+import struct
+import time
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.snapshot import CommittedOffset
+from tests.core.kafka.scripted import NO_WAIT, Answer, ScriptedBroker, part
+
+NOT_COORDINATOR, LOADING, NOT_FOUND = 16, 14, 69
+
+
+def _metadata(broker: "Brokers") -> Answer:
+    def answer(version: int, request: Any) -> dict[str, object]:
+        brokers = tuple(
+            part(
+                "metadata",
+                version,
+                "MetadataResponseBroker",
+                node_id=number,
+                host="127.0.0.1",
+                port=port,
+                rack=None,
+            )
+            for number, port in broker.ports.items()
+        )
+        topics = tuple(
+            part(
+                "metadata",
+                version,
+                "MetadataResponseTopic",
+                error_code=0,
+                name=topic.name,
+                topic_id=None,
+                partitions=tuple(
+                    part(
+                        "metadata",
+                        version,
+                        "MetadataResponsePartition",
+                        error_code=0,
+                        partition_index=number,
+                        leader_id=1,
+                        leader_epoch=0,
+                    )
+                    for number in range(2)
+                ),
+            )
+            for topic in request.topics or ()
+        )
+        return {
+            "throttle_time": NO_WAIT,
+            "brokers": brokers,
+            "cluster_id": "scripted",
+            "controller_id": 1,
+            "topics": topics,
+        }
+
+    return answer
+
+
+class Brokers:
+    """Ports by broker id, filled when they are known."""
+
+    def __init__(self) -> None:
+        self.ports: dict[int, int] = {}
+
+
+def _find_coordinator(version: int, request: Any) -> dict[str, object]:
+    if version < 4:
+        return {
+            "throttle_time": NO_WAIT,
+            "error_code": 0,
+            "error_message": None,
+            "node_id": 1,
+            "host": "",
+            "port": 0,
+        }
+    return {
+        "throttle_time": NO_WAIT,
+        "coordinators": tuple(
+            part(
+                "find_coordinator",
+                version,
+                "Coordinator",
+                key=key,
+                node_id=1,
+                host="",
+                port=0,
+                error_code=0,
+                error_message=None,
+            )
+            for key in request.coordinator_keys
+        ),
+    }
+
+
+def _describe(version: int, request: Any) -> dict[str, object]:
+    return {
+        "throttle_time": NO_WAIT,
+        "groups": tuple(
+            part(
+                "describe_groups",
+                version,
+                "DescribedGroup",
+                error_code=0,
+                error_message=None,
+                group_id=group,
+                group_state="Dead" if group == "gone" else "Empty",
+                protocol_type="",
+                protocol_data="",
+                members=(),
+            )
+            for group in request.groups
+        ),
+    }
+
+
+def _unknown_type(api: str) -> Answer:
+    """A describing API for which no group is of its type."""
+
+    def answer(version: int, request: Any) -> dict[str, object]:
+        groups = tuple(
+            part(
+                api,
+                version,
+                "DescribedGroup",
+                error_code=NOT_FOUND,
+                group_id=group,
+                group_state="",
+                group_epoch=0,
+                assignment_epoch=0,
+                assignor_name="",
+                members=(),
+            )
+            for group in request.group_ids
+        )
+        return {"throttle_time": NO_WAIT, "groups": groups}
+
+    return answer
+
+
+def _commits(version: int, request: Any) -> dict[str, object]:
+    """Every group has committed 5 on partition 0 of `t`."""
+    topics_name, partitions_name = (
+        ("OffsetFetchResponseTopics", "OffsetFetchResponsePartitions")
+        if version >= 8
+        else ("OffsetFetchResponseTopic", "OffsetFetchResponsePartition")
+    )
+    partition = part(
+        "offset_fetch",
+        version,
+        partitions_name,
+        partition_index=0,
+        committed_offset=5,
+        metadata="",
+        error_code=0,
+    )
+    topics = (part("offset_fetch", version, topics_name, name="t", partitions=(partition,)),)
+    if version < 8:
+        return {"throttle_time": NO_WAIT, "topics": topics, "error_code": 0}
+    groups = tuple(
+        part(
+            "offset_fetch",
+            version,
+            "OffsetFetchResponseGroup",
+            group_id=group.group_id,
+            topics=topics,
+            error_code=0,
+        )
+        for group in request.groups
+    )
+    return {"throttle_time": NO_WAIT, "groups": groups}
+
+
+def _offsets(version: int, request: Any) -> dict[str, object]:
+    topics = tuple(
+        part(
+            "list_offsets",
+            version,
+            "ListOffsetsTopicResponse",
+            name=topic.name,
+            partitions=tuple(
+                part(
+                    "list_offsets",
+                    version,
+                    "ListOffsetsPartitionResponse",
+                    partition_index=item.partition_index,
+                    error_code=0,
+                    offset=0 if item.timestamp == -2 else 10,
+                )
+                for item in topic.partitions
+            ),
+        )
+        for topic in request.topics
+    )
+    return {"throttle_time": NO_WAIT, "topics": topics}
+
+
+def _listing(*groups: str) -> Answer:
+    def answer(version: int, request: Any) -> dict[str, object]:
+        rows = tuple(
+            part(
+                "list_groups",
+                version,
+                "ListedGroup",
+                group_id=group,
+                protocol_type="",
+                group_state="Empty",
+                group_type="classic",
+            )
+            for group in groups
+        )
+        return {"throttle_time": NO_WAIT, "error_code": 0, "groups": rows}
+
+    return answer
+
+
+def _scripted(brokers: Brokers, caps: dict[str, int] | None = None) -> ScriptedBroker:
+    answers: dict[str, Answer] = {
+        "metadata": _metadata(brokers),
+        "find_coordinator": _find_coordinator,
+        "list_groups": _listing("a", "b"),
+        "describe_groups": _describe,
+        "consumer_group_describe": _unknown_type("consumer_group_describe"),
+        "share_group_describe": _unknown_type("share_group_describe"),
+        "streams_group_describe": _unknown_type("streams_group_describe"),
+        "offset_fetch": _commits,
+        "list_offsets": _offsets,
+    }
+    return ScriptedBroker(answers, caps)
+
+
+OLD = {
+    "metadata": 9,
+    "find_coordinator": 3,
+    "list_groups": 3,
+    "describe_groups": 5,
+    "offset_fetch": 6,
+    "list_offsets": 5,
+    "delete_groups": 2,
+    "consumer_group_describe": -1,
+    "share_group_describe": -1,
+    "streams_group_describe": -1,
+}
+"""What Kafka 2.4 offers."""
+
+
+def test_broker_of_2_4_is_asked_group_by_group() -> None:
+    """One FindCoordinator and one OffsetFetch a group; Dead means that there is none."""
+    brokers = Brokers()
+    with _scripted(brokers, OLD) as broker:
+        brokers.ports = {1: broker.port}
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            snapshot = admin.snapshot(["a", "b", "gone"])
+            listing = admin.list_groups(states=["Empty"])
+    assert [group.group for group in snapshot.groups] == ["a", "b"]
+    assert [(error.target, error.exit_code) for error in snapshot.errors] == [("gone", 5)]
+    assert all(group.offsets == {"t": {0: CommittedOffset(5)}} for group in snapshot.groups)
+    assert snapshot.topics["t"].partitions[1].log_end_offset == 10
+    assert broker.count("offset_fetch") == 3
+    assert broker.count("find_coordinator") == 3
+    # its listing has no states, so they come from describing
+    assert [(group.group, group.state) for group in listing.groups] == [
+        ("a", "Empty"),
+        ("b", "Empty"),
+    ]
+
+
+def test_one_request_serves_all_groups_of_a_coordinator() -> None:
+    """The batch that everything else was built for."""
+    brokers = Brokers()
+    with _scripted(brokers) as broker:
+        brokers.ports = {1: broker.port}
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            snapshot = admin.snapshot()
+    assert len(snapshot.groups) == 2
+    assert broker.count("offset_fetch") == 1
+    assert broker.count("describe_groups") == 1
+    assert broker.count("find_coordinator") == 0
+    assert broker.count("list_offsets") == 2
+
+
+def test_error_of_the_future_costs_one_group() -> None:
+    """The batch is spoiled, so the groups are asked one by one; the others are whole."""
+    brokers = Brokers()
+
+    def fetch(version: int, request: Any) -> dict[str, object] | bytes:
+        if any(group.group_id == "b" for group in request.groups):
+            answer = struct.pack(">i", 0) + b"\x02\x02b" + b"\x01" + struct.pack(">h", 999)
+            return answer + b"\x00\x00"
+        return _commits(version, request)
+
+    with _scripted(brokers) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["offset_fetch"] = fetch
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            snapshot = admin.snapshot()
+    commits = {group.group: group.offsets for group in snapshot.groups}
+    assert commits == {"a": {"t": {0: CommittedOffset(5)}}, "b": None}
+    (error,) = snapshot.errors
+    assert (error.target, error.code, error.exit_code) == ("b", "UNKNOWN_ERROR_999", 1)
+
+
+@pytest.mark.parametrize("code", [NOT_COORDINATOR, LOADING])
+def test_moving_or_loading_coordinator_is_asked_again(code: int) -> None:
+    """Errors that pass are waited out; the coordinator is looked up anew."""
+    brokers = Brokers()
+    refusals = iter([code, code])
+
+    def fetch(version: int, request: Any) -> dict[str, object]:
+        refusal = next(refusals, 0)
+        if not refusal:
+            return _commits(version, request)
+        groups = tuple(
+            part(
+                "offset_fetch",
+                version,
+                "OffsetFetchResponseGroup",
+                group_id=group.group_id,
+                topics=(),
+                error_code=refusal,
+            )
+            for group in request.groups
+        )
+        return {"throttle_time": NO_WAIT, "groups": groups}
+
+    with _scripted(brokers) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["offset_fetch"] = fetch
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            snapshot = admin.snapshot()
+    assert snapshot.errors == ()
+    assert all(group.offsets for group in snapshot.groups)
+    assert broker.count("offset_fetch") == 3
+    assert broker.count("find_coordinator") == 2
+
+
+def test_hanging_broker_leaves_time_for_the_others() -> None:
+    """Its groups are missing and said to be; the rest comes within the timeout."""
+    brokers = Brokers()
+    with _scripted(brokers) as good, ScriptedBroker({}) as hanging:
+        brokers.ports = {1: good.port, 2: hanging.port}
+        with ClusterAdmin(ClientSettings(good.address), timeout_ms=1_500) as admin:
+            start = time.monotonic()
+            snapshot = admin.snapshot()
+            assert time.monotonic() - start < 1.5
+    assert [group.group for group in snapshot.groups] == ["a", "b"]
+    (error,) = snapshot.errors
+    assert error.target == f"broker 2 ({hanging.address})"
+    assert (error.code, error.exit_code) == ("REQUEST_TIMED_OUT", 3)

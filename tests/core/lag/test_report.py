@@ -1,0 +1,303 @@
+"""The report end to end on a local session, against plain Python over the same snapshot."""
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.assignors.ranges import RangeAssignor
+from kgroups.assignors.registry import assignor
+from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
+from kgroups.core.errors import UsageError
+from kgroups.core.lag import arithmetic, dryrun, transforms
+from kgroups.core.lag.arithmetic import OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS, capture_tables
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+)
+from tests.core.lag.driver import rows_brought_home
+from tests.core.lag.fleet import fleet
+
+pytestmark = pytest.mark.spark
+
+ALL = 100_000
+
+
+def ask(spark: SparkSession, snapshot: ClusterSnapshot, **query: Any) -> LagReport:
+    """A report of one snapshot."""
+    return lag_report([snapshot], LagQuery(**query), session=spark)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_lag_by_group_is_the_arithmetic_of_describe(spark: SparkSession, seed: int) -> None:
+    """Every group's figures equal `lag_summary` over `offset_rows`, with its nulls."""
+    snapshot = fleet(seed, groups=40)
+    report = ask(spark, snapshot, by="group", top=ALL)
+    found = {
+        r["group"]: (r["lag"], r["lag_max"], r["lost"], r["unknown_partitions"])
+        for r in report.items
+    }
+    rows = {group.group: offset_rows(snapshot, group) for group in snapshot.groups}
+    expected = {name: tuple(lag_summary(r)) for name, r in rows.items() if r}
+    assert found == expected
+    everything = [row for group_rows in rows.values() for row in group_rows]
+    total = lag_summary(everything)
+    assert report.summary["lag"] == total.total
+    assert report.summary["lost"] == total.lost
+    assert report.summary["unknown_partitions"] == total.unknown_partitions
+    assert report.summary["partitions"] == len(everything)
+
+
+@pytest.mark.parametrize("by", ["topic", "partition", "member", "client", "host"])
+def test_lag_by_other_keys(spark: SparkSession, by: str) -> None:
+    """Sums by any key equal sums over the rows of describe."""
+    snapshot = fleet(4, groups=30)
+    expected: dict[tuple[Any, ...], list[OffsetRow]] = defaultdict(list)
+    for group in snapshot.groups:
+        for row in offset_rows(snapshot, group):
+            facts = {"cluster": "c1", "group": group.group, **row._asdict()}
+            expected[tuple(facts[key] for key in transforms.KEYS[by])].append(row)
+    found = {
+        tuple(r[key] for key in transforms.KEYS[by]): (r["lag"], r["partitions"])
+        for r in ask(spark, snapshot, by=by, top=ALL).items
+    }
+    assert found == {key: (lag_summary(rows).total, len(rows)) for key, rows in expected.items()}
+
+
+def test_two_clusters_are_kept_apart(spark: SparkSession) -> None:
+    """The same group name in two clusters is two rows."""
+    pair = [fleet(5, groups=1, cluster="a"), fleet(5, groups=1, cluster="b")]
+    report = lag_report(pair, LagQuery(), session=spark)
+    assert sorted((r["cluster"], r["group"]) for r in report.items) == [
+        ("a", "group-000"),
+        ("b", "group-000"),
+    ]
+
+
+def test_policies_reach_the_columns(spark: SparkSession) -> None:
+    """`uncommitted` and `isolation` change the figures as they change `offset_rows`."""
+    snapshot = fleet(6, groups=25)
+    for options in ({"uncommitted": "start"}, {"isolation": "read_committed"}):
+        report = ask(spark, snapshot, top=ALL, **options)
+        for row in report.items:
+            group = snapshot.group(row["group"])
+            assert group is not None
+            summary = lag_summary(offset_rows(snapshot, group, **options))  # type: ignore[arg-type]
+            assert (row["lag"], row["lag_max"]) == (summary.total, summary.max)
+
+
+def test_a_cluster_without_groups(spark: SparkSession) -> None:
+    """No rows, totals of nothing, and no failure; with assignors too."""
+    for assignors in ((), ("range",)):
+        report = ask(spark, fleet(1, groups=0), by="group", assignors=assignors)
+        assert report.items == []
+        assert report.summary["groups"] == 0
+        assert report.summary["lag"] is None
+
+
+# --- planned assignments ---------------------------------------------------------------------
+
+
+def by_hand(snapshot: ClusterSnapshot, group: Group, name: str) -> dict[str, set[tuple[str, int]]]:
+    """Who gets what, the assignor called directly."""
+    request = AssignmentRequest(
+        members=[
+            MemberSubscription(m.member_id, m.subscription or (), owned=())
+            for m in group.members or ()
+        ],
+        topics={
+            topic.topic: TopicPartitions(len(topic.partitions))
+            for topic in snapshot.topics.values()
+        },
+    )
+    assignment = assignor(name).assign(request)
+    return {m: set(assignment.partitions_of(m)) for m in assignment.member_ids}
+
+
+def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSession) -> None:
+    """`range` is both sides'; the others plan what they are made for, and the rest is counted."""
+    snapshot = fleet(13, 60)
+    names = ("range", "uniform", "roundrobin", "cooperative-sticky")
+    report = ask(spark, snapshot, by="group", assignors=names, top=ALL)
+    planned = defaultdict(set)
+    for row in report.items:
+        planned[row["group"]].add(row["assignor"])
+    alive = [group for group in snapshot.groups if group.members]
+    for group in alive:
+        modern = group.type == "consumer"
+        expected = {"range", "uniform"} if modern else {"range", "roundrobin", "cooperative-sticky"}
+        assert planned[group.group] == expected
+    kinds = {group.type: sum(g.type == group.type for g in alive) for group in alive}
+    assert report.summary["plans_not_applicable"] == kinds["classic"] + 2 * kinds["consumer"]
+    assert report.summary["failed_plans"] == 0
+    assert report.errors == ()
+
+
+def test_a_cooperative_plan_counts_what_comes_in_its_second_round(spark: SparkSession) -> None:
+    """A partition on its way from one member to another belongs to the new one."""
+    logs = {p: PartitionLog(0, 10, leader=1) for p in range(4)}
+    members = (
+        Member("m1", "c", "/h", subscription=("t",), assignment={"t": (0, 1, 2, 3)}),
+        Member("m2", "c", "/h", subscription=("t",), assignment={}),
+    )
+    group = Group("g", "classic", "Stable", members=members, offsets={})
+    snapshot = ClusterSnapshot(1, (group,), {"t": Topic("t", logs)}, cluster_id="c1")
+    query = {"by": "member", "assignors": ("cooperative-sticky",), "sort": "kept"}
+    stays, comes = ask(spark, snapshot, **query).items
+    assert (stays["planned_partitions"], stays["kept"], stays["moved_out"]) == (2, 2, 2)
+    assert (comes["planned_partitions"], comes["kept"], comes["moved_in"]) == (2, 0, 2)
+
+
+def classic_fleet(seed: int, groups: int) -> ClusterSnapshot:
+    """The classic groups of a fleet."""
+    snapshot = fleet(seed, groups)
+    kept = tuple(g for g in snapshot.groups if g.type == "classic")
+    return ClusterSnapshot(1, kept, snapshot.topics, cluster_id="c1")
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_planned_members_are_what_the_assignor_says(spark: SparkSession, seed: int) -> None:
+    """Partitions, lag and moves of every member under two assignors, against plain Python."""
+    snapshot = classic_fleet(seed, 40)
+    names = ("range", "roundrobin")
+    report = ask(spark, snapshot, by="member", assignors=names, top=ALL)
+    found = {(r["group"], r["assignor"], r["member_id"]): r for r in report.items}
+    expected = 0
+    for group in snapshot.groups:
+        rows = {(r.topic, r.partition): r for r in offset_rows(snapshot, group)}
+        for name in names:
+            for member, cells in by_hand(snapshot, group, name).items() if group.members else ():
+                expected += 1
+                row = found[group.group, name, member]
+                now = {cell for cell, r in rows.items() if r.member_id == member}
+                assert row["partitions"] == len(now)
+                assert row["planned_partitions"] == len(cells)
+                assert row["kept"] == len(now & cells)
+                assert row["moved_in"] == len(cells - now)
+                assert row["moved_out"] == len(now - cells)
+                for prefix, held in (("", now), ("planned_", cells)):
+                    lags = [rows[cell].lag if cell in rows else None for cell in held]
+                    known = [lag for lag in lags if lag is not None]
+                    total = sum(known) if known or not held else None
+                    assert row[f"{prefix}lag"] == total
+                    assert row[f"{prefix}unknown_partitions"] == lags.count(None)
+    assert len(found) == expected > 50
+
+
+def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
+    """One busy member and one idle: the plan relieves the busy one, and says by how much."""
+    logs = {p: PartitionLog(0, 100 * (p + 1), leader=1) for p in range(4)}
+    busy = Member("m1", "c", "/h", subscription=("t",), assignment={"t": (0, 1, 2, 3)})
+    idle = Member("m2", "c", "/h", subscription=("t",), assignment={})
+    offsets = {"t": {p: CommittedOffset(0) for p in range(4)}}
+    group = Group("g", "classic", "Stable", members=(busy, idle), offsets=offsets)
+    snapshot = ClusterSnapshot(1, (group,), {"t": Topic("t", logs)}, cluster_id="c1")
+    (row,) = ask(spark, snapshot, by="group", assignors=("range",)).items
+    assert row == {
+        "cluster": "c1",
+        "group": "g",
+        "assignor": "range",
+        "members": 2,
+        "idle_members": 1,
+        "partitions": 4,
+        "lag": 1000,
+        "member_lag_max": 1000,
+        "member_lag_stddev": 500.0,
+        "planned_idle_members": 0,
+        "planned_partitions": 4,
+        "planned_lag": 1000,
+        "planned_member_lag_max": 700,
+        "planned_member_lag_stddev": 200.0,
+        "moved": 2,
+        "gain": 300,
+    }
+    (fleet_row,) = ask(spark, snapshot, by="assignor", assignors=("range",)).items
+    assert (fleet_row["groups"], fleet_row["better"], fleet_row["gain"]) == (1, 1, 300)
+
+
+# --- where the work is done ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("by", "assignors"),
+    [
+        ("group", ()),
+        ("partition", ()),
+        ("member", ("range", "roundrobin")),
+        ("group", ("range",)),
+    ],
+)
+def test_no_more_than_top_rows_come_to_the_driver(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, by: str, assignors: tuple[str, ...]
+) -> None:
+    """However big the cluster, the driver sees `top` rows and the one row of totals."""
+    snapshot = classic_fleet(21, 60)
+    with rows_brought_home(monkeypatch) as sizes:
+        report = ask(spark, snapshot, by=by, assignors=assignors, top=5)
+    assert len(report.items) == 5
+    assert sizes
+    assert all(size <= 5 for size in sizes)
+
+
+def test_nothing_is_computed_in_python_on_the_driver(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the driver's own arithmetic and assignors out of order, the report is the same."""
+    snapshot = classic_fleet(22, 30)
+    query = {"by": "member", "assignors": ("range",), "top": ALL}
+    before = ask(spark, snapshot, **query)
+
+    def broken(*_args: Any, **_kwargs: Any) -> Any:
+        raise AssertionError("computed on the driver")
+
+    for name in ("partition_lag", "offset_rows", "lag_summary"):
+        monkeypatch.setattr(arithmetic, name, broken)
+    monkeypatch.setattr(RangeAssignor, "assign", broken)
+    assert ask(spark, snapshot, **query).items == before.items
+
+
+def test_assignors_run_inside_spark(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan of the query has the cogroup through Arrow, and no other Python."""
+    tables = capture_tables([classic_fleet(23, 5)])
+    create: Any = spark.createDataFrame
+    lagged = transforms.with_lag(create(tables.rows, schema=ROWS))
+    members, topics = create(tables.members, schema=MEMBERS), create(tables.topics, schema=TOPICS)
+    planned = dryrun.planned_assignments(members, topics, lagged, ("range",))
+    dryrun.members_now_and_planned(members, lagged, planned, ("range",)).explain()
+    plan = capsys.readouterr().out
+    assert "FlatMapCoGroupsInArrow" in plan
+    assert "ArrowEvalPython" not in plan
+    assert "BatchEvalPython" not in plan
+    transforms.lag_by(lagged, transforms.KEYS["group"]).explain()
+    assert "Python" not in capsys.readouterr().out
+
+
+# --- bad questions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (LagQuery(by="rack"), "a lag report without planned assignments cannot be by `rack`"),
+        (LagQuery(by="assignor"), "without planned assignments cannot be by `assignor`"),
+        (LagQuery(by="topic", assignors=("range",)), "with planned assignments cannot be by"),
+        (LagQuery(assignors=("rnage",)), "no assignor is called `rnage`"),
+        (LagQuery(top=0), "`--top` must be at least 1"),
+        (LagQuery(sort="colour"), "has no column `colour` to sort by"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_questions_are_usage_errors(spark: SparkSession, query: LagQuery, message: str) -> None:
+    """Each names what is wrong."""
+    with pytest.raises(UsageError) as caught:
+        lag_report([fleet(1)], query, session=spark)
+    assert message in caught.value.message

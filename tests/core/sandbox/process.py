@@ -1,0 +1,89 @@
+"""The sandbox as users run it: `kgroups sandbox up` in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+START_TIMEOUT_S = 60.0
+
+
+class SandboxProcess:
+    """`kgroups sandbox up` with these arguments, on ports that the system chooses.
+
+    Args:
+        arguments: after `sandbox up --port 0`.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        self._arguments = arguments
+
+    def __enter__(self) -> Self:
+        self._stderr = tempfile.TemporaryFile(mode="w+")  # closed on exit
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "kgroups.cli", "sandbox", "up", "--port", "0", "-o", "json",
+             *self._arguments],
+            stdout=subprocess.PIPE, stderr=self._stderr, text=True,
+            env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+        )  # fmt: skip
+        self.document = self._read_document()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(START_TIMEOUT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._stderr.close()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port` of every broker."""
+        return str(self.document["cluster"]["bootstrap"])
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal and wait for the end; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(START_TIMEOUT_S)
+
+    def rss_bytes(self) -> int:
+        """Resident memory."""
+        return int(psutil.Process(self.process.pid).memory_info().rss)
+
+    def stderr(self) -> str:
+        """What it wrote on stderr so far."""
+        position = self._stderr.tell()
+        self._stderr.seek(0)
+        text = self._stderr.read()
+        self._stderr.seek(position)
+        return text
+
+    def _read_document(self) -> Any:
+        assert self.process.stdout is not None
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            try:
+                return json.loads(text)
+            except json.JSONDecodeError:
+                continue
+        raise AssertionError(f"`sandbox up` ended with {self.process.wait()}: {self.stderr()}")
+
+
+def write_lines(path: Path, *lines: str) -> Path:
+    """A file of these lines."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

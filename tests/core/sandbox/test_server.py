@@ -1,0 +1,251 @@
+"""The server at the level of frames: versions, order, limits, half-open and slow clients."""
+
+import socket
+import struct
+import time
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.options import Limits
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.core.sandbox.wire import WireClient, join_body, read_answer, request_frame
+from tests.kafka.waiting import wait_until
+
+HEARTBEAT = {"group_id": "none", "generation_id": 1, "member_id": "m", "group_instance_id": None}
+UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION = 25, 35
+
+
+def test_api_versions(one: Sandbox) -> None:
+    """Every offered API is in the answer, whose header is of version 0 in all versions."""
+    with WireClient(one.bootstrap_servers) as client:
+        for version in range(5):
+            body = {"client_software_name": "t", "client_software_version": "1"}
+            keys = {
+                row["api_key"]: (row["min_version"], row["max_version"])
+                for row in client.ask(Api.API_VERSIONS, version, body)["api_keys"]
+            }
+            assert keys[Api.FETCH] == (4, 18)
+            assert keys[Api.JOIN_GROUP] == (0, 9)
+
+
+def test_api_versions_newer_than_known(one: Sandbox) -> None:
+    """An unknown version is answered in version 0, error 35, with the list."""
+    with WireClient(one.bootstrap_servers) as client:
+        frame = struct.pack(">hhih", Api.API_VERSIONS, 99, 5, -1) + b"\0\2x\2y\0"
+        client.socket.sendall(struct.pack(">i", len(frame)) + frame)
+        correlation_id, body = read_answer(Api.API_VERSIONS, 0, client.receive_frame())
+        assert correlation_id == 5
+        assert body["error_code"] == UNSUPPORTED_VERSION
+        assert len(body["api_keys"]) > 20
+
+
+def test_api_that_is_not_served(one: Sandbox) -> None:
+    """An API that Kafka has and the sandbox has not is answered UNSUPPORTED_VERSION."""
+    with WireClient(one.bootstrap_servers) as client:
+        client.send(29, 3, {"resource_type_filter": 2, "resource_name_filter": None,
+                            "pattern_type_filter": 3, "principal_filter": None,
+                            "host_filter": None, "operation": 1, "permission_type": 1})  # fmt: skip
+        _, body = read_answer(29, 3, client.receive_frame())
+        assert body["error_code"] == UNSUPPORTED_VERSION
+
+
+def test_version_above_a_cap() -> None:
+    """A version that the imitated release does not have is answered, not left waiting."""
+    with (
+        Sandbox(brokers=1, as_version="2.4") as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        asked = {"groups": [{"group_id": "g", "topics": None}], "require_stable": False}
+        answer = client.ask(Api.OFFSET_FETCH, 8, asked)
+        assert answer["groups"][0]["error_code"] == UNSUPPORTED_VERSION
+        old = client.ask(Api.OFFSET_FETCH, 6, {"group_id": "g", "topics": None})
+        assert old["error_code"] == 0
+
+
+def test_api_that_does_not_exist(one: Sandbox) -> None:
+    """Nothing can be answered to an API that nobody knows: the connection closes."""
+    with WireClient(one.bootstrap_servers) as client:
+        client.socket.sendall(struct.pack(">ihhih", 10, 9999, 0, 1, -1))
+        assert client.is_closed()
+
+
+def test_pipelined_requests_are_answered_in_order(one: Sandbox) -> None:
+    """500 requests in one write give 500 answers in the same order."""
+    with WireClient(one.bootstrap_servers) as client:
+        frames = [
+            request_frame(Api.HEARTBEAT, 4, HEARTBEAT, correlation_id=number)
+            for number in range(500)
+        ]
+        client.socket.sendall(b"".join(frames))
+        answers = [read_answer(Api.HEARTBEAT, 4, client.receive_frame()) for _ in frames]
+        assert [number for number, _ in answers] == list(range(500))
+        assert {body["error_code"] for _, body in answers} == {UNKNOWN_MEMBER_ID}
+
+
+def test_a_parked_request_holds_back_its_own_connection_only(one: Sandbox) -> None:
+    """A JoinGroup that waits blocks what its connection sent after it, and nobody else."""
+    with WireClient(one.bootstrap_servers) as leader, WireClient(one.bootstrap_servers) as other:
+        first = leader.ask(Api.JOIN_GROUP, 3, join_body("parked"))
+        assert first["error_code"] == 0
+        other.send(Api.JOIN_GROUP, 3, join_body("parked"))
+        other.send(Api.API_VERSIONS, 0)
+        beat = {**HEARTBEAT, "group_id": "parked", "generation_id": 1}
+        beat["member_id"] = first["member_id"]
+        wait_until(
+            lambda: leader.ask(Api.HEARTBEAT, 3, beat)["error_code"] == 27, what="a rebalance"
+        )
+        other.socket.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            other.socket.recv(1)
+        other.socket.settimeout(20)
+        leader.ask(Api.LEAVE_GROUP, 1, {"group_id": "parked", "member_id": first["member_id"]})
+        assert other.receive(Api.JOIN_GROUP, 3)["generation_id"] == 2
+        assert other.receive(Api.API_VERSIONS, 0)["api_keys"]
+
+
+def test_a_frame_split_into_bytes(one: Sandbox) -> None:
+    """A frame may arrive in as many pieces as it likes."""
+    with WireClient(one.bootstrap_servers) as client:
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in request_frame(Api.HEARTBEAT, 4, HEARTBEAT):
+            client.socket.sendall(bytes([byte]))
+        assert client.receive(Api.HEARTBEAT, 4)["error_code"] == UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize("length", [-1, 2**31 - 1, 1025])
+def test_frame_limit(length: int) -> None:
+    """A frame longer than the limit, or of negative length, closes the connection."""
+    with (
+        Sandbox(brokers=1, limits=Limits(frame_bytes=1024)) as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        client.socket.sendall(struct.pack(">i", length))
+        assert client.is_closed()
+
+
+def test_connection_limit() -> None:
+    """Connections above the limit are closed at once; a place that is freed can be had again."""
+    with Sandbox(brokers=1, limits=Limits(connections=2)) as cluster:
+        address = cluster.bootstrap_servers
+        with WireClient(address) as first, WireClient(address) as second:
+            assert first.ask(Api.API_VERSIONS, 0)["error_code"] == 0
+            assert second.ask(Api.API_VERSIONS, 0)["error_code"] == 0
+            with WireClient(address) as third:
+                assert third.is_closed()
+
+        def served() -> bool:
+            with WireClient(address) as again:
+                again.send(Api.API_VERSIONS, 0)
+                return bool(again.receive_frame())
+
+        wait_until(served, what="a free place")
+
+
+def test_half_open_connections_are_closed() -> None:
+    """Who says nothing, or half a frame, is closed when the idle time is over."""
+    with Sandbox(brokers=1, limits=Limits(idle_ms=300)) as cluster:
+        address = cluster.bootstrap_servers
+        with WireClient(address) as silent, WireClient(address) as half:
+            half.socket.sendall(struct.pack(">i", 100) + b"abc")
+            assert silent.is_closed()
+            assert half.is_closed()
+
+
+def test_a_waiting_request_is_not_idle() -> None:
+    """A Fetch that waits longer than the idle time is answered."""
+    with (
+        Sandbox(brokers=1, topics={"t": 1}, limits=Limits(idle_ms=200)) as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        assert client.ask(Api.FETCH, 12, fetch_body("t", wait_ms=700))["error_code"] == 0
+
+
+def test_slow_reader_is_closed_and_holds_back_nobody() -> None:
+    """Answers that a client does not read end its connection; others are served meanwhile."""
+    limits = Limits(slow_reader_ms=500, unsent_bytes=64 * 1024)
+    with Sandbox(brokers=1, topics={"t": 50}, limits=limits) as cluster:
+        address = cluster.bootstrap_servers
+        with WireClient(address) as slow, WireClient(address) as other:
+            slow.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.socket.settimeout(0.5)
+            frame = request_frame(Api.METADATA, 12, METADATA_ALL)
+            try:
+                for _ in range(20_000):
+                    slow.socket.sendall(frame)
+            except (TimeoutError, ConnectionError):
+                pass  # the server stopped reading, which is the point
+            started = time.monotonic()
+            assert other.ask(Api.API_VERSIONS, 0)["error_code"] == 0
+            assert time.monotonic() - started < 5
+            wait_until(
+                lambda: any("does not read" in line.text for line in cluster.events),
+                what="the slow reader's end",
+            )
+
+
+METADATA_ALL = {
+    "topics": None,
+    "allow_auto_topic_creation": False,
+    "include_topic_authorized_operations": False,
+}
+
+
+def fetch_body(
+    topic: str, *, wait_ms: int, offset: int = 0, min_bytes: int = 1
+) -> dict[str, object]:
+    """A Fetch of version 12 or below from partition 0 of a topic."""
+    partition = {
+        "partition": 0,
+        "current_leader_epoch": -1,
+        "fetch_offset": offset,
+        "last_fetched_epoch": -1,
+        "log_start_offset": -1,
+        "partition_max_bytes": 1_000_000,
+    }
+    return {
+        "replica_id": -1,
+        "max_wait": wait_ms,
+        "min_bytes": min_bytes,
+        "max_bytes": 1_000_000,
+        "isolation_level": 0,
+        "session_id": 0,
+        "session_epoch": -1,
+        "topics": [{"topic": topic, "partitions": [partition]}],
+        "forgotten_topics_data": [],
+        "rack_id": "",
+    }
+
+
+def test_fetch_waits_without_records(one: Sandbox) -> None:
+    """An empty Fetch takes its max_wait, neither less nor much more."""
+    with WireClient(one.bootstrap_servers) as client:
+        started = time.monotonic()
+        answer = client.ask(Api.FETCH, 12, fetch_body("t", wait_ms=300))
+        took = time.monotonic() - started
+        assert answer["responses"][0]["partitions"][0]["records"] == b""
+        assert 0.29 <= took < 2
+
+
+def test_taken_port() -> None:
+    """A port that somebody has is named; what was begun is undone."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"port {port} on 127.0.0.1 is taken"):
+            Sandbox(brokers=1, port=port).start()
+    with Sandbox(brokers=1, port=port) as cluster:
+        assert cluster.bootstrap_servers == f"127.0.0.1:{port}"
+
+
+def test_stop_with_open_connections() -> None:
+    """Stopping closes clients with requests parked and in flight, without a traceback."""
+    cluster = Sandbox(brokers=2, topics={"t": 1})
+    cluster.start()
+    with WireClient(cluster.bootstrap_servers) as fetching:
+        fetching.send(Api.FETCH, 12, fetch_body("t", wait_ms=60_000))
+        cluster.stop()
+        assert fetching.is_closed()
+    cluster.stop()

@@ -1,0 +1,106 @@
+"""The figures in the README are the measured ones, and a verdict follows from its figures."""
+
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from bench.__main__ import all_benchmarks
+from bench.answers import describe_json, describe_table
+from bench.measure import Run, RunFailed, run_measured
+from bench.report import README, figures_block, merge_report, read_report, render_figures
+from bench.result import Result, summarize
+
+
+def test_the_readmes_figures_are_those_of_results_json() -> None:
+    """`make bench` writes both; an edit of one alone is caught."""
+    report = read_report()
+    assert report is not None
+    assert figures_block(README.read_text()) == render_figures(report)
+
+
+def test_every_benchmark_has_a_figure() -> None:
+    """A benchmark that was added but never run is caught."""
+    report = read_report()
+    assert report is not None
+    assert [row["name"] for row in report["benchmarks"]] == list(all_benchmarks())
+
+
+def runs(*pairs: tuple[float, float]) -> list[tuple[Run, Run]]:
+    """Rounds of (our seconds, their seconds), with a peak of 100 and 150 MB."""
+    return [
+        (Run(ours, ours, 100_000_000, ""), Run(theirs, theirs, 150_000_000, ""))
+        for ours, theirs in pairs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "min_ratio", "max_peak_mb", "verdict"),
+    [
+        (((1.0, 5.0), (1.0, 6.0), (1.0, 7.0)), 6, None, "PASS"),
+        (((1.0, 5.0), (1.0, 5.9), (1.0, 90.0)), 6, None, "MISS"),
+        (((1.0, 9.0),), 6, 100, "MISS"),
+        (((1.0, 9.0),), 6, 101, "PASS"),
+    ],
+    ids=["median enough", "one lucky round is not enough", "too much memory", "just in memory"],
+)
+def test_a_verdict_is_the_median_ratio_and_the_highest_peak(
+    rounds: Sequence[tuple[float, float]], min_ratio: float, max_peak_mb: float | None, verdict: str
+) -> None:
+    """PASS needs both the ratio and the memory."""
+    result = summarize("n", "t", runs(*rounds), min_ratio=min_ratio, max_peak_mb=max_peak_mb)
+    assert result.verdict == verdict
+
+
+def result_named(name: str, ratio: float) -> Result:
+    """A result with this name and ratio."""
+    return summarize(name, "t", runs((1.0, ratio)), min_ratio=5, max_peak_mb=None)
+
+
+def test_a_partial_run_keeps_the_other_figures_of_the_same_machine() -> None:
+    """Running one benchmark replaces its row; another machine's rows never mix with ours."""
+    names = ["a", "b"]
+    first = merge_report(None, {"cores": 2}, [result_named("a", 6), result_named("b", 7)], names)
+    again = merge_report(first, {"cores": 2}, [result_named("b", 9)], names)
+    assert [(row["name"], row["ratio"]) for row in again["benchmarks"]] == [("a", 6), ("b", 9)]
+    moved = merge_report(first, {"cores": 8}, [result_named("b", 9)], names)
+    assert [(row["name"], row["ratio"]) for row in moved["benchmarks"]] == [("b", 9)]
+
+
+def test_a_run_is_measured_in_a_small_parent() -> None:
+    """Peak memory is the command's own: 80 MB more shows, and this process' does not."""
+    code = "x = bytearray({} * 10**6); print(len(x))"
+    small = run_measured([sys.executable, "-S", "-c", code.format(1)])
+    large = run_measured([sys.executable, "-S", "-c", code.format(81)])
+    assert large.stdout == "81000000\n"
+    assert 70e6 < large.peak_bytes - small.peak_bytes < 90e6
+    assert small.peak_bytes < 40e6
+
+
+def test_a_command_that_fails_stops_the_bench() -> None:
+    """Its status and its words are in the error."""
+    with pytest.raises(RunFailed, match=r"ended with 3: .*no luck"):
+        run_measured(
+            [sys.executable, "-c", "import sys; print('no luck', file=sys.stderr); exit(3)"]
+        )
+
+
+OFFICIAL = """
+GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG    CONSUMER-ID
+group-0001      events          0          90              100             10     -
+"""
+
+
+def test_both_tools_answers_are_compared_row_by_row() -> None:
+    """Equal figures are equal whatever the layout; another lag is not."""
+    table = "GROUP  TOPIC  PARTITION  COMMITTED  LOG-END  LAG\ngroup-0001  events  0  90  100  {}\n"
+    json_text = (
+        '{{"items": [{{"group": "group-0001", "offsets": [{{"topic": "events", "partition": 0,'
+        ' "committed_offset": 90, "log_end_offset": 100, "lag": {}}}]}}]}}'
+    )
+    for compare, text in ((describe_table, table), (describe_json, json_text)):
+        mine, theirs = compare(text.format(10), OFFICIAL)
+        assert mine == theirs
+        assert mine
+        mine, theirs = compare(text.format(11), OFFICIAL)
+        assert mine != theirs

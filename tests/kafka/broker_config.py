@@ -1,0 +1,157 @@
+"""What a test cluster is made of, and the properties file of each of its brokers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+STORE_PASSWORD = "kgroups-test"
+
+# Every broker has these; a spec's own properties come after and win.
+BASE_PROPERTIES: Mapping[str, str] = {
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "50",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "4",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "100",
+    "group.coordinator.rebalance.protocols": "classic,consumer,share,streams",
+    # KIP-848 at its default pace takes 15 s to settle: heartbeats every 200 ms make it one second
+    "group.consumer.heartbeat.interval.ms": "200",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.heartbeat.interval.ms": "500",
+    "group.share.min.heartbeat.interval.ms": "100",
+    "num.network.threads": "2",
+    "num.io.threads": "4",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.cleaner.threads": "1",
+    "queued.max.requests": "100",
+}
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """A cluster to start.
+
+    Args:
+        brokers: how many; the first is the controller too.
+        protocols: secure listeners beside the plain one.
+        users: name -> password, known to every SASL mechanism from the first start.
+        client_certificates: whether the TLS listeners demand one.
+        acls: whether the ACL authorizer runs; the plain listener's anonymous user and `admin`
+            may do everything then, everyone else only what an ACL allows.
+        racks: rack of each broker, in order; empty = none.
+        properties: broker properties that win over the ones of `BASE_PROPERTIES`.
+    """
+
+    brokers: int = 1
+    protocols: tuple[SecurityProtocol, ...] = ()
+    users: Mapping[str, str] = field(default_factory=lambda: {"alice": "alice-secret"})
+    client_certificates: bool = False
+    acls: bool = False
+    racks: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def listeners(self) -> tuple[SecurityProtocol, ...]:
+        """The plain listener and the secure ones; a listener is named as its protocol."""
+        return ("PLAINTEXT", *(each for each in self.protocols if each != "PLAINTEXT"))
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether any listener needs certificates."""
+        return any(each in ("SSL", "SASL_SSL") for each in self.listeners)
+
+
+@dataclass(frozen=True)
+class BrokerPorts:
+    """Ports of one broker on 127.0.0.1: one a listener, and the controller's."""
+
+    listeners: Mapping[SecurityProtocol, int]
+    controller: int
+
+
+def _sasl_properties(spec: ClusterSpec, listener: SecurityProtocol) -> dict[str, str]:
+    """JAAS settings of one SASL listener: PLAIN has its users here, SCRAM in the metadata log."""
+    name = listener.lower()
+    plain = " ".join(f'user_{user}="{password}"' for user, password in spec.users.items())
+    login = "org.apache.kafka.common.security"
+    settings = {
+        f"listener.name.{name}.sasl.enabled.mechanisms": ",".join(SASL_MECHANISMS),
+        f"listener.name.{name}.plain.sasl.jaas.config": (
+            f"{login}.plain.PlainLoginModule required {plain};"
+        ),
+    }
+    for mechanism in SASL_MECHANISMS[1:]:
+        settings[f"listener.name.{name}.{mechanism.lower()}.sasl.jaas.config"] = (
+            f"{login}.scram.ScramLoginModule required;"
+        )
+    return settings
+
+
+def broker_properties(
+    spec: ClusterSpec, node_id: int, ports: BrokerPorts, controller_port: int, folder: Path
+) -> dict[str, str]:
+    """The properties file of one broker.
+
+    Args:
+        node_id: 1 is the controller too.
+        controller_port: where the controller, node 1, listens.
+        folder: holds `data/` of this broker; the cluster's stores are in `../tls`.
+    """
+    listeners = [f"{name}://127.0.0.1:{port}" for name, port in ports.listeners.items()]
+    controller = [f"CONTROLLER://127.0.0.1:{ports.controller}"] if node_id == 1 else []
+    mapped = [f"{name}:{name}" for name in spec.listeners]
+    settings = {
+        **BASE_PROPERTIES,
+        "node.id": str(node_id),
+        "process.roles": "broker,controller" if node_id == 1 else "broker",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": ",".join((*listeners, *controller)),
+        "advertised.listeners": ",".join(listeners),
+        "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *mapped)),
+        "inter.broker.listener.name": "PLAINTEXT",
+        "log.dirs": str(folder / "data"),
+    }
+    if spec.racks:
+        settings["broker.rack"] = spec.racks[node_id - 1]
+    if spec.uses_tls:
+        tls = folder.parent / "tls"
+        settings |= {
+            "ssl.keystore.type": "PKCS12",
+            "ssl.keystore.location": str(tls / "broker.p12"),
+            "ssl.keystore.password": STORE_PASSWORD,
+            "ssl.key.password": STORE_PASSWORD,
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(tls / "ca.pem"),
+            "ssl.client.auth": "required" if spec.client_certificates else "none",
+        }
+    for listener in spec.listeners:
+        if listener.startswith("SASL"):
+            settings |= _sasl_properties(spec, listener)
+    if spec.acls:
+        settings |= {
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:ANONYMOUS;User:admin",
+        }
+    return settings | dict(spec.properties)
+
+
+def format_arguments(spec: ClusterSpec, cluster_id: str, properties: Path) -> list[str]:
+    """Arguments of the storage tool for a broker's first start; SCRAM users are made here."""
+    arguments = ["format", "--cluster-id", cluster_id, "--config", str(properties)]
+    if any(each.startswith("SASL") for each in spec.listeners):
+        for user, password in spec.users.items():
+            for mechanism in SASL_MECHANISMS[1:]:
+                arguments += ["--add-scram", f"{mechanism}=[name={user},password={password}]"]
+    return arguments

@@ -1,0 +1,67 @@
+"""The JDK that the real broker needs: found, checked, and run with flags for a quick start."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from kgroups.core.errors import UsageError
+
+MINIMUM_JAVA = 17
+INSTALL_HINT = (
+    f"install a JDK {MINIMUM_JAVA} or newer (on Debian and Ubuntu: apt-get install"
+    f" openjdk-{MINIMUM_JAVA}-jdk-headless) and put its `java` and `javac` first on PATH"
+)
+
+# One collector thread, the quick compiler only, shared class data: a JVM that starts quickly.
+QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx512m")
+LOG_SETTINGS = Path(__file__).parent / "java" / "log4j2.yaml"
+
+
+class JavaMissing(UsageError):
+    """No JDK, or one too old for Kafka's broker."""
+
+    default_code = "JAVA_MISSING"
+
+
+def major_version(text: str) -> int | None:
+    """Java's major version out of what `java -version` or `javac -version` prints, or None.
+
+    Both spellings are understood: `1.8.0_412` is 8, `17.0.15` is 17.
+    """
+    found = re.search(r'(?:version "|javac )(\d+)(?:\.(\d+))?', text)
+    if found is None:
+        return None
+    first, second = int(found[1]), int(found[2] or 0)
+    return second if first == 1 else first
+
+
+def require_java() -> str:
+    """Version line of the JDK on PATH, for people.
+
+    Raises:
+        JavaMissing: `java` or `javac` is not there, does not run, or is older than 17.
+    """
+    line = ""
+    for program in ("java", "javac"):
+        if shutil.which(program) is None:
+            raise JavaMissing(f"`{program}` is not on PATH", hint=INSTALL_HINT)
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+        said = done.stderr + done.stdout
+        major = major_version(said)
+        if done.returncode != 0 or major is None:
+            first_line = (said.strip().splitlines() or ["nothing"])[0]
+            raise JavaMissing(f"`{program} -version` answers: {first_line}", hint=INSTALL_HINT)
+        if major < MINIMUM_JAVA:
+            raise JavaMissing(
+                f"`{program}` is version {major}, the Kafka of the tests needs {MINIMUM_JAVA}",
+                hint=INSTALL_HINT,
+            )
+        line = line or said.strip().splitlines()[0]
+    return line
+
+
+def java_command(class_path: str, main: str, *arguments: str, log_level: str = "WARN") -> list[str]:
+    """Command line of one quickly started JVM whose log goes to its stderr."""
+    logging = (f"-Dlog4j2.configurationFile={LOG_SETTINGS}", f"-Dkgroups.log.level={log_level}")
+    return ["java", *QUICK_START, *logging, "-cp", class_path, main, *arguments]

@@ -1,0 +1,109 @@
+"""The broker of the tests is a real one, keeps its data, and never outlives whoever started it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from tests.kafka.broker import BrokerDied, KafkaCluster
+from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.waiting import wait_until
+from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+
+pytestmark = pytest.mark.kafka
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_session_broker_answers_with_its_cluster_id(kafka: KafkaCluster) -> None:
+    """A client library sees one broker with the id that the storage was formatted with."""
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
+    cluster = admin.describe_cluster().result(10)
+    assert cluster.cluster_id == kafka.cluster_id
+    assert [node.id for node in cluster.nodes] == [1]
+
+
+def test_a_restart_keeps_topics_records_and_commits() -> None:
+    """Everything written before an orderly stop is there after the next start, same address."""
+    with KafkaCluster() as cluster:
+        address = cluster.bootstrap
+        create_topics(address, {"kept": 3})
+        produce(address, {("kept", 0): 7, ("kept", 2): 2})
+        commit_offsets(address, {"keeper": {("kept", 0): 5}})
+        cluster.restart()
+        assert cluster.bootstrap == address
+        assert fetch_offsets(address, "keeper") == {("kept", 0): 5}
+        topics = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10).topics
+        assert len(topics["kept"].partitions) == 3
+
+
+def test_a_bad_property_is_reported_with_the_brokers_own_words() -> None:
+    """A broker that ends at start is an error with the end of its log, not a time-out."""
+    spec = ClusterSpec(properties={"offsets.topic.num.partitions": "many"})
+    with pytest.raises(BrokerDied, match=r"offsets\.topic\.num\.partitions"), KafkaCluster(spec):
+        pass
+
+
+def test_brokers_end_when_whoever_started_them_is_killed(tmp_path: Path) -> None:
+    """A killed test run leaves neither a JVM nor its data behind."""
+    script = (
+        "import signal\n"
+        "from tests.kafka.broker import KafkaCluster\n"
+        "cluster = KafkaCluster().start()\n"
+        "print(cluster.folder, cluster._running[1].pid, flush=True)\n"
+        "signal.pause()\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+    ) as runner:
+        assert runner.stdout is not None
+        folder, pid = runner.stdout.readline().split()
+        assert psutil.pid_exists(int(pid))
+        runner.send_signal(signal.SIGKILL)
+    wait_until(lambda: not _runs(int(pid)), "the broker has ended", timeout_s=20)
+    wait_until(lambda: not (Path(folder) / "broker-1").exists(), "its data are gone")
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process is there and no zombie that waits for its new parent."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
+    """With two brokers, what only the second holds is leaderless while that one is stopped."""
+    with KafkaCluster(ClusterSpec(brokers=2, racks=("a", "b"))) as cluster:
+        create_topics(cluster.bootstrap, {"away": 2}, replicas={"away": [[1], [2]]})
+        admin = AdminClient({"bootstrap.servers": cluster.address(1)})
+
+        def leaders() -> list[int]:
+            partitions = admin.list_topics("away", timeout=10).topics["away"].partitions
+            return [partitions[number].leader for number in sorted(partitions)]
+
+        assert leaders() == [1, 2]
+        cluster.stop_brokers([2])
+        wait_until(lambda: leaders() == [1, -1], "partition 1 has no leader")
+        cluster.start_brokers([2])
+        wait_until(lambda: leaders() == [1, 2], "partition 1 has its leader back")
+
+
+def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
+    """`make kafka`: stdout is one address that a client can use; an interrupt ends it with 0."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.kafka.serve"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as served:
+        assert served.stdout is not None
+        address = served.stdout.readline().strip()
+        admin = AdminClient({"bootstrap.servers": address})
+        assert len(admin.list_topics(timeout=10).brokers) == 1
+        served.send_signal(signal.SIGINT)
+        assert served.wait(30) == 0
+        assert served.stdout.read() == ""

@@ -1,0 +1,114 @@
+"""A cluster of which a part is away: what is left is shown, what is missing is said."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kgroups.core.errors import ClusterError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.snapshot import CommittedOffset
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.vanished import commit_to_vanished_topic
+from tests.kafka.workload import commit_offsets, create_topics, produce
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[KafkaCluster]:
+    """Two brokers; each test leaves both running."""
+    with KafkaCluster(ClusterSpec(brokers=2, racks=("left", "right"))) as cluster:
+        yield cluster
+
+
+def test_cluster_without_groups(pair: KafkaCluster) -> None:
+    """Nothing is an answer, not an error."""
+    with ClusterAdmin(ClientSettings(pair.bootstrap)) as admin:
+        admin.delete_groups(admin.group_names())
+        listing, snapshot = admin.list_groups(), admin.snapshot()
+        assert admin.snapshot([]).groups == ()
+        assert admin.delete_groups([]) == ()
+        assert admin.coordinators([]).errors == ()
+    assert (listing.groups, listing.errors) == ((), ())
+    assert (snapshot.groups, dict(snapshot.topics), snapshot.errors) == ((), {}, ())
+    assert [(broker.id, broker.rack) for broker in listing.brokers] == [(1, "left"), (2, "right")]
+
+
+def test_stopped_broker_takes_its_share_only(pair: KafkaCluster) -> None:
+    """Groups of broker 1 are shown; those of broker 2 and its partitions are rows in `errors`."""
+    create_topics(pair.bootstrap, {"away": 2}, replicas={"away": [[1], [2]]})
+    produce(pair.bootstrap, {("away", 0): 5, ("away", 1): 6})
+    names = [f"away-{number}" for number in range(12)]
+    commit_offsets(pair.bootstrap, {name: {("away", 0): 1, ("away", 1): 2} for name in names})
+    settings = ClientSettings(pair.bootstrap)
+    with ClusterAdmin(settings) as admin:
+        whole = admin.snapshot(names)
+        assert whole.errors == ()
+        assert [log.racks for log in whole.topics["away"].partitions.values()] == [
+            ("left",),
+            ("right",),
+        ]
+    at = {group.group: group.coordinator for group in whole.groups}
+    left = [name for name in names if at[name] == 1]
+    assert set(at.values()) == {1, 2}
+    pair.stop_brokers([2])
+    try:
+        with ClusterAdmin(settings, timeout_ms=4_000) as admin:
+            start = time.monotonic()
+            everything = admin.snapshot()
+            named = admin.snapshot(names)
+            assert time.monotonic() - start < 2 * 4.0 + 1
+    finally:
+        pair.start()
+    for snapshot in (everything, named):
+        shown = [group.group for group in snapshot.groups if group.group in names]
+        assert sorted(shown) == sorted(left)
+        logs = snapshot.topics["away"].partitions
+        assert (logs[0].log_end_offset, logs[0].error) == (5, None)
+        assert (logs[1].leader, logs[1].log_end_offset) == (None, None)
+        assert logs[1].error == "LEADER_NOT_AVAILABLE"
+        assert ("away-1", "LEADER_NOT_AVAILABLE", 3) in [
+            (error.target, error.code, error.exit_code) for error in snapshot.errors
+        ]
+    missing = {error.target for error in named.errors} - {"away-1"}
+    assert set(names) - set(left) <= missing | {"away-1"}
+
+
+def test_broker_that_comes_back_is_asked_again(pair: KafkaCluster) -> None:
+    """One adapter, before, while and after its broker is away."""
+    commit_offsets(pair.bootstrap, {"back": {}})
+    with ClusterAdmin(ClientSettings(pair.bootstrap), timeout_ms=5_000) as admin:
+        assert len(admin.list_groups().brokers) == 2
+        pair.stop_brokers([2])
+        admin.list_groups()
+        pair.start()
+        listing = admin.list_groups()
+    assert listing.errors == ()
+    assert len(listing.brokers) == 2
+
+
+def test_vanished_topic_is_missing_from_the_topics() -> None:
+    """Its commits are shown; the topic itself is absent; other topics have their bounds."""
+    with KafkaCluster() as cluster:
+        create_topics(cluster.bootstrap, {"still-here": 1})
+        produce(cluster.bootstrap, {("still-here", 0): 4})
+        commit_offsets(cluster.bootstrap, {"mourner": {("still-here", 0): 1}})
+        commit_to_vanished_topic(
+            cluster, "mourner", "was-here", {0: 5}, now_ms=time.time_ns() // 1_000_000
+        )
+        with ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin:
+            snapshot = admin.snapshot(["mourner"])
+        assert snapshot.errors == ()
+        (group,) = snapshot.groups
+        assert (group.offsets or {})["was-here"] == {0: CommittedOffset(5)}
+        assert set(snapshot.topics) == {"still-here"}
+        assert snapshot.topics["still-here"].partitions[0].log_end_offset == 4
+        cluster.stop()
+        with (
+            ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin,
+            pytest.raises(ClusterError, match="nothing listens there"),
+        ):
+            admin.snapshot(["mourner"])

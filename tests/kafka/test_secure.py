@@ -1,0 +1,114 @@
+"""The secure listeners let in whoever may come in, and nobody else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.broker_config import SASL_MECHANISMS, ClusterSpec, SecurityProtocol
+from tests.kafka.official import WarmTools
+
+pytestmark = pytest.mark.kafka
+
+# (listener, mechanism): every way in that the brokers of the tests offer
+WAYS_IN: tuple[tuple[SecurityProtocol, str], ...] = (
+    ("SSL", "PLAIN"),
+    *(("SASL_PLAINTEXT", mechanism) for mechanism in SASL_MECHANISMS),
+    *(("SASL_SSL", mechanism) for mechanism in SASL_MECHANISMS),
+)
+
+
+def brokers_seen(settings: dict[str, str], timeout_s: float = 10) -> int:
+    """How many brokers a client with these properties sees.
+
+    Raises:
+        KafkaException: it was not let in within the time.
+    """
+    quiet: dict[str, str | int | float] = {**settings, "log_level": 0}
+    return len(AdminClient(quiet).list_topics(timeout=timeout_s).brokers)
+
+
+@pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN)
+def test_the_right_credentials_get_in(
+    secure_kafka: KafkaCluster, listener: SecurityProtocol, mechanism: str
+) -> None:
+    """librdkafka gets in with each mechanism over each listener."""
+    assert brokers_seen(secure_kafka.librdkafka_settings(listener, mechanism=mechanism)) == 1
+
+
+@pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN)
+def test_the_official_tool_gets_in_with_the_java_spelling(
+    secure_kafka: KafkaCluster,
+    official: WarmTools,
+    tmp_path: Path,
+    listener: SecurityProtocol,
+    mechanism: str,
+) -> None:
+    """The Java properties that the cluster hands out work too."""
+    settings = secure_kafka.java_settings(listener, mechanism=mechanism)
+    path = tmp_path / "client.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    answer = official.consumer_groups(
+        secure_kafka.addresses(listener), "--command-config", str(path), "--list"
+    )
+    assert (answer.stdout, answer.status) == ("", 0)
+
+
+@pytest.mark.parametrize(("listener", "mechanism"), WAYS_IN[1:])
+def test_a_wrong_password_is_refused(
+    secure_kafka: KafkaCluster, listener: SecurityProtocol, mechanism: str
+) -> None:
+    """SASL with another password does not get in."""
+    settings = secure_kafka.librdkafka_settings(listener, mechanism=mechanism, password="guess")
+    with pytest.raises(KafkaException):
+        brokers_seen(settings, timeout_s=2)
+
+
+def test_a_stranger_authority_is_refused(secure_kafka: KafkaCluster) -> None:
+    """A client that trusts another authority does not talk to the broker."""
+    settings = secure_kafka.librdkafka_settings("SSL")
+    settings["ssl.ca.location"] = str(secure_kafka.tls / "stranger.pem")
+    with pytest.raises(KafkaException):
+        brokers_seen(settings, timeout_s=2)
+
+
+@pytest.fixture(scope="module")
+def strict_kafka() -> Iterator[KafkaCluster]:
+    """A broker with an ACL authorizer that also demands client certificates."""
+    spec = ClusterSpec(
+        protocols=("SSL", "SASL_PLAINTEXT"),
+        users={"alice": "alice-secret", "admin": "admin-secret"},
+        client_certificates=True,
+        acls=True,
+    )
+    with KafkaCluster(spec) as cluster:
+        yield cluster
+
+
+def test_a_client_certificate_is_demanded(strict_kafka: KafkaCluster) -> None:
+    """With the certificate a client gets in, without it none does."""
+    settings = strict_kafka.librdkafka_settings("SSL")
+    assert brokers_seen(settings) == 1
+    del settings["ssl.certificate.location"], settings["ssl.key.location"]
+    with pytest.raises(KafkaException):
+        brokers_seen(settings, timeout_s=2)
+
+
+def test_acls_stop_whoever_they_do_not_name(
+    strict_kafka: KafkaCluster, official: WarmTools, tmp_path: Path
+) -> None:
+    """`admin` may describe a group, `alice` is told that she may not."""
+    said = {}
+    for user in ("admin", "alice"):
+        settings = strict_kafka.java_settings("SASL_PLAINTEXT", user=user)
+        path = tmp_path / f"{user}.properties"
+        path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        said[user] = official.consumer_groups(
+            strict_kafka.addresses("SASL_PLAINTEXT"),
+            *("--command-config", str(path), "--describe", "--group", "anybodys"),
+        ).stdout
+    assert "Group anybodys not found" in said["admin"]
+    assert "GroupAuthorizationException" in said["alice"]

@@ -1,0 +1,32 @@
+"""Waiting for a condition with a deadline: the one place of the tests where time passes."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+class DeadlinePassed(AssertionError):
+    """A condition did not come true in time."""
+
+
+def wait_until(
+    condition: Callable[[], Value], what: str, *, timeout_s: float = 30.0, pause_s: float = 0.05
+) -> Value:
+    """The first true answer of `condition`.
+
+    Args:
+        what: names the condition in the failure.
+        pause_s: between two looks; a real client needs it.
+    Raises:
+        DeadlinePassed: it stayed false for `timeout_s`.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise DeadlinePassed(f"after {timeout_s:g} s still not: {what} (last seen: {value!r})")
+        time.sleep(pause_s)

@@ -1,0 +1,101 @@
+"""Every command line through Kafka's own tool and through ours, on one cluster."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.official import Answer, WarmTools
+from tests.kafka.workload import commit_offsets
+from tests.official.differences import DIFFERENCES
+from tests.official.lines import LINES, Line
+from tests.official.normal import normal, words
+from tests.official.running import run_ours
+
+pytestmark = pytest.mark.kafka
+
+Compared = dict[str, "Comparison"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ours had to answer, what it answered, and the rows of differences that applied."""
+
+    expected: Answer
+    ours: Answer
+    rows: frozenset[str]
+
+
+@pytest.fixture(scope="module")
+def compared(
+    full: KafkaCluster, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
+) -> Compared:
+    """Both answers to every line; the official tool is asked first."""
+    folder = tmp_path_factory.mktemp("official")
+    write_files(folder)
+
+    def ask(line: Line) -> Answer:
+        prepare(line, full.bootstrap)
+        return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
+
+    return {line.text: compare(line, ask, full.bootstrap, folder) for line in LINES}
+
+
+def write_files(folder: Path) -> None:
+    """Files that the lines name."""
+    (folder / "client.properties").write_text("client.id=someone\nretries=3\n")
+
+
+def prepare(line: Line, bootstrap: str) -> None:
+    """Groups that the line changes, as they were."""
+    if line.offsets:
+        with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+            admin.delete_groups(list(line.offsets))
+        commit_offsets(bootstrap, line.offsets)
+
+
+def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: Path) -> Comparison:
+    """One line through both."""
+    expected = ask(line)
+    applied: list[str] = []
+    for difference in DIFFERENCES:
+        changed = difference.expected(line, expected, ask)
+        if changed is not None:
+            expected = changed
+            applied.append(difference.name)
+    prepare(line, bootstrap)
+    ours = run_ours(["official", *line.arguments(bootstrap, str(folder))])
+    return Comparison(expected, ours, frozenset(applied))
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.text)
+def test_line(compared: Compared, line: Line) -> None:
+    """stdout to the byte but for order, exit code, and every word of stderr."""
+    told = compared[line.text]
+    assert normal(told.ours.stdout) == normal(told.expected.stdout)
+    assert told.ours.status == told.expected.status
+    assert said(told.ours.stderr) == said(told.expected.stderr)
+
+
+def said(stderr: str) -> list[list[str]]:
+    """Words of each line, in the order of lines; ours may add hints and begin with `error:`."""
+    lines = (line.removeprefix("error: ") for line in stderr.splitlines())
+    return sorted(words(line) for line in lines if line and not line.startswith("hint: "))
+
+
+@pytest.mark.parametrize("name", [difference.name for difference in DIFFERENCES])
+def test_every_difference_is_met(compared: Compared, name: str) -> None:
+    """A row that no line needs is no difference."""
+    assert any(name in told.rows for told in compared.values())
+
+
+def test_there_are_enough_lines() -> None:
+    """At least 80, each once; all actions are among them."""
+    assert len({line.text for line in LINES}) == len(LINES) >= 80
+    text = " ".join(line.text for line in LINES)
+    assert set(re.findall(r"--(?:list|describe|delete|reset-offsets|delete-offsets)\b", text))
