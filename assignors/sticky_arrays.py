@@ -32,8 +32,7 @@ def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> Com
     order = view.copied(range(len(view.members)))
     quotas = share_out(counts.tolist(), order, view.ranks, view.table.total)
     keep = np.array(quotas.keep)
-    before = np.cumsum(counts) - counts
-    kept = np.arange(len(claimed)) - before[owner] < keep[owner]
+    kept = np.arange(len(claimed)) < np.repeat(np.cumsum(counts) - counts + keep, counts)
     held = np.zeros(view.table.total, dtype=bool)
     held[claimed[kept]] = True
     free = np.flatnonzero(~held).astype(np.int32)
@@ -43,19 +42,37 @@ def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> Com
         moving = _moving(claims, free, takers, claimed[~kept], owner[~kept], view.table.total)
         withheld = dict(zip(free[moving].tolist(), takers[moving].tolist(), strict=True))
         free, takers = free[~moving], takers[~moving]
-    owners = np.concatenate([owner[kept].astype(small), takers])
-    numbers = np.concatenate([claimed[kept], free])
-    sizes = np.bincount(owners, minlength=len(view.members))
+    sizes = keep + np.bincount(takers, minlength=len(view.members))
     assignment = CompactAssignment(
         view.member_ids,
         view.table,
         np.concatenate([[0], np.cumsum(sizes)]),
-        numbers[np.argsort(owners, kind="stable")],
+        _merged(claimed[kept], keep, free, takers),
         faults=claims.faults,
         withheld=withheld,
         generation=claims.newest,
     )
     return view.answer(assignment, constrained_copies(len(view.members)))
+
+
+def _merged(kept: "Numbers", keep: "Numbers", free: "Numbers", takers: "Owners") -> "Numbers":
+    """Partitions member after member: what each keeps, then what it is given.
+
+    Args:
+        kept: member after member.
+        keep: how many each member keeps.
+        free: partitions to give.
+        takers: the member that gets each of them.
+    """
+    import numpy as np
+
+    if 4 * len(free) < len(kept):  # a few between many
+        few = np.argsort(takers, kind="stable")
+        return np.insert(kept, np.cumsum(keep)[takers[few]], free[few])
+    owner = np.repeat(np.arange(len(keep), dtype=takers.dtype), keep)
+    order = np.argsort(np.concatenate([owner, takers]), kind="stable")
+    merged: Numbers = np.concatenate([kept, free])[order]
+    return merged
 
 
 def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]":

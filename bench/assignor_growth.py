@@ -1,6 +1,7 @@
 """A table of our assignors' times over sizes: `python -m bench.assignor_growth`.
 
-Ten times the partitions should cost about ten times the time, and a small group next to nothing.
+Processor time, so that a busy machine does not disturb the comparison. Ten times the partitions
+should cost about ten times the time, and a small group next to nothing.
 """
 
 from bench.assignor_child import measure
@@ -22,13 +23,13 @@ ROWS = (
 
 
 def main() -> None:
-    """Print the table, in milliseconds a call, warm."""
+    """Print the table: milliseconds of processor time a call, warm."""
     heads = [f"{topics * parts:,} x {members:,}" for topics, parts, members in SIZES]
     print(f"| strategy | {' | '.join(heads)} |")
     print("|---" * (len(SIZES) + 1) + "|")
     for strategy, mode in ROWS:
         cells = [
-            f"{measure(Shape(strategy, topics, parts, members, mode), 3)['warm_ms']} ms"
+            f"{measure(Shape(strategy, topics, parts, members, mode), 3)['cpu_ms']} ms"
             for topics, parts, members in SIZES
         ]
         print(f"| {strategy}, {mode} | {' | '.join(cells)} |", flush=True)

@@ -28,7 +28,7 @@ class BesideDuckDB:
     series: int
     captures: int
     max_times: float
-    rounds: int = 3
+    rounds: int = 2
 
     @property
     def target(self) -> str:

@@ -95,7 +95,7 @@ class BesideDefaults:
     name: str
     groups: int
     min_ratio: float
-    rounds: int = 3
+    rounds: int = 2
 
     @property
     def target(self) -> str:

@@ -53,7 +53,6 @@ def render_figures(report: Report) -> str:
             f" {machine['cores']} cores and {machine['memory_gib']} GiB, Python"
             f" {machine['python']}. Strategies (partitions x members): one call in a warm process,"
             f" beside the Java class in a warm JVM; memory is what the call adds, Java's its heap."
-            " Lag reports over captures: whole processes, beside DuckDB on the same Parquet."
         ),
         "",
         "| | kgroups | official tool | times faster | peak memory | target | |",

@@ -13,12 +13,13 @@ from kgroups.cli.commands import (
     describe,
     lag,
     list,
+    official,
     plan,
     sandbox,
     snapshot,
 )
 from kgroups.cli.exits import show_error, write_lines
-from kgroups.cli.official.dispatch import official_arguments
+from kgroups.cli.official.dispatch import official_arguments, record_arguments
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, KgroupsError
@@ -62,6 +63,7 @@ NOUNS = (
     coordinator,
     snapshot,
     sandbox,
+    official,
     completion,
     complete,
 )
@@ -101,11 +103,12 @@ def main() -> None:
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        official = official_arguments(sys.argv[1:], command_names())
-        if official is not None:
-            from kgroups.cli.official.run import run_groups
-
-            sys.exit(run_groups(official))
+        in_official_words = official_arguments(sys.argv[1:], command_names())
+        if in_official_words is not None:
+            official.run(in_official_words)
+        records = record_arguments(sys.argv[1:])
+        if records is not None:
+            official.run_delete_records(records)
         app(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 if TYPE_CHECKING:
     from kgroups.core.planning.changes import Change, Dialect
     from kgroups.core.planning.plan import Plan
+
+NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 # Fields of `PlanTexts` that change a group, with their options.
 CHANGE_OPTIONS: Mapping[str, str] = {
@@ -157,6 +160,35 @@ def read_source(
     return PlanSource(snapshot, scenario.changes, scenario.leaders)
 
 
+def plan_all(
+    printer: Printer,
+    source: PlanSource,
+    texts: PlanTexts,
+    assignors: Sequence[str],
+    *,
+    strict: bool,
+) -> tuple[list[Item], list[ItemError]]:
+    """The plans of all groups under all assignors, and what failed.
+
+    Args:
+        assignors: names; none: each group's own.
+        strict: whether a group of a type that has no plans is a failure; a note otherwise.
+    """
+    items: list[Item] = []
+    errors = list(source.snapshot.errors)
+    verbose = printer.options.verbose
+    for group, name in product(source.snapshot.groups, assignors or (None,)):
+        item = plan_or_error(source, group, texts, name, errors, verbose=verbose)
+        if item is not None:
+            items.append(item)
+    if strict:
+        return items, errors
+    for error in errors:
+        if error.code == NOT_PLANNED:  # nobody asked for these groups by name
+            printer.note(f"left out: {error.message}")
+    return items, [error for error in errors if error.code != NOT_PLANNED]
+
+
 def plan_or_error(
     source: PlanSource,
     group: Group,
@@ -201,7 +233,8 @@ def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemErro
     for text in conditions:
         condition = parse_condition(text)
         each = plan.outcome_metrics or (plan.metrics,)
-        answers = [condition.holds(metrics) for metrics in each]
+        unsure = plan.confidence == "counts"
+        answers = [condition.holds(metrics, sizes_only=unsure) for metrics in each]
         if True in answers:
             count = answers.count(True)
             where = f" in {count} of {len(answers)} outcomes" if len(answers) > 1 else ""
@@ -209,7 +242,8 @@ def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemErro
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            message = f"`{condition.text}` cannot be told: a figure is not known"
+            why = "which partitions move is not known" if unsure else "a figure is not known"
+            message = f"`{condition.text}` cannot be told: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)
 
 

@@ -17,6 +17,7 @@ METRIC_COLUMNS = (
     Column("kept", "KEPT", right=True),
     Column("moved", "MOVED", right=True),
     Column("newly_assigned", "NEW", right=True, quiet=(0,)),
+    Column("lost", "LOST", right=True, quiet=(0,)),
     Column("unassigned", "UNASSIGNED", right=True, quiet=(0,)),
     Column("partitions_min", "MIN", right=True),
     Column("partitions_max", "MAX", right=True),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-import re2  # type: ignore[import-untyped]
+import re2
 
 from kgroups.core.coordinator.ports import Matches, PatternError
 

@@ -43,10 +43,11 @@ BY
   group (default)  topic  partition  member  client  host
   with --assignor: member (default)  group  client  host  assignor
 
-With --captures DIR the report is over a window of time, from what `lag collect`
-left there, and has rates, lag in seconds with the method that found it, time to
-catch up, trend, Burrow's verdict with its rule, and the time until retention
-reaches the commit. TIME is 2026-11-20T22:00Z or, without an offset, local time.
+With --captures DIR the report is over a window of time, from what
+`lag collect` left there, and has rates, lag in seconds with the method that
+found it, time to catch up, trend, Burrow's verdict with its rule, and the
+time until retention reaches the commit. TIME is 2026-11-20T22:00Z or,
+without an offset, local time.
 
 With --assignor A[,B] every group is planned with these assignors too, and the
 report shows lag as it is beside lag as it would be (planned_...).
@@ -58,15 +59,16 @@ EXAMPLES
   kgroups lag report --master spark://spark:7077
   kgroups lag report --remote sc://spark:15002
   kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
-  kgroups lag report --captures ~/captures --since 2026-11-20T22:00Z --where "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
 """
 
 HISTORY_HELP = """Report what groups committed and when, out of __consumer_offsets.
 
-Works on a cluster that nobody collected: the topic holds every commit with its
-time since its last compaction, which keeps only the newest of each partition.
-Lag is that of now; where the log ended then, the topic does not know, so rates in
-are unknown. Commit times tell a reader that stopped from one that stands still.
+Works on a cluster that nobody collected: the topic holds every commit with
+its time since its last compaction, which keeps only the newest of each
+partition. Lag is that of now; where the log ended then, the topic does not
+know, so rates in are unknown. Commit times tell a reader that stopped from
+one that stands still.
 Needs READ on __consumer_offsets, and Java 17.
 
 EXAMPLES

@@ -22,8 +22,9 @@ COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
 COLLECT_HELP = """Append a capture of the cluster's groups to a folder of Parquet files.
 
-A capture is every group's commits, members and the bounds of what it reads, with
-its time. `kgroups lag report --captures DIR` answers from them. Needs no Java.
+A capture is every group's commits, members and the bounds of what it reads,
+with its time. `kgroups lag report --captures DIR` answers from them. Needs
+no Java.
 
 Files appear whole or not at all, and several collectors may share a folder:
   DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet

@@ -1,6 +1,5 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,9 +11,8 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of, split_names
-from kgroups.cli.plan_texts import PlanTexts, plan_or_error, read_source
+from kgroups.cli.plan_texts import PlanTexts, plan_all, read_source
 from kgroups.cli.planned import plan_report
-from kgroups.cli.table import Item
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
@@ -52,8 +50,9 @@ ASSIGNORS
 CONFIDENCE
   exact     follows from what is known
   outcomes  depends on ids that do not exist yet; --outcomes shows them all
-  likely    client libraries that may lead disagree: see --as
-  counts    how many move is sure, which ones is not
+  likely    client libraries that may lead disagree (see --as), or there are
+            too many orders of ids to try all
+  counts    how many partitions members get is sure, which ones is not
 
 VIEWS
   --metrics, --members, --moves, --rounds and --outcomes choose tables;
@@ -183,12 +182,7 @@ def plan(
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
-    errors = list(source.snapshot.errors)
-    items: list[Item] = []
-    for group, name in product(source.snapshot.groups, assignors or (None,)):
-        item = plan_or_error(source, group, texts, name, errors, verbose=printer.options.verbose)
-        if item is not None:
-            items.append(item)
+    items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
     flags = {
         "metrics": metrics,
         "members": members,

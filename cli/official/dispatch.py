@@ -8,6 +8,7 @@ from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS, Option
 from kgroups.cli.params import GLOBAL_OPTIONS
 
 FORCED: Final = "official"
+RECORDS: Final = "delete-records"
 
 # Options that may stand before an action or a command, of both grammars.
 _KNOWN: Final = {
@@ -41,6 +42,14 @@ def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[
     except ParseError:
         return _unreadable(words, commands)
     return None
+
+
+def record_arguments(words: Sequence[str]) -> list[str] | None:
+    """The arguments for kafka-delete-records.sh; None if the line is not one of its."""
+    if words[:1] != [RECORDS]:
+        return None
+    names = {word.lstrip("-").partition("=")[0] for word in words[1:] if word.startswith("-")}
+    return list(words[1:]) if "offset-json-file" in names else None
 
 
 def _unreadable(words: Sequence[str], commands: Collection[str]) -> list[str] | None:

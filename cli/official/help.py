@@ -1,6 +1,7 @@
 """The help page of a tool's options."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Final
 
 from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS, Option
@@ -24,6 +25,7 @@ records of partitions below an offset. FILE holds
 offset -1 is the end of the log.
 """
 _INDENT: Final = 34
+_WIDTH: Final = 80
 
 
 def groups_page() -> str:
@@ -41,5 +43,7 @@ def _page(intro: str, options: Sequence[Option]) -> str:
     for option in options:
         value = {"nothing": "", "value": f" {option.value}", "maybe": f" [{option.value}]"}
         left = f"  --{option.name}{value[option.takes]}"
-        lines.append(f"{left:<{_INDENT}}{option.help}")
+        first, *more = wrap(option.help, _WIDTH - _INDENT)
+        lines.append(f"{left:<{_INDENT}}{first}")
+        lines += [" " * _INDENT + line for line in more]
     return f"{intro}\nOptions:\n" + "\n".join(lines) + "\n"

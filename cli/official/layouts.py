@@ -5,11 +5,13 @@ a column is as wide as its longest cell but never narrower than the tool makes i
 counted as Java counts them: in UTF-16 units, not in columns of a terminal.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.snapshot import Broker, ClusterSnapshot, CommittedOffset, Group, Member
+
+View = Literal["offsets", "members", "state"]
 
 NOTHING: Final = "-"
 REBALANCING: Final = frozenset(
@@ -79,6 +81,33 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, end: str 
 def cell(value: object) -> str:
     """A value as text; what is not known is a dash."""
     return NOTHING if value is None or value == "" else str(value)
+
+
+def list_text(groups: Iterable[Group], *, types: bool, states: bool) -> str:
+    """The listing: names alone, or a table with types, states or both."""
+    found = sorted(groups, key=lambda group: java_order(group.group))
+    if types or states:
+        return group_table(found, types=types, states=states)
+    return "".join(f"{group.group}\n" for group in found)
+
+
+def described_text(
+    snapshot: ClusterSnapshot, views: Sequence[str], *, verbose: bool
+) -> Iterator[str]:
+    """The tables of all groups of a snapshot, one view after the other."""
+    groups = sorted(snapshot.groups, key=lambda group: java_order(group.group))
+    for view in views:
+        for group in groups:
+            yield group_text(snapshot, group, view, verbose=verbose)
+
+
+def group_text(snapshot: ClusterSnapshot, group: Group, view: str, *, verbose: bool) -> str:
+    """One group's table."""
+    if view == "offsets":
+        return offset_table(group.group, offset_lines(snapshot, group), verbose=verbose)
+    if view == "members":
+        return member_table(group, verbose=verbose)
+    return state_table(group, snapshot.broker(group.coordinator), verbose=verbose)
 
 
 def group_table(groups: Iterable[Group], *, types: bool, states: bool) -> str:

@@ -1,11 +1,11 @@
 """What changes nothing: `--list`, `--describe`, `--validate-regex`."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
 from kgroups.cli.official import layouts
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.cluster import open_cluster
+from kgroups.cli.official.layouts import View
 from kgroups.cli.official.streams import fail, fail_command, notice, show
 from kgroups.cli.official.validation import states_of, types_of
 from kgroups.cli.official.words import (
@@ -19,8 +19,6 @@ from kgroups.cli.official.words import (
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS
 from kgroups.core.snapshot import ClusterSnapshot, Group
-
-View = Literal["offsets", "members", "state"]
 
 
 def validate_regex(arguments: Arguments) -> int:
@@ -51,18 +49,10 @@ def list_groups(arguments: Arguments) -> int:
             fail_command(wrapper + list_failure(error), error.hint or error.message)
             return 1
     groups = [group for group in listing.groups if is_consumer_group(group)]
-    show(list_text(groups, types=with_types, states=with_states))
+    show(layouts.list_text(groups, types=with_types, states=with_states))
     for broken in listing.errors:
         fail_command(list_failure(broken), f"{broken.target}: {broken.message}")
     return 1 if listing.errors else 0
-
-
-def list_text(groups: Iterable[Group], *, types: bool, states: bool) -> str:
-    """The listing: names alone, or a table."""
-    found = sorted(groups, key=lambda group: layouts.java_order(group.group))
-    if types or states:
-        return layouts.group_table(found, types=types, states=states)
-    return "".join(f"{group.group}\n" for group in found)
 
 
 def is_consumer_group(group: Group) -> bool:
@@ -115,7 +105,7 @@ def show_described(
     failed = False
     for view in views:
         for group in sorted(snapshot.groups, key=lambda group: layouts.java_order(group.group)):
-            problem = _not_a_consumer_group(group)
+            problem = not_a_consumer_group(group)
             if problem is None:
                 _show_group(snapshot, group, view, verbose=verbose)
             elif names is not None and view == views[0]:
@@ -134,17 +124,10 @@ def _show_group(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose:
     words = layouts.notice(group)
     if words is not None:
         notice(words)
-    if view == "offsets":
-        lines = layouts.offset_lines(snapshot, group)
-        show(layouts.offset_table(group.group, lines, verbose=verbose))
-    elif view == "members":
-        show(layouts.member_table(group, verbose=verbose))
-    else:
-        coordinator = snapshot.broker(group.coordinator)
-        show(layouts.state_table(group, coordinator, verbose=verbose))
+    show(layouts.group_text(snapshot, group, view, verbose=verbose))
 
 
-def _not_a_consumer_group(group: Group) -> str | None:
+def not_a_consumer_group(group: Group) -> str | None:
     """Why the tool does not describe a group; None if it does."""
     if is_consumer_group(group):
         return None

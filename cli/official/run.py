@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.exits import show_error
-from kgroups.cli.official import deleting, reading
+from kgroups.cli.official import deleting, forgetting, reading, resetting
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.cluster import NoClient
 from kgroups.cli.official.help import groups_page
@@ -19,6 +19,8 @@ RUN: Final[Mapping[str, Action]] = {
     "list": reading.list_groups,
     "describe": reading.describe,
     "delete": deleting.delete,
+    "delete-offsets": forgetting.delete_offsets,
+    "reset-offsets": resetting.reset_offsets,
     "validate-regex": reading.validate_regex,
 }
 

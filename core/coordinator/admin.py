@@ -94,9 +94,11 @@ def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> No
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     listed = (
-        ListedGroup(group_id, group.listed_protocol_type(), group.state_name(), group.kind.value)
-        for group_id, group in shard.shown_groups()
-        if shard.check_place(group_id) is ErrorCode.NONE
+        ListedGroup(
+            group.group_id, group.listed_protocol_type(), group.state_name(), group.kind.value
+        )
+        for group in shard.shown_groups()
+        if shard.check_place(group.group_id) is ErrorCode.NONE
     )
     passing = tuple(
         one

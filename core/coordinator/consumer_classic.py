@@ -74,7 +74,7 @@ def _join_empty(
         shard.write(group.partition, group.tombstones())
     else:
         # As in Kafka 4.3: the group is gone from memory and back after a reload.
-        shard.drop_unlogged(group.group_id, "a classic member asked for it")
+        shard.forget_unwritten(group.group_id, "a classic member asked for it")
     join_no_group(shard, token, request, None)
 
 

@@ -98,7 +98,8 @@ class Shard:
         self.background: deque[Callable[[], None]] = deque()
         self.sequence = 0
         self._after = 0
-        self._dropped: dict[str, tuple[Group, int]] = {}
+        self._unwritten: dict[str, Group] = {}
+        self._unwritten_at = -1
         self._undo: dict[int, tuple[list[Undo], Failed | None]] = {}
 
     # ------------------------------------------------------------------ effects
@@ -243,21 +244,24 @@ class Shard:
 
     def shown_group(self, group_id: str) -> Group | None:
         """The group as answers to readers show it; None if there is none, or none yet."""
-        dropped = self._dropped.get(group_id)
-        if dropped is not None and dropped[1] == self.sequence:
-            return dropped[0]
         group = self.groups.get(group_id)
-        return group if group is not None and group.hidden_until < self.sequence else None
+        if group is not None:
+            return group if group.hidden_until < self.sequence else None
+        return self._unwritten.get(group_id) if self._unwritten_at == self.sequence else None
 
-    def shown_groups(self) -> list[tuple[str, Group]]:
-        """Groups as answers to readers show them, by id."""
-        ids = sorted({*self.groups, *self._dropped})
-        shown = ((group_id, self.shown_group(group_id)) for group_id in ids)
-        return [(group_id, group) for group_id, group in shown if group is not None]
+    def shown_groups(self) -> list[Group]:
+        """Every group that answers to readers show, by group id."""
+        names = set(self.groups)
+        if self._unwritten_at == self.sequence:
+            names.update(self._unwritten)
+        shown = (self.shown_group(group_id) for group_id in sorted(names))
+        return [group for group in shown if group is not None]
 
-    def drop_unlogged(self, group_id: str, reason: str) -> None:
-        """Forget a group that is still in the log: readers see it until the log grows."""
-        self._dropped[group_id] = (self.groups[group_id], self.sequence)
+    def forget_unwritten(self, group_id: str, reason: str) -> None:
+        """Forget a group without a record that says so: readers see it until the log grows."""
+        if self._unwritten_at != self.sequence:
+            self._unwritten, self._unwritten_at = {}, self.sequence
+        self._unwritten[group_id] = self.groups[group_id]
         self.remove_group(group_id, reason)
 
     def remove_group(self, group_id: str, reason: str) -> Undo:

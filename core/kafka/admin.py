@@ -193,6 +193,23 @@ class ClusterAdmin:
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
+    def over_wire(self, question: "Callable[[Cluster, Deadline], Awaitable[Result]]") -> Result:
+        """What a question gives that only the wire client can put.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or only through librdkafka.
+        """
+
+        async def ask(client: "WireClient", deadline: "Deadline") -> Result:
+            return await question(client.cluster, deadline)
+
+        def refuse(_: "LibrdkafkaClient") -> Result:
+            raise BrokerFailure(
+                "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
+            )
+
+        return self._run(ask, refuse)
+
     def _run(
         self,
         over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",

@@ -34,6 +34,11 @@ class WireClient:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
+    @property
+    def cluster(self) -> Cluster:
+        """The brokers that are asked."""
+        return self._cluster
+
     async def list_groups(self, deadline: Deadline) -> GroupListing:
         """Every group of the cluster, with its state.
 

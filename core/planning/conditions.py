@@ -47,6 +47,21 @@ WHOLES: Final[Mapping[str, str]] = {
     "idle_members": "members",
 }
 
+# What follows from the sizes of shares, whichever partitions are in them.
+BY_SIZE: Final = frozenset(
+    {
+        "partitions",
+        "members",
+        "newly_assigned",
+        "lost",
+        "partitions_min",
+        "partitions_max",
+        "stddev",
+        "idle_members",
+        "unassigned",
+    }
+)
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<sign>>=|<=|==|!=|>|<)|(?P<word>[A-Za-z_][\w-]*)|(?P<number>\d+(?:\.\d+)?%?))"
 )
@@ -65,10 +80,10 @@ class Comparison:
     percent: bool
     text: str
 
-    def holds(self, metrics: Metrics) -> bool | None:
+    def holds(self, metrics: Metrics, *, sizes_only: bool = False) -> bool | None:
         """Whether it is so; None if the figure is not known."""
         value = getattr(metrics, self.figure)
-        if value is None:
+        if value is None or (sizes_only and self.figure not in BY_SIZE):
             return None
         if self.percent:
             whole = getattr(metrics, WHOLES[self.figure])
@@ -83,9 +98,17 @@ class Condition:
     any_of: tuple[tuple[Comparison, ...], ...]
     text: str
 
-    def holds(self, metrics: Metrics) -> bool | None:
-        """Whether it is so; None if that depends on a figure that is not known."""
-        answers = [_all([each.holds(metrics) for each in part]) for part in self.any_of]
+    def holds(self, metrics: Metrics, *, sizes_only: bool = False) -> bool | None:
+        """Whether it is so; None if that depends on a figure that is not known.
+
+        Args:
+            sizes_only: whether only figures that follow from the sizes of shares are known: a
+                plan whose confidence is `counts`.
+        """
+        answers = [
+            _all([each.holds(metrics, sizes_only=sizes_only) for each in part])
+            for part in self.any_of
+        ]
         return True if True in answers else None if None in answers else False
 
 

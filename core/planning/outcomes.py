@@ -6,13 +6,14 @@ drawn, sorted into classes that no strategy can tell apart, and one of each clas
 different ends are the set of outcomes, and the draws that lead to each tell how likely it is.
 """
 
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.javahash import copied_set_capacity, hash_order, utf16_key
 from kgroups.assignors.target import uuid_halves, uuid_hash
-from kgroups.core.planning.joiners import broker_order, classic_id, consumer_id, drawn_uuid
+from kgroups.core.planning.joiners import classic_id, consumer_id, drawn_uuid, leader_order
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Settled, Shares
 
@@ -23,6 +24,7 @@ RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
 # Strategies whose members' shares follow from one of the two orders alone.
 TEXT_ORDER_ONLY: Final = frozenset({"range", "roundrobin", "lag"})
 HASH_ORDER_ONLY: Final = frozenset({"uniform"})
+STICKY_FAMILY: Final = frozenset({"sticky", "cooperative-sticky"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class Outcomes:
     """The ways in which the rebalance can end, the likeliest first.
 
     Args:
-        complete: whether every class of drawn ids was run.
+        complete: whether every class of drawn ids was run, and none was drawn only once, so
+            that there hardly is one that was not drawn at all.
     """
 
     each: tuple[Outcome, ...]
@@ -90,7 +93,8 @@ def find_outcomes(
         Outcome(_renamed(run(draw), draw.ids, unknown), float(weight))
         for draw, weight in ranked[:allowed]
     ]
-    return Outcomes(_united(each), complete=len(classes) <= allowed)
+    rare = any(weight == 1 for _, weight in classes.values())
+    return Outcomes(_united(each), complete=len(classes) <= allowed and not rare)
 
 
 def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
@@ -137,22 +141,47 @@ def _classes(
     staying = [s.member.member_id for s in roster.seats if not s.joins]
     certain = [name for name in known if name not in set(staying)]
     draws = max(DRAWS // (1 + len(known) // 64), 64)
+    by_text, by_hash = _orders_that_matter(roster, strategy_name)
+    keys = sorted(utf16_key(name) for name in known)
     classes: dict[object, tuple[Draw, int]] = {}
     for number in range(draws):
         draw = _draw(roster.group.group, unknown, new_topics, number)
         new = list(draw.ids.values())
-        text = _ranks(sorted([*known, *new], key=utf16_key), new)
-        hashed = _ranks(broker_order(present, staying, [*certain, *new]), new)
-        topics = _topic_orders(roster, draw) if new_topics else ()
-        if strategy_name in TEXT_ORDER_ONLY:
-            key: object = text
-        elif strategy_name in HASH_ORDER_ONLY:
-            key = (hashed, topics)
-        else:
-            key = (text, hashed, topics)
+        key = (
+            _places(keys, new) if by_text else (),
+            _ranks(leader_order(present, staying, [*certain, *new]), new) if by_hash else (),
+            _topic_orders(roster, draw) if new_topics else (),
+        )
         first, weight = classes.get(key, (draw, 0))
         classes[key] = (first, weight + 1)
     return classes
+
+
+def _orders_that_matter(roster: Roster, strategy_name: str) -> tuple[bool, bool]:
+    """Whether a strategy can see a newcomer's place in text order, and in hash order.
+
+    The sticky strategies look at hash order to decide who keeps a surplus. In a group of equal
+    subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it.
+    """
+    if strategy_name in TEXT_ORDER_ONLY:
+        return True, False
+    if strategy_name in HASH_ORDER_ONLY:
+        return False, True
+    if strategy_name in STICKY_FAMILY:
+        subscriptions = {frozenset(seat.topics) for seat in roster.seats}
+        topics = next(iter(subscriptions))
+        partitions = sum(
+            len(roster.topics[name].partitions) for name in topics if name in roster.topics
+        )
+        if len(subscriptions) == 1 and partitions >= len(roster.seats):
+            return True, False
+    return True, True
+
+
+def _places(keys: Sequence[bytes], new: Sequence[str]) -> tuple[int, ...]:
+    """The place of each newcomer in text order, among the known and the other newcomers."""
+    own = [utf16_key(name) for name in new]
+    return tuple(bisect(keys, key) + sum(other < key for other in own) for key in own)
 
 
 def _topic_orders(roster: Roster, draw: Draw) -> tuple[tuple[str, ...], ...]:

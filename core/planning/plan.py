@@ -65,8 +65,9 @@ class Plan:
         leader_client: whose rules were used for a classic group; None server side.
         confidence: `exact`: it follows from what is known, whichever client leads; `outcomes`:
             it depends on ids that do not exist yet, and `outcomes` are all that can happen;
-            `likely`: client libraries that may lead disagree, and the likeliest is shown;
-            `counts`: sizes and the number of moves are sure, which partitions move is not;
+            `likely`: client libraries that may lead disagree, and the likeliest is shown, or
+            there are too many orders of ids to try all;
+            `counts`: how many partitions members get is sure, which ones is not;
             None: nothing was predicted.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.
@@ -211,7 +212,7 @@ def _confidence(
     if not strategies[0].exact:
         return "counts"
     if len(outcomes.each) == 1:
-        return "exact"
+        return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
 
 
@@ -271,7 +272,10 @@ def _doubts(settled: Settled, outcomes: Outcomes) -> list[str]:
             f" is the likeliest ({outcomes.each[0].share:.0%})"
         )
     if not outcomes.complete:
-        notes.append("the group is too large to try every order of ids: outcomes are a sample")
+        notes.append(
+            "there are more orders of ids that do not exist yet than were tried: the outcomes are"
+            " a sample"
+        )
     if not settled.settled:
         notes.append(f"the group is still moving after {len(settled.steps)} rounds")
     return notes

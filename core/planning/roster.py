@@ -118,6 +118,11 @@ def _members(group: Group) -> tuple[Member, ...]:
             f"`{group.group}` is a {group.type} group; a dry run knows consumer groups only",
             code="UNSUPPORTED_GROUP_TYPE",
         )
+    if group.protocol_type not in (None, "", "consumer"):
+        raise RefusedError(
+            f"`{group.group}` is a group of `{group.protocol_type}`, which assigns no partitions",
+            code="UNSUPPORTED_GROUP_TYPE",
+        )
     if group.members is None:
         raise UsageError(
             f"the members of `{group.group}` are not known", hint="take the snapshot with members"
@@ -150,10 +155,10 @@ def _say_what_is_not_known(draft: _Draft, changes: Sequence[Change]) -> None:
     """A note where a topic is added and members may subscribe by a pattern that does not show."""
     added = [change.topic for change in changes if isinstance(change, AddTopic)]
     said = any(isinstance(change, Pattern | Subscribe) for change in changes)
-    classic = any(seat.member.member_protocol == "classic" for seat in draft.seats)
-    if added and classic and not said:
+    hidden = any(seat.pattern is None for seat in draft.seats)
+    if added and hidden and not said:
         draft.notes.append(
-            "classic members show the names that a pattern stood for, not the pattern: if they"
+            "members show the names that a client's pattern stood for, not the pattern: if they"
             f" subscribe by one, say it with `--pattern`, or nobody reads {', '.join(added)}"
         )
 

@@ -110,6 +110,6 @@ def _load(name: str, library: str) -> Assignor:
 
 def _inexact_note(library: str, name: str) -> str:
     return (
-        f"a {library} leader's `{name}` keeps as many partitions as shown, but it may choose other"
-        " ones to move"
+        f"a {library} leader's `{name}` makes shares as even as shown, but it may choose other"
+        " partitions, and move a few more"
     )

@@ -46,6 +46,7 @@ class Result:
     """What was predicted and what came.
 
     Args:
+        leader: the client library that the plan took for the leader's; None server side.
         confidence: of the plan, made before the change.
         outcomes: how many it named.
     """
@@ -59,6 +60,7 @@ class Result:
     confidence: str
     outcomes: int
     verdict: Verdict
+    leader: str | None = None
     detail: str = ""
 
 
@@ -132,6 +134,7 @@ def _one_change(bootstrap: str, admin: ClusterAdmin, driven: DrivenGroup, step: 
         confidence=plan.confidence or "none",
         outcomes=len(plan.outcomes.each),
         verdict=verdict,
+        leader=plan.leader_client,
         detail=detail,
     )
 

@@ -114,3 +114,10 @@ def test_every_strategy_and_kind_of_change_is_among_the_exact(results: list[Resu
     exact = [each for each in results if each.verdict == "exact"]
     assert {each.strategy for each in exact} == STRATEGIES
     assert {each.kind for each in exact} == CHANGE_KINDS
+
+
+def test_the_leaders_library_is_told_from_its_members(results: list[Result]) -> None:
+    """What real members send shows which library they use; coordinators have none."""
+    told = {(each.library, each.leader) for each in results if "server" not in each.strategy}
+    assert told == {("java", "java"), ("librdkafka", "librdkafka")}
+    assert {each.leader for each in results if "server" in each.strategy} == {None}

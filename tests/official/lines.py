@@ -24,6 +24,11 @@ class Line:
     unknown: tuple[str, ...] = ()
     offsets: Mapping[str, Offsets] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The line with the tool's name before it where that is not the usual one."""
+        return self.text if self.tool == "consumer-groups" else f"{self.tool} {self.text}"
+
     def arguments(self, bootstrap: str, folder: str) -> list[str]:
         """The words of the line."""
         return [
@@ -210,10 +215,155 @@ _DELETING = (
     Line("--bootstrap-server 127.0.0.1:1 --delete --all-groups --timeout 300"),
     _seeded("--bootstrap-server {b} --delete --group nobody --group del-a", "del-a"),
     _seeded(
-        "--bootstrap-server {b} --delete --group live-static --group del-a --group nobody --group del-b",
+        "--bootstrap-server {b} --delete --group live-static --group del-a --group nobody"
+        " --group del-b",
         "del-a",
         "del-b",
     ),
 )
 
-LINES = (*map(Line, _NO_BROKER_NEEDED), *map(Line, _READING), *_FAILING, *_DELETING)
+_FIVE = {("reset-a", 0): 40, ("reset-a", 1): 41, ("reset-b", 0): 7}
+
+
+def _reset(options: str, *groups: str, at: str = "--dry-run") -> Line:
+    """A reset of groups that stand at offsets of `reset-a` and `reset-b`."""
+    names = groups or ("res-a",)
+    selected = " ".join(f"--group {shlex.quote(name)}" for name in names)
+    return Line(
+        f"--bootstrap-server {{b}} --reset-offsets {selected} {at} {options}",
+        offsets=dict.fromkeys(names, _FIVE),
+    )
+
+
+_RESETTING = (
+    _reset("--all-topics --to-earliest"),
+    _reset("--all-topics --to-latest"),
+    _reset("--all-topics --to-current", at="--execute"),
+    _reset("--topic reset-a --to-latest", at="--execute"),
+    _reset("--topic reset-a:0,1 --to-offset 50", at="--execute"),
+    _reset("--topic reset-a:1 --topic reset-b:0 --to-offset 1"),
+    _reset("--topic reset-a:1, --topic reset-b --to-earliest", at="--execute"),
+    _reset("--all-topics --to-offset 5000"),
+    _reset("--all-topics --to-offset -5"),
+    _reset("--all-topics --to-offset abc"),
+    _reset("--all-topics --shift-by 30"),
+    _reset("--all-topics --shift-by -30", at="--execute"),
+    _reset("--all-topics --shift-by=-300"),
+    _reset("--all-topics --shift-by 300"),
+    _reset("--topic reset-b --shift-by 1"),
+    _reset("--all-topics --by-duration PT1H"),
+    _reset("--all-topics --by-duration p1dt1h"),
+    _reset("--all-topics --by-duration P1W"),
+    _reset("--all-topics --by-duration -PT1H"),
+    _reset("--all-topics --to-datetime 2020-01-01T00:00:00.000"),
+    _reset("--all-topics --to-datetime 2020-01-01T00:00:00.000Z"),
+    _reset("--all-topics --to-datetime 2020-01-01T00:00:00.000+05:30"),
+    _reset("--all-topics --to-datetime 2033-01-01T00:00:00.000"),
+    _reset("--all-topics --to-datetime 2020-01-01"),
+    _reset("--all-topics --to-datetime 2020-13-01T00:00:00.000"),
+    _reset("--all-topics --to-datetime 2020-01-01T00:00:00"),
+    _reset("--all-topics --to-earliest", at=""),
+    _reset("--all-topics --to-earliest --export"),
+    _reset("--all-topics --to-earliest --export", "res-a", "res-b"),
+    _reset("--topic a.very.long.topic.name_that-needs.quotes-in-csv --to-latest --export"),
+    _reset("--all-topics --to-latest --export", "comma,name", 'quo"name', "res ba", "-res"),
+    _reset("--all-topics --to-latest", "res-a", "res-b", at="--execute"),
+    _reset("--all-topics --topic audit --to-latest"),
+    _reset("--to-latest"),
+    _reset("--all-topics"),
+    _reset("--topic reset-a: --to-latest"),
+    _reset("--topic reset-a:0:1 --to-latest"),
+    _reset("--topic reset-a:x --to-latest"),
+    _reset("--topic reset-a:0,,1 --to-latest"),
+    _reset("--topic reset-a:77,78 --to-latest"),
+    _reset("--topic nope --to-latest"),
+    _reset("--topic nope:0 --to-latest"),
+    _reset("--topic a,b --to-latest"),
+    _reset("--topic reset-b --topic reset-b:0 --to-latest"),
+    _reset("--from-file {f}/three.csv", at="--execute"),
+    _reset("--from-file {f}/four.csv", "res-a", "res-b"),
+    _reset("--from-file {f}/four.csv"),
+    _reset("--from-file {f}/three.csv", "res-a", "res-b"),
+    _reset("--from-file {f}/two.csv"),
+    _reset("--from-file {f}/five.csv"),
+    _reset("--from-file {f}/header.csv"),
+    _reset("--from-file {f}/negative.csv"),
+    _reset("--from-file {f}/empty.csv"),
+    _reset("--from-file {f}/nobody.csv", "res-a", "res-b"),
+    _reset("--from-file {f}/windows.csv"),
+    _reset("--from-file {f}/missing.csv"),
+    _reset("--from-file {f}/nope.csv"),
+)
+
+_RESET = "--bootstrap-server {b} --reset-offsets "
+_RESETTING_OTHERS = (
+    _RESET + "--group nobody --all-topics --to-latest --dry-run",
+    _RESET + "--group nobody --topic reset-b --to-latest --dry-run",
+    _RESET + "--group live-classic --all-topics --to-latest --execute",
+    _RESET + "--group live-modern --dry-run",
+    _RESET + "--group stuck-preparing --all-topics --to-latest --execute",
+    _RESET + "--group live-static --group empty-odd --topic audit --to-latest --dry-run",
+    _RESET + "--group connect-workers --all-topics --to-latest --dry-run",
+    _RESET + "--group share-readers --topic reset-b --to-latest --dry-run",
+    _RESET + "--all-groups --topic reset-b:1 --to-latest --dry-run",
+    _RESET + "--all-groups --topic reset-b:1 --to-latest --dry-run --export",
+)
+
+
+def _forget(options: str) -> Line:
+    """Offsets of `res-a` deleted."""
+    return Line(
+        f"--bootstrap-server {{b}} --delete-offsets --group res-a {options}",
+        offsets={"res-a": {**_FIVE, ("reset-a", 9): 3}},
+    )
+
+
+_FORGET = "--bootstrap-server {b} --delete-offsets "
+_FORGETTING = (
+    _forget("--topic reset-a:0"),
+    _forget("--topic reset-a"),
+    _forget("--topic reset-a:9,1 --topic reset-b"),
+    _forget("--topic reset-a:0,77"),
+    _forget("--topic nope"),
+    _forget("--topic nope:0"),
+    _forget("--topic nope --topic reset-b --topic a.very.long.topic.name_that-needs.quotes-in-csv"),
+    _forget("--topic reset-a:"),
+    _forget("--topic reset-a:x"),
+    _forget("--group other --topic reset-a"),
+    Line(_FORGET + "--group nobody --topic reset-a:0"),
+    Line(_FORGET + "--group '' --topic reset-a:0"),
+    Line(_FORGET + "--group live-classic --topic orders:0"),
+    Line(_FORGET + "--group live-classic --topic orders"),
+    Line(_FORGET + "--group live-modern --topic orders:3 --topic nope:0"),
+    Line(_FORGET + "--group live-modern --topic nope"),
+    Line(_FORGET + "--group share-readers --topic audit:0"),
+    Line(_FORGET + "--group connect-workers --topic audit"),
+    Line(_FORGET + "--group stuck-preparing --topic audit"),
+)
+
+_RECORDS = (
+    "--bootstrap-server {b} --offset-json-file {f}/records.json",
+    "--bootstrap-server {b} --offset-json-file {f}/records-bad.json",
+    "--bootstrap-server {b} --offset-json-file {f}/records-none.json",
+    "--bootstrap-server {b} --offset-json-file {f}/records-twice.json",
+    "--bootstrap-server {b} --offset-json-file {f}/three.csv",
+    "--bootstrap-server {b} --offset-json-file {f}/missing.json",
+    "--bootstrap-server {b} --offset-json-file {f}/missing.json --command-config {f}/missing",
+    "--bootstrap-server {b}",
+    "--offset-json-file {f}/records.json",
+    "--bootstrap-server {b} --offset-json-file",
+    "--bogus",
+    "--help",
+    "--version",
+)
+
+LINES = (
+    *map(Line, _NO_BROKER_NEEDED),
+    *map(Line, _READING),
+    *_FAILING,
+    *_DELETING,
+    *_RESETTING,
+    *map(Line, _RESETTING_OTHERS),
+    *_FORGETTING,
+    *(Line(text, "delete-records") for text in _RECORDS),
+)

@@ -39,4 +39,4 @@ def _sorted_names(line: str) -> str:
 
 def words(line: str) -> list[str]:
     """The words of a message in order, for those that list options as a hash table does."""
-    return sorted(re.findall(r"[^\s,]+", line))
+    return sorted(re.findall(r"\[[^\s,\[\]]*\]|[^\s,\[\]]+", line))

@@ -13,7 +13,7 @@ from tests.official import stuck
 ORDERS, AUDIT, EMPTY = "orders", "audit", "no-records"
 LONG_TOPIC = "a.very.long.topic.name_that-needs.quotes-in-csv"
 COMPACT = "compacted"
-TOPICS = {ORDERS: 12, AUDIT: 3, EMPTY: 1, LONG_TOPIC: 1, "reset-a": 10, "reset-b": 2}
+TOPICS = {ORDERS: 12, AUDIT: 3, EMPTY: 1, LONG_TOPIC: 1, "reset-a": 10, "reset-b": 2, "records": 2}
 
 SPEC = ClusterSpec(
     properties={
@@ -66,6 +66,7 @@ def _fill(bootstrap: str) -> None:
     counts = {(ORDERS, number): 5 * number for number in range(12)}
     counts |= {(AUDIT, 0): 7, (LONG_TOPIC, 0): 4}
     counts |= {("reset-a", number): 100 for number in range(10)}
+    counts |= {("records", 0): 10, ("records", 1): 10}
     counts |= {("reset-b", 0): 50, ("reset-b", 1): 50}
     produce(bootstrap, counts)
     expire_records(bootstrap, {(ORDERS, 11): 30})

@@ -37,6 +37,13 @@ def test_whether_it_holds(text: str, expected: bool | None) -> None:
     assert parse_condition(text).holds(PLAN.metrics) is expected
 
 
+def test_what_follows_from_sizes() -> None:
+    """Where only sizes are sure, conditions on moves are open and those on shares are not."""
+    sure = parse_condition("partitions_max > 4").holds(PLAN.metrics, sizes_only=True)
+    moved = parse_condition("moved > 1").holds(PLAN.metrics, sizes_only=True)
+    assert (sure, moved) == (True, None)
+
+
 BROKEN = [
     ("", "a figure is missing"),
     ("moved", "one of > >= < <= == != is missing"),
