@@ -1,8 +1,8 @@
 """Cooperative sticky as librdkafka computes it: the general algorithm in its older form.
 
 Equal subscriptions get no algorithm of their own. Where members own something, partitions are
-looked at from the fullest member to the emptiest, one of each at a time. On real groups sizes and
-the number of moves equal Java's; which partitions move agrees in some states only.
+looked at from the fullest member to the emptiest, one of each at a time, and those without an
+owner backwards. On real groups with equal subscriptions it names the partitions that move.
 
 Source: rdkafka_sticky_assignor.c; StickyAssignor of Kafka 2.3, from which it was ported (KIP-54).
 """
@@ -50,7 +50,17 @@ class OlderGeneralView(GeneralView):
                 places[member] += 1
                 heappush(heap, (size + 1, rank, member))
         owned = set(found)
-        return found + [n for n in self.partitions_in_order if n not in owned]
+        return found + [n for n in reversed(self.partitions_in_order) if n not in owned]
+
+    def _unassigned(self, lists: list[list[int]]) -> list[int]:
+        """Partitions without an owner in the order in which they are dealt.
+
+        librdkafka's map is walked from the newest entry to the oldest, so where partitions are
+        not sorted afterwards, the last topic's last partition comes first.
+        """
+        numbers = super()._unassigned(lists)
+        alike = len(self.view.classes[0]) == 1
+        return numbers[::-1] if alike and any(lists) else numbers
 
 
 class OlderStickyAssignor:

@@ -1,9 +1,9 @@
 """The same strategy names as other client libraries' leaders compute them.
 
 `range` and `roundrobin` differ only in the order of members (and sarama's in that of partitions);
-measured on real groups the rules below explain every assignment. A sticky strategy of another
-library keeps as many partitions as Java's, but not always the same ones: such a variant says so
-in `exact`.
+measured on real groups the rules below explain every assignment, and librdkafka's
+`cooperative-sticky` as well. A sticky strategy of another library keeps as many partitions as
+Java's, but not always the same ones: `is_exact` tells.
 
 Source: librdkafka (rdkafka_range_assignor.c, rdkafka_roundrobin_assignor.c,
 rdkafka_sticky_assignor.c), franz-go (kgo group_balancer.go), sarama (balance_strategy.go),
@@ -173,8 +173,9 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
 )
 
 EXACT: frozenset[str] = frozenset({"range", "roundrobin"})
+EXACT_VARIANTS: frozenset[tuple[str, str]] = frozenset({("librdkafka", "cooperative-sticky")})
 
 
 def is_exact(leader: str, strategy: str) -> bool:
     """Whether the named partitions can be relied on, or only sizes and the number of moves."""
-    return leader == "java" or strategy in EXACT
+    return leader == "java" or strategy in EXACT or (leader, strategy) in EXACT_VARIANTS

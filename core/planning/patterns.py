@@ -46,6 +46,8 @@ _JAVA_TOKEN = re.compile(
     re.DOTALL,
 )
 _JAVA_ONLY: Final = ("[[", "&&", r"\P{", r"\h", r"\R", r"\X", r"\G", r"\c", r"\N{", r"\x{")
+# Letters and word ends behind a backslash are the C library's own, and literal inside brackets.
+GNU_ESCAPES: Final = re.compile(r"\\[A-Za-z0-9<>`']")
 _POSIX_CLASS = re.compile(r"\[:(\w+):\]")
 
 
@@ -104,7 +106,7 @@ def _java(pattern: str) -> Matches:
 
 def _posix(pattern: str) -> Matches:
     text = pattern if pattern.startswith("^") else "^" + pattern
-    for sign in ("(?", r"\d", r"\D", "*?", "+?", "??", "*+", "++", "?+"):
+    for sign in ("(?", r"\]", "*?", "+?", "??", "*+", "++", "?+", *GNU_ESCAPES.findall(text)):
         if sign in text:
             _refuse(pattern, "librdkafka", f"POSIX regular expressions have no `{sign}`")
 

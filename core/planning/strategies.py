@@ -78,11 +78,17 @@ def find_strategies(
     found: dict[int, Strategy] = {}
     for library in guess.libraries:
         strategy = _load(chosen, library)
-        exact = is_exact(library, chosen)
+        exact = is_exact(library, chosen) and (library == "java" or _sure(group, chosen))
         notes = () if exact else (_inexact_note(library, chosen),)
         # Java's class stands in for libraries without a variant of their own: run it once.
         found.setdefault(id(strategy), Strategy(strategy, protocol, library, exact, notes))
     return tuple(found.values())
+
+
+def _sure(group: Group, name: str) -> bool:
+    """Whether a variant was seen to be right for such a group: sticky ones if all read the same."""
+    read = {frozenset(member.subscription or ()) for member in group.members or ()}
+    return name not in COOPERATIVE or len(read) <= 1
 
 
 def _server_strategy(name: str, group: Group) -> Strategy:

@@ -263,10 +263,39 @@ def test_the_checker_finds_each_kind() -> None:
 
 
 def test_which_variants_name_partitions_reliably() -> None:
-    """Java's leaders do, others only where no previous owner matters."""
+    """Java's leaders do and librdkafka's; others only where no previous owner matters."""
     assert is_exact("java", "sticky")
     assert is_exact("librdkafka", "range")
-    assert not is_exact("librdkafka", "cooperative-sticky")
+    assert is_exact("librdkafka", "cooperative-sticky")
+    assert is_exact("franz-go", "roundrobin")
+    assert not is_exact("franz-go", "cooperative-sticky")
+
+
+@pytest.mark.parametrize(
+    ("owned", "partitions", "came"),
+    [
+        ({"a": (3, 4), "zc0": (2,), "b": (0, 1)}, 7,
+         {"a": {3, 4, 5}, "zc0": {2, 6}, "b": {0, 1}}),
+        ({"a": (3, 4), "ac0": (2,), "b": (0, 1)}, 9,
+         {"a": {3, 4, 7}, "ac0": {2, 6, 8}, "b": {0, 1, 5}}),
+        ({"ac0": (6, 8), "ae4": (0, 2), "b": (1, 5), "a": (3, 4, 7)}, 13,
+         {"a": {3, 4, 7, 9}, "ac0": {6, 8, 12}, "ae4": {0, 2, 11}, "b": {1, 5, 10}}),
+    ],
+)  # fmt: skip
+def test_librdkafka_deals_backwards(
+    owned: Mapping[str, tuple[int, ...]], partitions: int, came: Mapping[str, set[int]]
+) -> None:
+    """What groups of librdkafka 2.16 had on a 4.3 broker after their topic grew."""
+    members = [
+        MemberSubscription(f"{name}-1", ("t",), owned=[("t", numbers)], generation=3)
+        for name, numbers in owned.items()
+    ]
+    answer = assignor("cooperative-sticky", "librdkafka").assign(
+        AssignmentRequest(members, {"t": TopicPartitions(partitions)}, generation=3)
+    )
+    assert {member: set(held["t"]) for member, held in answer.items()} == {
+        f"{name}-1": numbers for name, numbers in came.items()
+    }
 
 
 def test_the_template_in_the_documents_works() -> None:

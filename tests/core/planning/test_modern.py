@@ -174,6 +174,7 @@ PATTERNS: list[tuple[Dialect, str, tuple[str, ...]]] = [
     ("librdkafka", "^orders", ("orders", "orders-eu", "orders.eu")),
     ("librdkafka", "^[[:alpha:]][[:digit:]]$", ("a1",)),
     ("librdkafka", "orders$", ("orders",)),
+    ("librdkafka", r"^orders\.", ("orders.eu",)),
     ("re2", "orders", ("orders",)),
     ("re2", "orders[-.]eu", ("orders-eu", "orders.eu")),
 ]
@@ -188,7 +189,8 @@ def test_dialects(dialect: Dialect, pattern: str, expected: tuple[str, ...]) -> 
 @pytest.mark.parametrize(
     ("dialect", "pattern"),
     [("java", "[a-z&&[^b]]"), ("java", r"\p{Greek}"), ("java", "("), ("librdkafka", "^a*?"),
-     ("librdkafka", "^[[:word:]]"), ("librdkafka", "^("), ("re2", "(?=a)"), ("re2", "(")],
+     ("librdkafka", "^[[:word:]]"), ("librdkafka", r"^[\w]"), ("librdkafka", r"^\<orders"),
+     ("librdkafka", r"^[\]a]"), ("librdkafka", "^("), ("re2", "(?=a)"), ("re2", "(")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(dialect: Dialect, pattern: str) -> None:
     """A pattern that would mean something else here is never guessed."""
