@@ -15,6 +15,7 @@ from kgroups.cli.commands import (
     list,
     official,
     plan,
+    reset_offsets,
     sandbox,
     snapshot,
 )
@@ -60,6 +61,7 @@ NOUNS = (
     plan,
     lag,
     delete,
+    reset_offsets,
     coordinator,
     snapshot,
     sandbox,
