@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -43,6 +43,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--topic") echo '@topics' ;;
     "reset-offsets/--undo") echo '@files' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--topic") echo '@topics' ;;
+    "delete-offsets/--undo-dir") echo '@free' ;;
     "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
@@ -100,6 +102,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "plan") echo '@groups' ;;
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
+    "delete-offsets") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
@@ -129,6 +132,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'plan:Show what the next rebalance of a group would do, before...'
         'delete:Delete groups with their committed offsets.'
         'reset-offsets:Put groups somewhere else in their topics, and back.'
+        'delete-offsets:Let groups forget what they committed for topics.'
         'coordinator:Show which broker coordinates groups, and why that one.'
         'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
@@ -212,6 +216,20 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
+        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "delete-offsets")
+      options+=(
+        '--topic:Topic, or partitions\: orders\:0,3-5.'
+        '--all-topics:Every partition that the group committed.'
         '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Do what can be done, whatever the others.'

@@ -53,7 +53,7 @@ TARGETS (--to)
   +10, -10              from where the group stands
   2026-11-21T06:00:00Z  the first record that is not older; a zone is needed
   90m, 1h30m, PT2H      so long ago
-  file:PATH             lines `[group,]topic,partition,offset`, as Kafka's tool
+  file:PATH             lines `[group,]topic,partition,offset`
   group:NAME            where another group stands
 An offset outside the log is moved to its edge, and the row says so.
 
