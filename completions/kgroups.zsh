@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -45,6 +45,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "remove-members/--member") echo '@free' ;;
+    "remove-members/--instance") echo '@free' ;;
+    "remove-members/--reason") echo '@free' ;;
     "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
@@ -103,6 +106,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "remove-members") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
@@ -133,6 +137,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete:Delete groups with their committed offsets.'
         'reset-offsets:Put groups somewhere else in their topics, and back.'
         'delete-offsets:Let groups forget what they committed for topics.'
+        'remove-members:Put members out of a group, as if they had left.'
         'coordinator:Show which broker coordinates groups, and why that one.'
         'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
@@ -233,6 +238,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "remove-members")
+      options+=(
+        '--member:A member, by its id.'
+        '--instance:A static member, by its instance id.'
+        '--all:Every member of the group.'
+        '--reason:For the broker'\''s log.'
         '--dry-run:Only show the plan.'
         '--yes:Do it without asking.'
         '-y:Do it without asking.'

@@ -166,6 +166,8 @@ CASES = {
     "delete offsets with nobody to ask": "delete-offsets billing --topic orders",
     "delete offsets of no topic": "delete-offsets billing --yes",
     "delete offsets of a bad scope": "delete-offsets billing --topic orders:x --yes",
+    "remove members with nobody to ask": "remove-members billing --all",
+    "remove no members": "remove-members billing --yes",
     "no address": "list",
     "bad address": "list -b localhost:notaport",
     "bad properties": "list -b localhost:9092 --command-config bad.properties",
