@@ -1,19 +1,17 @@
-"""The lag reports: on 100,000 partitions beside Spark's defaults, over captures beside DuckDB.
+"""The lag reports over captures, beside DuckDB.
 
 They take minutes, so they are not in `make bench`. At 1e8 rows ours may take 2.5 times DuckDB's.
 
-    python -m bench.lag_scale [now] [1e6] [1e7] [1e8]
+    python -m bench.lag_scale [1e6] [1e7] [1e8]
 """
 
 import sys
 
 from bench.lag_over import BesideDuckDB
-from bench.lag_snapshot import BesideDefaults
 from bench.side_by_side import Benchmark
 from bench.stage import Stage
 
 BENCHMARKS: dict[str, Benchmark] = {
-    "now": BesideDefaults("lag report on 100,000 partitions", groups=4_200, min_ratio=1.5),
     "1e6": BesideDuckDB("lag report over 1e6 rows", 10_000, 100, max_times=25),
     "1e7": BesideDuckDB("lag report over 1e7 rows", 100_000, 100, max_times=6, rounds=1),
     "1e8": BesideDuckDB("lag report over 1e8 rows", 100_000, 1_000, max_times=2.5, rounds=1),
