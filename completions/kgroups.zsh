@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -39,6 +39,15 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "reset-offsets/--to") echo '@free' ;;
+    "reset-offsets/--topic") echo '@topics' ;;
+    "reset-offsets/--undo") echo '@files' ;;
+    "reset-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--topic") echo '@topics' ;;
+    "delete-offsets/--undo-dir") echo '@free' ;;
+    "remove-members/--member") echo '@free' ;;
+    "remove-members/--instance") echo '@free' ;;
+    "remove-members/--reason") echo '@free' ;;
     "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
@@ -95,6 +104,9 @@ _kgroups_argument() { # path: where do its arguments come from?
     "describe") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "delete") echo '@groups' ;;
+    "reset-offsets") echo '@groups' ;;
+    "delete-offsets") echo '@groups' ;;
+    "remove-members") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
@@ -123,6 +135,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'describe:Describe groups\: what they read and how far behind they are.'
         'plan:Show what the next rebalance of a group would do, before...'
         'delete:Delete groups with their committed offsets.'
+        'reset-offsets:Put groups somewhere else in their topics, and back.'
+        'delete-offsets:Let groups forget what they committed for topics.'
+        'remove-members:Put members out of a group, as if they had left.'
         'coordinator:Show which broker coordinates groups, and why that one.'
         'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
@@ -195,6 +210,51 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--dry-run:Only show the plan.'
         '--yes:Do it without asking.'
         '-y:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "reset-offsets")
+      options+=(
+        '--to:Where to, see above.'
+        '--topic:Topic, or partitions\: orders\:0,3-5.'
+        '--all-groups:Every group that committed offsets.'
+        '--all-topics:Every partition that the group committed.'
+        '--only-lagging:Only partitions with lag.'
+        '--undo:Put back what FILE holds.'
+        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "delete-offsets")
+      options+=(
+        '--topic:Topic, or partitions\: orders\:0,3-5.'
+        '--all-topics:Every partition that the group committed.'
+        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "remove-members")
+      options+=(
+        '--member:A member, by its id.'
+        '--instance:A static member, by its instance id.'
+        '--all:Every member of the group.'
+        '--reason:For the broker'\''s log.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
         '--help:Show help.'
       )
       ;;

@@ -9,7 +9,7 @@ from typing import Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, cluster_error
 from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
@@ -55,6 +55,10 @@ def offsets_at(
     found: dict[Partition, int | None] = {}
     for topic in admin.over_wire(ask).values():
         for number, log in topic.partitions.items():
+            if log.error is not None:  # what is there then is the start of the log, not an answer
+                raise cluster_error(
+                    BrokerFailure(log.error, f"`{topic.topic}-{number}`: {log.error}")
+                )
             offset = log.log_start_offset
             found[topic.topic, number] = None if offset is None or offset < 0 else offset
     return found
@@ -80,7 +84,7 @@ def delete_offsets(
         ClusterError: the coordinator cannot be asked.
     """
     return _each_partition(
-        admin, group, partitions, lambda left: _delete_body(group, left), api="offset_delete"
+        admin, group, partitions, lambda left: delete_offsets_body(group, left), api="offset_delete"
     )
 
 
@@ -141,7 +145,7 @@ async def _delete_on(
                     for number in numbers
                 ),
             )
-            for topic, numbers in _by_topic(wanted).items()
+            for topic, numbers in partitions_by_topic(wanted).items()
         )
         wait = timedelta(milliseconds=10_000)
         return build("delete_records", version, topics=topics, timeout=wait)
@@ -191,7 +195,8 @@ def _each_partition(
     return admin.over_wire(ask)
 
 
-def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
+def partitions_by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
+    """Partition numbers of each topic, in the order given."""
     found: dict[str, list[int]] = {}
     for topic, number in partitions:
         found.setdefault(topic, []).append(number)
@@ -220,14 +225,16 @@ def _commit_body(group: str, offsets: Mapping[Partition, int]) -> Callable[[int]
                     for number in numbers
                 ),
             )
-            for topic, numbers in _by_topic(offsets).items()
+            for topic, numbers in partitions_by_topic(offsets).items()
         )
         return build("offset_commit", version, group_id=group, member_id="", topics=topics)
 
     return body
 
 
-def _delete_body(group: str, partitions: Iterable[Partition]) -> Callable[[int], Any]:
+def delete_offsets_body(group: str, partitions: Iterable[Partition]) -> Callable[[int], Any]:
+    """The request that deletes a group's commits of these partitions."""
+
     def body(version: int) -> Any:
         module = schema("offset_delete", version, "request")
         topics = tuple(
@@ -238,7 +245,7 @@ def _delete_body(group: str, partitions: Iterable[Partition]) -> Callable[[int],
                     for number in numbers
                 ),
             )
-            for topic, numbers in _by_topic(partitions).items()
+            for topic, numbers in partitions_by_topic(partitions).items()
         )
         return build("offset_delete", version, group_id=group, topics=topics)
 

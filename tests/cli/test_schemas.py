@@ -37,7 +37,7 @@ def test_every_document_has_a_schema() -> None:
     """What a command calls its document is the name of a schema, and the other way round."""
     named = set()
     for path in COMMANDS.glob("*.py"):
-        named |= set(re.findall(r'SCHEMA = "kgroups\.([a-z.]+)/1"', path.read_text()))
+        named |= set(re.findall(r'SCHEMA = "kgroups\.([a-z.-]+)/1"', path.read_text()))
     assert named | {"snapshot", "common", "scenario"} == set(schemas())
 
 

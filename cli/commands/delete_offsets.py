@@ -1,0 +1,105 @@
+"""`kgroups delete-offsets`: let groups forget where they stand."""
+
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.commands.reset_offsets import free_groups, read_logs
+from kgroups.cli.output import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster
+from kgroups.cli.tree import Command
+from kgroups.cli.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    NoUndo,
+    OffsetWrite,
+    Topics,
+    UndoDir,
+    carry_out,
+    undo_dir_of,
+)
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.offsets.forget import plan_forget, without_commits
+from kgroups.core.offsets.reset import committed_partitions
+from kgroups.core.offsets.scope import parse_scope
+
+SCHEMA = "kgroups.delete-offsets/1"
+
+HELP = """Let groups forget what they committed for topics.
+
+Every group is looked at before the first write: if one has members, does not
+exist, or committed nothing for what is named, nothing is deleted, unless
+--keep-going asks for the rest. The plan is shown and you are asked; --yes (or
+--execute) does not ask. Without a terminal and without --yes nothing is done
+(exit code 2). What is deleted goes to an undo file first, which
+`kgroups reset-offsets --undo FILE` puts back; the deletion is read back.
+
+RESULTS, one a partition
+  planned  would be deleted (--dry-run)
+  done     is deleted, and reads back so
+  refused  the group has members              exit code 4
+  failed   not found (5), or the broker did not do it
+  skipped  no commit there, others could not be deleted, or you said no
+
+EXAMPLES
+  kgroups delete-offsets billing --topic orders
+  kgroups delete-offsets billing --topic orders:0,3-5 --yes
+  kgroups delete-offsets billing --all-topics --dry-run
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `delete-offsets` to the program."""
+    app.command("delete-offsets", help=HELP, cls=Command)(delete_offsets)
+
+
+def delete_offsets(
+    ctx: typer.Context,
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Names of groups.")],
+    topic: Topics = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
+    ] = False,
+    undo_dir: UndoDir = None,
+    no_undo: NoUndo = False,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups delete-offsets`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    names = list(dict.fromkeys(groups))
+    if "" in names:
+        raise UsageError("a group's name cannot be empty")
+    if bool(topic) == all_topics:
+        raise UsageError(
+            "no topic is named, or all and some", hint="--topic orders:0,3-5, or --all-topics"
+        )
+    scope = None if all_topics else parse_scope(topic or ())
+    consent.check()
+    with cluster(options) as admin:
+        looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
+        free, changes = free_groups(looked, names)
+        held = {name for group in free for name, _ in committed_partitions(group)}
+        topics = read_logs(admin, held if scope is None else held & scope.names)
+        for group in free:
+            own = plan_forget(group, scope, topics)
+            missing = [] if scope is None else without_commits(own, scope)
+            if missing and not keep_going:
+                what = ", ".join(f"`{name}`" for name in missing)
+                raise NotFoundError(
+                    f"group `{group.group}` committed nothing for {what}",
+                    hint="`kgroups describe GROUP` shows what it committed",
+                )
+            changes += own
+        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+        write = OffsetWrite("delete-offsets", consent, folder, where)
+        told = {change.error.target for change in changes if change.error is not None}
+        errors = [error for error in looked.errors if error.target not in told]
+        carry_out(printer, admin, write, changes, errors)

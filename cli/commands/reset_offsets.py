@@ -1,0 +1,325 @@
+"""`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.output import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.tree import Command
+from kgroups.cli.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    NoUndo,
+    OffsetWrite,
+    Topics,
+    UndoDir,
+    carry_out,
+    undo_dir_of,
+)
+from kgroups.core.errors import ClusterError, NotFoundError, UsageError
+from kgroups.core.offsets.change import Change, blocked_group
+from kgroups.core.offsets.plan_file import Offsets, parse_offsets
+from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope, partitions_of
+from kgroups.core.offsets.targets import Target, parse_target
+from kgroups.core.offsets.undo import Undo, parse_undo, plan_undo
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+SCHEMA = "kgroups.reset-offsets/1"
+
+HELP = """Put groups somewhere else in their topics, and back.
+
+Everything is looked at before the first write: if a group has members or does
+not exist, or a partition cannot be reset, nothing is changed, unless
+--keep-going asks for the rest. The plan is shown and you are asked; --yes (or
+--execute) does not ask. Without a terminal and without --yes nothing is done
+(exit code 2). What is replaced goes to an undo file first; what was written
+is read back.
+
+TARGETS (--to)
+  earliest, latest      the ends of the log
+  current               where the group stands, moved into the log
+  1500                  an offset
+  +10, -10              from where the group stands
+  2026-11-21T06:00:00Z  the first record that is not older; a zone is needed
+  90m, 1h30m, PT2H      so long ago
+  file:PATH             lines `[group,]topic,partition,offset`
+  group:NAME            where another group stands
+An offset outside the log is moved to its edge, and the row says so.
+
+RESULTS, one a partition
+  planned  would be changed (--dry-run)
+  done     is changed, and reads back so
+  refused  the group has members              exit code 4
+  failed   not found (5), or the broker did not do it
+  skipped  stands there already, others could not be changed, or you said no
+
+EXAMPLES
+  kgroups reset-offsets billing --to earliest --topic orders --dry-run
+  kgroups reset-offsets billing --to 2h --all-topics
+  kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
+  kgroups reset-offsets billing-new --to group:billing --yes
+  kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `reset-offsets` to the program."""
+    app.command("reset-offsets", help=HELP, cls=Command)(reset_offsets)
+
+
+def reset_offsets(
+    ctx: typer.Context,
+    groups: Annotated[
+        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Names of groups.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
+    ] = None,
+    topic: Topics = None,
+    all_groups: Annotated[
+        bool, typer.Option("--all-groups", help="Every group that committed offsets.")
+    ] = False,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
+    ] = False,
+    only_lagging: Annotated[
+        bool, typer.Option("--only-lagging", help="Only partitions with lag.")
+    ] = False,
+    undo: Annotated[
+        Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
+    ] = None,
+    undo_dir: UndoDir = None,
+    no_undo: NoUndo = False,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups reset-offsets`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    names = list(dict.fromkeys(groups or ()))
+    old = request = None
+    if undo is not None:
+        if names or topic or to or all_groups or all_topics or only_lagging:
+            raise UsageError("an undo file says itself what to put where, so --undo stands alone")
+        old = parse_undo(read_text(undo), str(undo))
+        names = list(dict.fromkeys(row.group for row in old.rows))
+    else:
+        if bool(names) == all_groups or "" in names:
+            raise UsageError("no group is named, or all and some", hint="GROUP or --all-groups")
+        request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+    consent.check()
+    with cluster(options) as admin:
+        other = [request.target.name] if request and request.target.kind == "group" else []
+        looked = admin.snapshot(
+            None if all_groups else [*names, *other], log_offsets=False, progress=printer.progress
+        )
+        if all_groups:
+            names = [
+                group.group for group in looked.groups if group.type != "share" and group.offsets
+            ]
+        if old is not None:
+            changes = _undo_changes(admin, looked, old)
+        elif request is not None:
+            changes = _reset_changes(admin, looked, names, request)
+        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+        write = OffsetWrite("reset-offsets", consent, folder, where)
+        told = {change.error.target for change in changes if change.error is not None}
+        errors = [error for error in looked.errors if error.target not in told]
+        carry_out(printer, admin, write, changes, errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be put where.
+
+    Args:
+        given: offsets of a file, by group; those under None are for every group.
+    """
+
+    target: Target
+    scope: Scope
+    all_topics: bool
+    only_lagging: bool
+    given: Mapping[str | None, Offsets]
+
+
+def _request(
+    to: str | None, topics: Sequence[str], *, all_topics: bool, only_lagging: bool
+) -> Request:
+    """The request that the options make; a file is read now.
+
+    Raises:
+        UsageError: there is no target, or not exactly one scope where one is needed.
+    """
+    if to is None:
+        raise UsageError("no target is given", hint="--to earliest, --to 2h, … or --undo FILE")
+    target = parse_target(to, now_ms())
+    scope = parse_scope(topics)
+    if all_topics and topics:
+        raise UsageError("--all-topics and --topic exclude each other")
+    named = target.kind in ("file", "group")
+    if not (all_topics or topics or named):
+        raise UsageError(
+            "no topic is named", hint="--topic orders, --topic orders:0,3-5, or --all-topics"
+        )
+    given: Mapping[str | None, Offsets] = {}
+    if target.kind == "file":
+        path = Path(target.name).expanduser()
+        given = parse_offsets(read_text(path), str(path))
+    return Request(target, scope, all_topics, only_lagging, given)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that the user named.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{path}` cannot be read: {error}") from error
+
+
+def free_groups(looked: ClusterSnapshot, names: Sequence[str]) -> tuple[list[Group], list[Change]]:
+    """The named groups whose commits can be changed, and the refusals of the others."""
+    free: list[Group] = []
+    refused: list[Change] = []
+    for name in names:
+        group = looked.group(name)
+        problem = blocked_group(name, group, looked.errors)
+        if problem is not None:
+            refused.append(problem)
+        elif group is not None:
+            free.append(group)
+    return free, refused
+
+
+def _reset_changes(
+    admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
+) -> list[Change]:
+    from kgroups.core.kafka.alterations import offsets_at
+
+    free, changes = free_groups(looked, names)
+    given = {group.group: _given(looked, group.group, request) for group in free}
+    topics = read_logs(
+        admin,
+        request.scope.names
+        or {
+            topic
+            for group in free
+            for topic, _ in (given[group.group] or committed_partitions(group))
+        },
+    )
+    at_time: Mapping[Partition, int | None] = {}
+    named = resolved(request.scope, topics)
+    if request.target.kind == "time" and topics:
+        at_time = offsets_at(admin, _led(topics), request.target.number)
+    for group in free:
+        own = given[group.group]
+        if own:
+            scope = request.scope
+            partitions = [at for at in sorted(own) if not scope.names or scope.holds(at)]
+        elif request.target.kind in ("file", "group"):
+            partitions = []
+        else:
+            partitions = named or committed_partitions(group)
+        known = Known(topics, at_time, own)
+        changes += plan_reset(
+            group, partitions, request.target, known, only_lagging=request.only_lagging
+        )
+    return changes
+
+
+def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
+    """The partitions that a scope names.
+
+    Raises:
+        NotFoundError: one of them does not exist.
+    """
+    partitions, missing = partitions_of(scope, topics)
+    if missing:
+        names = ", ".join(f"`{error.target}`" for error in missing)
+        raise NotFoundError(f"no such topic or partition: {names}", code=missing[0].code)
+    return partitions
+
+
+def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
+    """Those of the topics that exist, with the bounds of their logs.
+
+    Raises:
+        ClusterError: the brokers would not say anything about one of them.
+    """
+    from kgroups.core.kafka.alterations import topics_with_bounds
+
+    listing = topics_with_bounds(admin, names)
+    for name, code in listing.failures.items():
+        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
+    return listing.topics
+
+
+def _led(topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    """The topics without the partitions whose logs cannot be asked."""
+    return {
+        name: Topic(
+            name, {number: log for number, log in topic.partitions.items() if log.error is None}
+        )
+        for name, topic in topics.items()
+    }
+
+
+def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
+    """Offsets that a file or another group gives for a group; empty for other targets.
+
+    Raises:
+        NotFoundError: the file has no line for the group; there is no such other group.
+    """
+    if request.target.kind == "file":
+        found = request.given.get(name) or request.given.get(None)
+        if not found:
+            raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
+        return found
+    if request.target.kind == "group":
+        other = looked.group(request.target.name)
+        if other is None or not other.offsets:
+            raise NotFoundError(
+                f"group `{request.target.name}` is not there, or committed nothing",
+                code="GROUP_ID_NOT_FOUND",
+            )
+        return {
+            (topic, number): commit.offset
+            for topic, numbers in other.offsets.items()
+            for number, commit in numbers.items()
+        }
+    return {}
+
+
+def _undo_changes(admin: "ClusterAdmin", looked: ClusterSnapshot, undo: Undo) -> list[Change]:
+    """Back to what the file holds.
+
+    Raises:
+        UsageError: the file is of another cluster.
+    """
+    if undo.cluster_id is not None and undo.cluster_id != looked.cluster_id:
+        raise UsageError(
+            f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
+        )
+    free, changes = free_groups(looked, list(dict.fromkeys(row.group for row in undo.rows)))
+    topics = read_logs(admin, {row.topic for row in undo.rows})
+    for group in free:
+        changes += plan_undo(group, [row for row in undo.rows if row.group == group.group], topics)
+    return changes

@@ -1,0 +1,311 @@
+"""What the writing commands share: consent, the undo file, applying, reading back, the report."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.source import now_ms
+from kgroups.cli.table import Column, Item, Row, View, grid_of, table_chunks
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
+from kgroups.core.offsets.change import (
+    RESULTS,
+    Change,
+    Key,
+    apply_answers,
+    skip_planned,
+    verify,
+)
+from kgroups.core.offsets.undo import undo_text
+from kgroups.core.snapshot import CommittedOffset
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+GROUPS_A_BATCH: Final = 500
+
+Execute = Annotated[bool, typer.Option("--yes", "-y", "--execute", help="Do it without asking.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Do what can be done, whatever the others.")
+]
+UndoDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--undo-dir", metavar="DIR", help="Where the undo file goes (~/.local/state/kgroups)."
+    ),
+]
+NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
+]
+
+COLUMNS: Final = (
+    Column("group", "GROUP"),
+    Column("topic", "TOPIC", quiet=(None,)),
+    Column("partition", "PARTITION", right=True, quiet=(None,)),
+    Column("action"),
+    Column("old_offset", "OLD", right=True),
+    Column("new_offset", "NEW", right=True),
+    Column("lag_before", "LAG", right=True),
+    Column("lag_after", "LAG-AFTER", right=True),
+    Column("clamped"),
+    Column("result", "RESULT"),
+    Column("error", "ERROR", quiet=(None,)),
+    Column("note", "NOTE", quiet=(None,)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """How far a command may go.
+
+    Args:
+        yes: without asking.
+        dry_run: show the plan only.
+        keep_going: do what can be done though some of it cannot.
+    """
+
+    yes: bool
+    dry_run: bool
+    keep_going: bool = False
+
+    def check(self) -> None:
+        """See that somebody can be asked, if that will be needed.
+
+        Raises:
+            UsageError: nobody can.
+        """
+        if not (self.yes or self.dry_run or sys.stdin.isatty()):
+            raise UsageError(
+                "nobody can be asked: there is no terminal",
+                hint="--yes does it without asking, --dry-run only shows the plan",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetWrite:
+    """One command that changes commits.
+
+    Args:
+        action: its name, as in `action` and in the schema's name.
+        consent: how far it may go.
+        undo_dir: where the undo file goes; None for none.
+        cluster: `id` and `bootstrap`.
+    """
+
+    action: str
+    consent: Consent
+    undo_dir: Path | None
+    cluster: Mapping[str, str | None]
+
+
+def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
+    """Where the undo file goes; None for none.
+
+    Raises:
+        UsageError: a folder is named for no file.
+    """
+    if no_undo and directory is not None:
+        raise UsageError("--no-undo writes no file, and --undo-dir says where it goes")
+    if no_undo:
+        return None
+    if directory is not None:
+        return directory.expanduser()
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "kgroups"
+
+
+def carry_out(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    write: OffsetWrite,
+    changes: Sequence[Change],
+    errors: Sequence[ItemError] = (),
+) -> None:
+    """Preview, confirm, save what is replaced, apply, read back, report, and end.
+
+    Args:
+        printer: for all that is said.
+        admin: the cluster.
+        write: the command.
+        changes: the plan.
+        errors: of the look at the cluster.
+    Raises:
+        typer.Exit: something failed, or the user said no.
+    """
+    consent = write.consent
+    planned = [change for change in changes if change.result == "planned"]
+    blocked = any(change.error is not None for change in changes)
+    go = bool(planned) and not (blocked and not consent.keep_going)
+    agreed = False
+    undo: Path | None = None
+    if not consent.dry_run:
+        agreed = go and (consent.yes or _confirmed(printer, write.action, planned))
+        if agreed:
+            undo = _save_undo(write, planned)
+            if undo is not None:
+                printer.note(f"undo file: {undo}")
+            changes = _applied(printer, admin, changes)
+        else:
+            changes = skip_planned(changes)
+    every_error = [*(change.error for change in changes if change.error is not None), *errors]
+    printer.show(offsets_report(write, changes, every_error, undo))
+    if not changes:
+        printer.note("nothing to change")
+    elif blocked and planned and not go and not consent.dry_run:
+        printer.note("nothing was changed; --keep-going does what can be done")
+    end_with(every_error)
+    if go and not consent.dry_run and not agreed:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _confirmed(printer: Printer, action: str, planned: Sequence[Change]) -> bool:
+    printer.wipe()
+    preview(COLUMNS, [_row(change_item(action, change)) for change in planned])
+    groups = len({change.group for change in planned})
+    what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
+    of = f"{groups} group{'s' * (groups != 1)}"
+    return ask(f"{action}: {what} of {of}?")
+
+
+def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    """Show the plan on stderr, as a table."""
+    for chunk in table_chunks(grid_of(columns, rows)):
+        sys.stderr.write(chunk)
+    sys.stderr.flush()
+
+
+def ask(question: str) -> bool:
+    """Whether the user says yes."""
+    return typer.confirm(question, err=True)
+
+
+def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
+    """Write what is about to be replaced; on disk before this returns.
+
+    Raises:
+        UsageError: the file cannot be written, so nothing else is.
+    """
+    if write.undo_dir is None:
+        return None
+    created_at = timestamp(now_ms())
+    text = undo_text(planned, cluster_id=write.cluster["id"], created_at=created_at)
+    stamp = created_at.translate(str.maketrans("", "", "-:."))
+    path = write.undo_dir / f"undo-{stamp}-{os.getpid()}.json"
+    try:
+        write.undo_dir.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise UsageError(
+            f"the undo file `{path}` cannot be written: {error.strerror}, so nothing was changed",
+            hint="--undo-dir names another folder, --no-undo does without",
+        ) from error
+    return path
+
+
+def _applied(printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]) -> list[Change]:
+    """The changes with the brokers' answers, and with what the cluster says afterwards."""
+    from kgroups.core.kafka.writes import write_commits
+
+    wanted: dict[str, dict[tuple[str, int], CommittedOffset | None]] = {}
+    for change in changes:
+        if change.result == "planned" and change.topic is not None and change.partition is not None:
+            wanted.setdefault(change.group, {})[change.topic, change.partition] = change.new
+    answers: dict[Key, ItemError | None] = {}
+    names = list(wanted)
+    for start in range(0, len(names), GROUPS_A_BATCH):
+        batch = {name: wanted[name] for name in names[start : start + GROUPS_A_BATCH]}
+        printer.progress(f"writing, {start:,} of {len(names):,} groups")
+        try:
+            answers |= write_commits(admin, batch)
+        except KgroupsError as error:
+            for name, commits in batch.items():
+                for topic, number in commits:
+                    answers[name, topic, number] = ItemError(
+                        f"{name} {topic}-{number}",
+                        error.code,
+                        error.message,
+                        error.hint,
+                        error.exit_code,
+                    )
+        except KeyboardInterrupt:
+            printer.wipe()
+            write_lines(
+                [f"interrupted: {start:,} of {len(names):,} groups are done for certain"],
+                ["the same command again does the rest"],
+            )
+            raise
+    return verify(apply_answers(changes, answers), _read_back(admin, names))
+
+
+def _read_back(
+    admin: "ClusterAdmin", names: Sequence[str]
+) -> dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
+    """What each group has committed now; None where that cannot be learned."""
+    try:
+        looked = admin.snapshot(names, members=False, log_offsets=False)
+    except KgroupsError:
+        return dict.fromkeys(names)
+    found: dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None] = {
+        error.target: None for error in looked.errors if error.code != "GROUP_ID_NOT_FOUND"
+    }
+    return found | {group.group: group.offsets for group in looked.groups}
+
+
+def offsets_report(
+    write: OffsetWrite,
+    changes: Sequence[Change],
+    errors: Sequence[ItemError],
+    undo: Path | None,
+) -> Report:
+    """What became of each partition."""
+    counts = count_results(change.result for change in changes)
+    return Report(
+        schema=f"kgroups.{write.action}/1",
+        cluster=write.cluster,
+        generated_at_ms=now_ms(),
+        items=[change_item(write.action, change) for change in changes],
+        views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
+        errors=errors,
+        summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
+    )
+
+
+def count_results(results: Iterable[str]) -> dict[str, int]:
+    """How often each result is there."""
+    found = list(results)
+    return {result: found.count(result) for result in RESULTS}
+
+
+def change_item(action: str, change: Change) -> Item:
+    """One change, as an item of the document."""
+    return {
+        "group": change.group,
+        "topic": change.topic,
+        "partition": change.partition,
+        "action": action,
+        "old_offset": None if change.old is None else change.old.offset,
+        "new_offset": None if change.new is None else change.new.offset,
+        "lag_before": change.lag_before,
+        "lag_after": change.lag_after,
+        "clamped": change.clamped,
+        "result": change.result,
+        "error": None if change.error is None else change.error.code,
+        "note": change.note,
+    }
+
+
+def _row(item: Item) -> Row:
+    return tuple(item[column.field] for column in COLUMNS)

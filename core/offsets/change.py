@@ -1,0 +1,187 @@
+"""One change of one partition's commit: from what to what, and what became of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
+from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
+
+Result = Literal["planned", "done", "refused", "failed", "skipped"]
+RESULTS: Final[tuple[Result, ...]] = ("planned", "done", "refused", "failed", "skipped")
+
+# States in which a group has no members; None where the broker is too old to tell.
+IDLE_STATES: Final = frozenset({"Empty", "Dead", None})
+NAMED_MEMBERS: Final = 5
+
+Key = tuple[str, str | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit that is to be replaced or deleted; a group without partitions stands for itself.
+
+    Args:
+        topic, partition: None where the whole group is refused or not found.
+        old: the commit now; None if there is none.
+        new: the commit to make; None if the commit is to be deleted.
+        lag_before, lag_after: records still to be read; None if not known.
+        clamped: whether the offset asked for lies outside the log and was moved to its edge.
+        note: why the new offset is not the one asked for, or what else to know.
+        result: `skipped` where nothing is to be done, or others could not be done.
+    """
+
+    group: str
+    topic: str | None = None
+    partition: int | None = None
+    old: CommittedOffset | None = None
+    new: CommittedOffset | None = None
+    lag_before: int | None = None
+    lag_after: int | None = None
+    clamped: bool = False
+    note: str | None = None
+    result: Result = "planned"
+    error: ItemError | None = None
+
+    @property
+    def key(self) -> Key:
+        """Group, topic and partition."""
+        return self.group, self.topic, self.partition
+
+    @property
+    def target(self) -> str:
+        """The change's name in messages."""
+        return self.group if self.topic is None else f"{self.group} {self.topic}-{self.partition}"
+
+    def failed(self, error: ItemError) -> "Change":
+        """The same change that came to nothing."""
+        refused = error.exit_code == RefusedError.exit_code
+        return replace(self, result="refused" if refused else "failed", error=error)
+
+
+def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:
+    """Records between an offset and the end of the log, at least 0; None if not known."""
+    if offset is None or log is None or log.log_end_offset is None:
+        return None
+    return max(0, log.log_end_offset - max(offset, log.log_start_offset or 0))
+
+
+def blocked_group(
+    name: str, group: Group | None, failures: Iterable[ItemError] = ()
+) -> Change | None:
+    """The refusal of a group whose commits cannot be changed; None if they can.
+
+    Args:
+        name: of the group.
+        group: with its members; None if it was not found.
+        failures: of the look at the cluster; that of this group says why it is missing.
+    """
+    whole = Change(name)
+    for failure in failures:
+        if failure.target == name:
+            return whole.failed(failure)
+    if group is None or (group.state == "Dead" and not group.offsets):
+        return whole.failed(
+            ItemError(
+                name,
+                "GROUP_ID_NOT_FOUND",
+                "no such group",
+                "`kgroups list` shows the groups there are",
+                NotFoundError.exit_code,
+            )
+        )
+    if group.type == "share":
+        return whole.failed(
+            ItemError(
+                name,
+                "INVALID_GROUP_TYPE",
+                "a share group commits no offsets",
+                None,
+                RefusedError.exit_code,
+            )
+        )
+    if group.state in IDLE_STATES and not group.members:
+        if group.offsets is not None:
+            return None
+        return whole.failed(
+            ItemError(name, "FAILED", "its commits could not be read", None, ClusterError.exit_code)
+        )
+    return whole.failed(
+        ItemError(
+            name,
+            "NON_EMPTY_GROUP",
+            f"the group is {group.state} with {members_text(group.members or ())}",
+            "stop these consumers first, then try again",
+            RefusedError.exit_code,
+        )
+    )
+
+
+def members_text(members: Sequence[Member]) -> str:
+    """`2 members: app-1 on /10.0.0.5, app-2 on /10.0.0.6`, the first few by name."""
+    if not members:
+        return "members that the broker does not show"
+    named = [f"{member.instance_id or member.client_id} on {member.host}" for member in members]
+    more = [f"{len(named) - NAMED_MEMBERS} more"] if len(named) > NAMED_MEMBERS else []
+    count = "1 member" if len(named) == 1 else f"{len(named)} members"
+    return f"{count}: {', '.join(named[:NAMED_MEMBERS] + more)}"
+
+
+def skip_planned(changes: Iterable[Change]) -> list[Change]:
+    """The same changes with every planned one skipped: nothing is to be written."""
+    return [
+        replace(change, result="skipped") if change.result == "planned" else change
+        for change in changes
+    ]
+
+
+def apply_answers(
+    changes: Iterable[Change], answers: Mapping[Key, ItemError | None]
+) -> list[Change]:
+    """The changes with what the broker answered for each planned one.
+
+    Args:
+        changes: the plan.
+        answers: an error or None, by `Change.key`; one that is missing was not answered.
+    """
+    applied: list[Change] = []
+    for change in changes:
+        if change.result == "planned":
+            silence = ItemError(change.target, "FAILED", "the broker gave no answer")
+            error = answers.get(change.key, silence)
+            change = replace(change, result="done") if error is None else change.failed(error)
+        applied.append(change)
+    return applied
+
+
+def verify(
+    changes: Iterable[Change],
+    commits: Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None],
+) -> list[Change]:
+    """The changes, where those that are done but not to be seen in the cluster have failed.
+
+    Args:
+        changes: with results.
+        commits: group to topic to partition to commit, read after the writes; a group that is
+            missing has none, one that is None could not be read.
+    """
+    checked: list[Change] = []
+    for change in changes:
+        if change.result == "done" and change.topic is not None and change.partition is not None:
+            group = commits.get(change.group, {})
+            now = None if group is None else group.get(change.topic, {}).get(change.partition)
+            wanted = None if change.new is None else change.new.offset
+            found = None if now is None else now.offset
+            if group is None:
+                change = replace(change, note="written; could not be read back")
+            elif found != wanted:
+                change = change.failed(
+                    ItemError(
+                        change.target,
+                        "NOT_VERIFIED",
+                        f"written, but reads back as {'no commit' if found is None else found}",
+                        "did something else write at the same time?",
+                    )
+                )
+        checked.append(change)
+    return checked

@@ -1,0 +1,126 @@
+"""The plan of a reset: for each partition the offset now, the offset to be, and the lag of both."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kgroups.core.errors import ClusterError, ItemError, NotFoundError
+from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.offsets.scope import Partition, not_there
+from kgroups.core.offsets.targets import Target
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan is made from.
+
+    Args:
+        topics: with the bounds of their logs.
+        at_time: for a time, the first offset that is not older; None where there is none.
+        given: for a file or another group, the offsets asked for.
+    """
+
+    topics: Mapping[str, Topic]
+    at_time: Mapping[Partition, int | None] = field(default_factory=dict)
+    given: Mapping[Partition, int] = field(default_factory=dict)
+
+
+def plan_reset(
+    group: Group,
+    partitions: Iterable[Partition],
+    target: Target,
+    known: Known,
+    *,
+    only_lagging: bool = False,
+) -> list[Change]:
+    """A change for each partition: planned, skipped as it stands there already, or failed.
+
+    Args:
+        group: without members, its commits known.
+        partitions: to put there.
+        target: where.
+        known: the logs, and what the target needs.
+        only_lagging: leave out partitions whose lag is 0 or not known.
+    """
+    changes = []
+    for at in partitions:
+        change = _change(group, at, target, known)
+        if not only_lagging or change.lag_before:
+            changes.append(change)
+    return changes
+
+
+def _change(group: Group, at: Partition, target: Target, known: Known) -> Change:
+    old = committed(group, at)
+    topic = known.topics.get(at[0])
+    log = None if topic is None else topic.partitions.get(at[1])
+    change = Change(
+        group.group, *at, old=old, lag_before=lag_at(None if old is None else old.offset, log)
+    )
+    if log is None:
+        return change.failed(replace(not_there(""), target=change.target))
+    if log.error is not None or log.log_start_offset is None or log.log_end_offset is None:
+        code = log.error or "LEADER_NOT_AVAILABLE"
+        text = f"the bounds of its log are not known: {code}"
+        return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
+    asked, note = _asked(at, target, old, log, known)
+    if asked is None:
+        return change.failed(
+            ItemError(
+                change.target,
+                "NO_COMMITTED_OFFSET",
+                "there is no committed offset to start from",
+                "name an offset, `earliest` or `latest` for it, or leave it out",
+                NotFoundError.exit_code,
+            )
+        )
+    offset = min(max(asked, log.log_start_offset), log.log_end_offset)
+    if offset != asked:
+        edge = "ends at" if asked > offset else "starts at"
+        note = f"{asked} asked, the log {edge} {offset}"
+    change = replace(
+        change,
+        new=CommittedOffset(offset),
+        lag_after=lag_at(offset, log),
+        clamped=offset != asked,
+        note=note,
+    )
+    if old is not None and old.offset == offset:
+        return replace(change, result="skipped", new=old)
+    return change
+
+
+def _asked(
+    at: Partition, target: Target, old: CommittedOffset | None, log: PartitionLog, known: Known
+) -> tuple[int | None, str | None]:
+    """The offset that the target names, None if it needs a commit; and what to know of it."""
+    match target.kind:
+        case "earliest":
+            return log.log_start_offset, None
+        case "latest":
+            return log.log_end_offset, None
+        case "offset":
+            return target.number, None
+        case "current":
+            return (None if old is None else old.offset), None
+        case "shift":
+            return (None if old is None else old.offset + target.number), None
+        case "time":
+            found = known.at_time.get(at)
+            if found is None:
+                return log.log_end_offset, "no record is as new; put to the end"
+            return found, None
+        case "file" | "group":
+            return known.given.get(at), None
+
+
+def committed(group: Group, at: Partition) -> CommittedOffset | None:
+    """What a group committed for a partition."""
+    return (group.offsets or {}).get(at[0], {}).get(at[1])
+
+
+def committed_partitions(group: Group) -> list[Partition]:
+    """Every partition that a group committed, in order."""
+    return sorted(
+        (topic, number) for topic, numbers in (group.offsets or {}).items() for number in numbers
+    )

@@ -1,0 +1,95 @@
+"""Which partitions a write is about: topics, partitions of topics, or all that was committed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.snapshot import Topic
+
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What was named.
+
+    Args:
+        topics: whole topics.
+        partitions: single ones.
+    """
+
+    topics: tuple[str, ...] = ()
+    partitions: tuple[Partition, ...] = ()
+
+    @property
+    def names(self) -> set[str]:
+        """Every topic that is named, whole or in part."""
+        return {*self.topics, *(topic for topic, _ in self.partitions)}
+
+    def holds(self, at: Partition) -> bool:
+        """Whether a partition is in the scope."""
+        return at[0] in self.topics or at in self.partitions
+
+
+def parse_scope(texts: Iterable[str]) -> Scope:
+    """The scope of texts like `orders`, `orders:0,3` and `orders:0-5`; each partition once.
+
+    Raises:
+        UsageError: a text without topic, or with partitions that are no numbers.
+    """
+    topics: dict[str, None] = {}
+    partitions: dict[Partition, None] = {}
+    for text in texts:
+        topic, colon, numbers = text.partition(":")
+        if not topic or (colon and not numbers):
+            raise UsageError(f"`{text}` names no topic or no partition", hint="`orders:0,3-5`")
+        if not colon:
+            topics[topic] = None
+        for part in numbers.split(",") if colon else ():
+            for number in _numbers(part, text):
+                partitions[topic, number] = None
+    return Scope(tuple(topics), tuple(at for at in partitions if at[0] not in topics))
+
+
+def _numbers(part: str, text: str) -> range:
+    first, dash, last = part.partition("-")
+    last = last if dash else first
+    if not all(each.isascii() and each.isdecimal() and len(each) < 8 for each in (first, last)):
+        raise UsageError(f"`{part}` in `{text}` is no partition", hint="`orders:0,3-5`")
+    if int(last) < int(first):
+        raise UsageError(f"`{part}` in `{text}` counts down", hint="`orders:3-5`")
+    return range(int(first), int(last) + 1)
+
+
+def partitions_of(
+    scope: Scope, topics: Mapping[str, Topic]
+) -> tuple[list[Partition], list[ItemError]]:
+    """The partitions of a scope that exist, in order, and an error for each that does not.
+
+    Args:
+        scope: what was named.
+        topics: the topics that exist, by name.
+    """
+    found: set[Partition] = set()
+    errors: list[ItemError] = []
+    for topic in scope.topics:
+        if topic in topics:
+            found |= {(topic, number) for number in topics[topic].partitions}
+        else:
+            errors.append(not_there(topic))
+    for topic, number in scope.partitions:
+        if topic in topics and number in topics[topic].partitions:
+            found.add((topic, number))
+        else:
+            errors.append(not_there(f"{topic}-{number}"))
+    return sorted(found), errors
+
+
+def not_there(name: str) -> ItemError:
+    """The error of a topic or partition that does not exist."""
+    return ItemError(
+        target=name,
+        code="UNKNOWN_TOPIC_OR_PARTITION",
+        message="no such topic or partition",
+        exit_code=NotFoundError.exit_code,
+    )

@@ -1,0 +1,150 @@
+"""The undo file: what a write replaces, as text, and back. It holds commits and no settings."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from kgroups.core.errors import UsageError
+from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.offsets.reset import committed
+from kgroups.core.offsets.scope import not_there
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+
+SCHEMA: Final = "kgroups.undo/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """One commit that was to be replaced.
+
+    Args:
+        old: what stood there; None if nothing did.
+        new_offset: what was to stand there; None if the commit was to be deleted.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    old: CommittedOffset | None
+    new_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What an undo file holds.
+
+    Args:
+        cluster_id: of the cluster that was written to; None if it has none.
+    """
+
+    cluster_id: str | None
+    rows: tuple[Replaced, ...]
+
+
+def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: str) -> str:
+    """The undo file of the planned changes, a row a line.
+
+    Args:
+        changes: those that are not planned are left out.
+        cluster_id: of the cluster.
+        created_at: the time, as text.
+    """
+    rows = [_row(change) for change in changes if change.result == "planned"]
+    head = json.dumps({"schema": SCHEMA, "cluster_id": cluster_id, "created_at": created_at})
+    body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f'{head[:-1]}, "rows": [\n{body}\n]}}\n'
+
+
+def _row(change: Change) -> dict[str, Any]:
+    old = change.old
+    return {
+        "group": change.group,
+        "topic": change.topic,
+        "partition": change.partition,
+        "offset": None if old is None else old.offset,
+        "leader_epoch": None if old is None else old.leader_epoch,
+        "metadata": "" if old is None else old.metadata,
+        "new_offset": None if change.new is None else change.new.offset,
+    }
+
+
+def parse_undo(text: str, where: str) -> Undo:
+    """What an undo file says.
+
+    Args:
+        text: of the file.
+        where: its name, for messages.
+    Raises:
+        UsageError: the text is no undo file.
+    """
+    try:
+        document = json.loads(text)
+        if document["schema"] != SCHEMA:
+            raise UsageError(f"{where} is no undo file: it says `{document['schema']}`")
+        rows = tuple(_replaced(row) for row in document["rows"])
+        return Undo(_optional(document["cluster_id"], str), rows)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{where} is no undo file", hint="`reset-offsets` prints the path of the one it wrote"
+        ) from error
+
+
+def _replaced(row: dict[str, Any]) -> Replaced:
+    offset = _optional(row["offset"], int)
+    old = None
+    if offset is not None:
+        epoch = _optional(row["leader_epoch"], int)
+        old = CommittedOffset(offset, epoch, _typed(row["metadata"], str))
+    return Replaced(
+        _typed(row["group"], str),
+        _typed(row["topic"], str),
+        _typed(row["partition"], int),
+        old,
+        _optional(row["new_offset"], int),
+    )
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(value)
+    return value
+
+
+def _optional(value: Any, kind: type) -> Any:
+    return None if value is None else _typed(value, kind)
+
+
+def plan_undo(group: Group, rows: Iterable[Replaced], topics: dict[str, Topic]) -> list[Change]:
+    """A change for each row of a group: back to what stood there, even outside the log.
+
+    Args:
+        group: without members, its commits known.
+        rows: of this group.
+        topics: with the bounds of their logs.
+    """
+    return [_back(group, row, topics) for row in rows]
+
+
+def _back(group: Group, row: Replaced, topics: dict[str, Topic]) -> Change:
+    now = committed(group, (row.topic, row.partition))
+    topic = topics.get(row.topic)
+    log: PartitionLog | None = None if topic is None else topic.partitions.get(row.partition)
+    now_offset = None if now is None else now.offset
+    old_offset = None if row.old is None else row.old.offset
+    change = Change(
+        group.group,
+        row.topic,
+        row.partition,
+        old=now,
+        new=row.old,
+        lag_before=lag_at(now_offset, log),
+        lag_after=lag_at(old_offset, log),
+    )
+    if now == row.old or now_offset == old_offset:
+        return replace(change, result="skipped")
+    if log is None:
+        return change.failed(replace(not_there(""), target=change.target))
+    if now_offset != row.new_offset:
+        return replace(change, note=f"moved since: {row.new_offset} was written")
+    return change

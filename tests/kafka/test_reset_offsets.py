@@ -1,0 +1,281 @@
+"""`reset-offsets` on the real broker: every target, every refusal, and the way back."""
+
+import json
+import os
+import pty
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.process import finish, start
+from tests.cli.runner import Outcome, run
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.live import LiveGroup, MemberSpec
+from tests.kafka.workload import (
+    commit_offsets,
+    create_topics,
+    expire_records,
+    fetch_offsets,
+    produce,
+)
+
+pytestmark = pytest.mark.kafka
+
+TOPIC = "reset-t"
+START = {(TOPIC, 0): 20, (TOPIC, 1): 5}
+
+
+@pytest.fixture(scope="module")
+def address(kafka: KafkaCluster) -> str:
+    """A topic whose partitions hold 10..50, 0..30 and nothing."""
+    create_topics(kafka.bootstrap, {TOPIC: 3})
+    produce(kafka.bootstrap, {(TOPIC, 0): 50, (TOPIC, 1): 30})
+    expire_records(kafka.bootstrap, {(TOPIC, 0): 10})
+    return kafka.bootstrap
+
+
+@pytest.fixture
+def group(address: str, request: pytest.FixtureRequest) -> str:
+    """An empty group that committed two partitions."""
+    name = f"reset {abs(hash(request.node.name))}"
+    commit_offsets(address, {name: START}, metadata="memo")
+    return name
+
+
+def reset(address: str, folder: Path, *args: str) -> Outcome:
+    """The end of a reset, as JSON."""
+    return run("-b", address, "reset-offsets", *args, "--undo-dir", str(folder), "-o", "json")
+
+
+def rows(outcome: Outcome) -> dict[tuple[str, int], dict[str, Any]]:
+    """The items by partition."""
+    return {(item["topic"], item["partition"]): item for item in outcome.document["items"]}
+
+
+CASES: dict[str, tuple[list[str], dict[int, int]]] = {
+    "earliest": (["--all-topics"], {0: 10, 1: 0}),
+    "latest": (["--topic", TOPIC], {0: 50, 1: 30, 2: 0}),
+    "current": (["--all-topics"], {0: 20, 1: 5}),
+    "15": (["--topic", f"{TOPIC}:0"], {0: 15, 1: 5}),
+    "40": (["--topic", f"{TOPIC}:0-1"], {0: 40, 1: 30}),
+    "+10": (["--all-topics"], {0: 30, 1: 15}),
+    "-15": (["--all-topics"], {0: 10, 1: 0}),
+    "1h": (["--all-topics"], {0: 10, 1: 0}),
+    "2001-01-01T00:00:00Z": (["--topic", TOPIC], {0: 10, 1: 0, 2: 0}),
+    "2101-01-01T00:00:00+01:00": (["--all-topics"], {0: 50, 1: 30}),
+}
+
+
+@pytest.mark.parametrize("target", CASES)
+def test_target(address: str, group: str, tmp_path: Path, target: str) -> None:
+    """The broker holds what the target says, a dry run said the same, and undo restores."""
+    scope, wanted = CASES[target]
+    line = (group, "--to", target, *scope)
+    planned = rows(reset(address, tmp_path, *line, "--dry-run"))
+    assert fetch_offsets(address, group) == START
+    assert list(tmp_path.iterdir()) == []
+    outcome = reset(address, tmp_path, *line, "--yes")
+    assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
+    assert fetch_offsets(address, group) == {(TOPIC, n): offset for n, offset in wanted.items()}
+    done = rows(outcome)
+    assert {at: row["new_offset"] for at, row in done.items()} == {
+        at: row["new_offset"] for at, row in planned.items()
+    }
+    changed = [row for row in done.values() if row["result"] == "done"]
+    assert all(row["lag_after"] is not None for row in changed)
+    undo = outcome.document["summary"]["undo_file"]
+    if target == "current":
+        assert undo is None
+        return
+    assert f"note: undo file: {undo}\n" in outcome.stderr
+    assert Path(undo).stat().st_mode & 0o077 == 0
+    back = run("-b", address, "reset-offsets", "--undo", undo, "--no-undo", "--yes", "-o", "json")
+    assert back.exit_code == 0
+    assert back.document["summary"]["undo_file"] is None
+    assert fetch_offsets(address, group) == START
+    described = run("-b", address, "describe", group, "-o", "json").document["items"][0]
+    assert {row["metadata"] for row in described["offsets"]} == {"memo"}
+
+
+def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
+    """An offset outside the log is moved to its edge, in that row only."""
+    found = rows(reset(address, tmp_path, group, "--to", "40", "--all-topics", "--dry-run"))
+    assert [found[TOPIC, n]["clamped"] for n in (0, 1)] == [False, True]
+    assert found[TOPIC, 1]["note"] == "40 asked, the log ends at 30"
+    table = run("-b", address, "reset-offsets", group, "--to", "40", "--all-topics", "--dry-run")
+    assert "40 asked, the log ends at 30" in table.stdout
+
+
+def test_file_of_either_form(address: str, group: str, tmp_path: Path) -> None:
+    """Offsets come from the file, for the groups that it names."""
+    three, four = tmp_path / "three.csv", tmp_path / "four.csv"
+    three.write_text(f"{TOPIC},0,33\n{TOPIC},2,0\n")
+    four.write_text(f"{group},{TOPIC},1,44\nanother,{TOPIC},0,1\n")
+    assert reset(address, tmp_path, group, "--to", f"file:{three}", "--yes").exit_code == 0
+    assert fetch_offsets(address, group) == {(TOPIC, 0): 33, (TOPIC, 1): 5, (TOPIC, 2): 0}
+    assert reset(address, tmp_path, group, "--to", f"file:{four}", "--yes").exit_code == 0
+    assert fetch_offsets(address, group)[TOPIC, 1] == 30
+    four.write_text(f"{group},{TOPIC},1\ng,{TOPIC},0,7\n")
+    assert reset(address, tmp_path, group, "--to", f"file:{four}", "--yes").exit_code == 2
+
+
+def test_another_group(address: str, group: str, tmp_path: Path) -> None:
+    """A group is put where another one stands, partitions named only where asked."""
+    commit_offsets(address, {"reset-other": {(TOPIC, 0): 41, (TOPIC, 1): 11}})
+    line = (group, "--to", "group:reset-other", "--yes")
+    assert reset(address, tmp_path, *line, "--topic", f"{TOPIC}:1").exit_code == 0
+    assert fetch_offsets(address, group) == {(TOPIC, 0): 20, (TOPIC, 1): 11}
+    assert reset(address, tmp_path, *line).exit_code == 0
+    assert fetch_offsets(address, group) == {(TOPIC, 0): 41, (TOPIC, 1): 11}
+    missing = reset(address, tmp_path, group, "--to", "group:reset-nobody", "--yes")
+    assert missing.exit_code == 5
+
+
+def test_only_lagging(address: str, group: str, tmp_path: Path) -> None:
+    """Partitions that are read to the end stay out of it."""
+    commit_offsets(address, {group: {(TOPIC, 1): 30}})
+    line = (group, "--to", "earliest", "--all-topics", "--only-lagging", "--yes")
+    assert set(rows(reset(address, tmp_path, *line))) == {(TOPIC, 0)}
+    assert fetch_offsets(address, group) == {(TOPIC, 0): 10, (TOPIC, 1): 30}
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--to", "earliest", "--topic", "reset-nope"], 5, "`reset-nope`"),
+        (["--to", "earliest", "--topic", f"{TOPIC}:7"], 5, f"`{TOPIC}-7`"),
+        (["--to", "+1", "--topic", TOPIC], 5, "no committed offset"),
+        (["reset-unknown", "--to", "earliest", "--topic", TOPIC], 5, "`reset-unknown`"),
+    ],
+)
+def test_nothing_is_written_if_a_part_cannot_be(
+    address: str, group: str, tmp_path: Path, args: list[str], code: int, said: str
+) -> None:
+    """One row that cannot be reset keeps all others, and no undo file is left."""
+    outcome = reset(address, tmp_path, group, *args, "--yes")
+    assert outcome.exit_code == code
+    assert said in outcome.stderr
+    assert fetch_offsets(address, group) == START
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_keep_going(address: str, group: str, tmp_path: Path) -> None:
+    """What can be reset is, if asked; the exit code is that of the rest."""
+    line = ("--to", "latest", "--topic", f"{TOPIC}:0", "--yes", "--keep-going")
+    outcome = reset(address, tmp_path, group, "reset-unknown", *line)
+    assert outcome.exit_code == 5
+    assert {row["result"] for row in outcome.document["items"]} == {"failed", "done"}
+    assert fetch_offsets(address, group)[TOPIC, 0] == 50
+
+
+@pytest.fixture(scope="module", params=["classic", "consumer"])
+def alive(address: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A group with a member."""
+    name = f"reset-alive-{request.param}"
+    members = [MemberSpec("reset-app", (TOPIC,))]
+    with LiveGroup(address, name, members, protocol=request.param) as live:
+        live.wait_stable(3)
+        yield name
+
+
+def test_live_members_are_named(address: str, alive: str, group: str, tmp_path: Path) -> None:
+    """A group with members is refused with their names and hosts; the other one is left alone."""
+    line = (alive, group, "--to", "earliest", "--topic", TOPIC, "--yes")
+    outcome = reset(address, tmp_path, *line)
+    assert outcome.exit_code == 4
+    assert "1 member: reset-app on /127.0.0.1" in outcome.stderr
+    results = {item["group"]: item["result"] for item in outcome.document["items"]}
+    assert results == {alive: "refused", group: "skipped"}
+    assert fetch_offsets(address, group) == START
+
+
+def test_the_broker_refuses_a_group_that_came_alive(address: str, alive: str) -> None:
+    """A write that passes the look at the group is refused by the broker, and the row says so."""
+    from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.settings import ClientSettings
+    from kgroups.core.kafka.writes import write_commits
+    from kgroups.core.snapshot import CommittedOffset
+
+    with ClusterAdmin(ClientSettings(address)) as admin:
+        answers = write_commits(admin, {alive: {(TOPIC, 0): CommittedOffset(11)}})
+    error = answers[alive, TOPIC, 0]
+    assert error is not None
+    assert error.exit_code == 4
+    assert fetch_offsets(address, alive) == {}
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 130), ("y\n", 0)])
+def test_preview_on_a_terminal(
+    address: str, group: str, tmp_path: Path, answer: str, code: int
+) -> None:
+    """The plan is shown on stderr and the answer taken; no is no."""
+    leader, follower = pty.openpty()
+    line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
+    try:
+        os.write(leader, answer.encode())
+        found, _, stderr = finish("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower)
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert found == code
+    assert "LAG-AFTER" in stderr
+    assert "reset-offsets: 2 partitions of 1 group?" in stderr
+    moved = {(TOPIC, 0): 10, (TOPIC, 1): 0}
+    assert fetch_offsets(address, group) == (moved if code == 0 else START)
+    assert len(list(tmp_path.iterdir())) == (1 if code == 0 else 0)
+
+
+def test_killed_before_the_answer(address: str, group: str, tmp_path: Path) -> None:
+    """A command that dies at its question has written nothing."""
+    leader, follower = pty.openpty()
+    line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
+    with start("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower) as process:
+        assert process.stderr is not None
+        shown = ""
+        while "?" not in shown:
+            piece = process.stderr.read(1)
+            assert piece, shown
+            shown += piece
+        process.kill()
+    os.close(leader)
+    os.close(follower)
+    assert fetch_offsets(address, group) == START
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_undo_is_of_its_cluster(address: str, group: str, tmp_path: Path) -> None:
+    """A file of another cluster is refused; the file holds no setting of the client."""
+    outcome = reset(address, tmp_path, group, "--to", "latest", "--all-topics", "--yes")
+    path = Path(outcome.document["summary"]["undo_file"])
+    document = json.loads(path.read_text())
+    assert set(document) == {"schema", "cluster_id", "created_at", "rows"}
+    path.write_text(json.dumps({**document, "cluster_id": "elsewhere"}))
+    back = reset(address, tmp_path, "--undo", str(path), "--yes")
+    assert back.exit_code == 2
+    assert fetch_offsets(address, group) == {(TOPIC, 0): 50, (TOPIC, 1): 30}
+
+
+def test_a_folder_that_cannot_be_written(address: str, group: str, tmp_path: Path) -> None:
+    """Without an undo file nothing is written."""
+    occupied = tmp_path / "file"
+    occupied.write_text("")
+    outcome = reset(address, occupied, group, "--to", "latest", "--all-topics", "--yes")
+    assert outcome.exit_code == 2
+    assert fetch_offsets(address, group) == START
+
+
+def test_all_groups_of_many(address: str, tmp_path: Path) -> None:
+    """Hundreds of groups in one go, each row done, and back."""
+    names = [f"reset-many-{number:03}" for number in range(600)]
+    commit_offsets(address, {name: {(TOPIC, 0): 20} for name in names})
+    outcome = reset(address, tmp_path, *names, "--to", "latest", "--all-topics", "--yes")
+    assert outcome.exit_code == 0
+    assert outcome.document["summary"]["done"] == 600
+    undo = outcome.document["summary"]["undo_file"]
+    back = reset(address, tmp_path, "--undo", undo, "--yes", "--no-undo")
+    assert back.exit_code == 2  # --undo-dir and --no-undo at once
+    assert fetch_offsets(address, names[599]) == {(TOPIC, 0): 50}
+    assert reset(address, tmp_path, "--undo", undo, "--yes").exit_code == 0
+    assert fetch_offsets(address, names[599]) == {(TOPIC, 0): 20}
