@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test check fmt bench fuzz fidelity kafka completions docs clean
+.PHONY: setup demo test check fmt bench fuzz fuzz-assignors fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -27,6 +27,7 @@ demo: setup
 # Ours beside the reference, in one run: bench/results.json and the README's figures.
 bench: setup
 	$(PY) -m bench
+	$(PY) -m bench.sandbox
 
 check: setup
 	$(PY) -m ruff format --check .
@@ -46,7 +47,17 @@ completions: setup
 	$(PY) scripts/docs.py completions
 
 # How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
-fuzz: setup
+fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
+
+# The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy.
+fuzz-assignors: setup
+	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
+	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
+	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
+
+# Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
+fidelity: setup
+	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(PYTEST) -q tests/fidelity -p no:randomly

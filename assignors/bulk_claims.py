@@ -63,33 +63,35 @@ def read_bulk(
         return None
     import numpy as np
 
-    joined = b"".join(part or b"" for part in data) + bytes(PADDING)
+    padding = max(len(name.encode()) for name in table.names) + PADDING
+    joined = b"".join(part or b"" for part in data) + bytes(padding)
     sizes = np.array([len(part or b"") for part in data], dtype=np.int64)
     walked = _walk(joined, sizes)
     if walked is None:
         return None
     records, generations = walked
-    topics = _topics_of(table, joined, records)
-    rows = np.repeat(np.arange(len(topics)), records.held)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(records.held) - records.held, records.held)
-    parts = _big_endian(joined, records.first[rows] + 4 * within)
-    topic = topics[rows]
-    known = topic >= 0
-    parts, topic, member = parts[known], topic[known], records.member[rows][known]
-    if ((parts < 0) | (parts >= np.array(table.counts)[topic])).any():
-        return None
-    numbers = (np.array(table.bases)[topic] + parts).astype(np.int32)
-    narrow = member.astype(np.uint16) if len(data) <= 1 << 16 else member
+    narrow = records.member.astype(np.uint16) if len(data) <= 1 << 16 else records.member
     order = np.argsort(narrow, kind="stable")
-    return BulkClaims(numbers[order], np.bincount(member, minlength=len(data)), generations)
+    records = _Records(*(column[order] for column in records))
+    topics = _topics_of(table, joined, records)
+    held = np.where(topics >= 0, records.held, 0)
+    topic = np.repeat(topics, held)
+    first = np.repeat(records.first - 4 * (np.cumsum(held) - held), held)
+    parts = _big_endian(joined, first + np.arange(0, 4 * len(first), 4))
+    if ((parts < 0) | (parts >= np.array(table.counts, dtype=np.int32)[topic])).any():
+        return None
+    numbers = np.array(table.bases, dtype=np.int32)[topic] + parts
+    claimed = np.bincount(records.member, held, minlength=len(data)).astype(np.int64)
+    return BulkClaims(numbers, claimed, generations)
 
 
-def _big_endian(joined: bytes, places: "Numbers") -> "Numbers":
+def _big_endian(joined: bytes, places: "Numbers") -> "npt.NDArray[np.int32]":
     """Signed 32-bit numbers at these positions."""
     import numpy as np
 
     view = np.ndarray((len(joined) - 3,), dtype=">i4", buffer=joined, strides=(1,))
-    return view[places].astype(np.int64)
+    found: npt.NDArray[np.int32] = view[places].astype(np.int32)
+    return found
 
 
 def _walk(joined: bytes, sizes: "Numbers") -> "tuple[_Records, list[int | None]] | None":
@@ -102,7 +104,7 @@ def _walk(joined: bytes, sizes: "Numbers") -> "tuple[_Records, list[int | None]]
     place = (ends - sizes)[member]
     if (sizes[member] < 4).any():
         return None
-    left = _big_endian(joined, place)
+    left = _big_endian(joined, place).astype(np.int64)
     place = place + 4
     after = np.zeros(len(sizes), dtype=np.int64)
     after[member] = place
@@ -115,7 +117,7 @@ def _walk(joined: bytes, sizes: "Numbers") -> "tuple[_Records, list[int | None]]
         counted = place + 2 + length
         if (counted + 4 > ends[member]).any() or (length >= 1 << 15).any():
             return None
-        count = _big_endian(joined, counted)
+        count = _big_endian(joined, counted).astype(np.int64)
         following = counted + 4 + 4 * count
         if (count < 0).any() or (following > ends[member]).any():
             return None
@@ -148,7 +150,7 @@ def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> "Numbers"
     names = [name.encode() for name in table.names]
     lengths = np.array([len(name) for name in names], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
-    pool = b"".join(names) + bytes(PADDING)
+    pool = b"".join(names) + bytes(max(map(len, names)) + PADDING)
     widest = int(max(lengths.max(), 1))
     known = _words(pool, starts, lengths, widest)
     asked = _words(joined, records.name, np.minimum(records.length, widest), widest)
@@ -165,11 +167,16 @@ def _topics_of(table: TopicTable, joined: bytes, records: _Records) -> "Numbers"
 def _words(
     octets: bytes, starts: "Numbers", lengths: "Numbers", widest: int
 ) -> "list[npt.NDArray[np.uint64]]":
-    """Texts as columns of eight bytes; what lies behind a text is zero."""
+    """Texts as columns of eight bytes; what lies behind a text is zero.
+
+    Args:
+        octets: with at least `widest` and eight bytes behind the last text.
+        starts, lengths: where the texts are.
+        widest: length up to which texts are read.
+    """
     import numpy as np
 
-    padded = octets + bytes(widest + PADDING)
-    view = np.ndarray((len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))
+    view = np.ndarray((len(octets) - 7,), dtype="<u8", buffer=octets, strides=(1,))
     columns = []
     for offset in range(0, widest, 8):
         bits = np.clip(lengths - offset, 0, 8).astype(np.uint64) * np.uint64(8)

@@ -120,7 +120,11 @@ def _distinct(numbers: "npt.NDArray[np.int32]") -> bool:
     """Whether no partition is claimed twice."""
     import numpy as np
 
-    return len(numbers) == 0 or int(np.bincount(numbers).max()) <= 1
+    if not len(numbers):
+        return True
+    seen = np.zeros(int(numbers.max()) + 1, dtype=bool)
+    seen[numbers] = True
+    return int(np.count_nonzero(seen)) == len(numbers)
 
 
 def _numbers(

@@ -7,6 +7,7 @@ ConsumerCoordinator.onLeaderElected; rack rule of KIP-881.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
@@ -24,7 +25,18 @@ from kgroups.assignors.spec import AssignmentRequest, AssignorError, MemberSubsc
 
 ANSWER_COPIES = (16, 16)  # the assignor's own map, then the map of the answer
 
-MemberOrder = Callable[[Sequence[MemberSubscription]], list[int]]
+
+@dataclass(frozen=True, slots=True)
+class OrderRule:
+    """How a client library's leader orders members.
+
+    Args:
+        order: positions of members in order; may leave some out.
+        total: whether a part of the members stands as it does within the whole.
+    """
+
+    order: Callable[[Sequence[MemberSubscription]], list[int]]
+    total: bool = True
 
 
 def static_first(members: Sequence[MemberSubscription]) -> list[int]:
@@ -39,6 +51,9 @@ def static_first(members: Sequence[MemberSubscription]) -> list[int]:
     return static + dynamic
 
 
+JAVA_ORDER = OrderRule(static_first)
+
+
 class LeaderView:
     """A request, arranged as the leader's assignor meets it.
 
@@ -50,7 +65,7 @@ class LeaderView:
         AssignorError: two members have one id.
     """
 
-    def __init__(self, request: AssignmentRequest, member_order: MemberOrder = static_first):
+    def __init__(self, request: AssignmentRequest, member_order: OrderRule = JAVA_ORDER):
         ids = [member.member_id for member in request.members]
         if len(set(ids)) != len(ids):
             twice = next(name for index, name in enumerate(ids) if name in ids[:index])
@@ -71,7 +86,7 @@ class LeaderView:
     @cached_property
     def ordered(self) -> list[int]:
         """Positions in `members`, in member order."""
-        return self._member_order(self.members)
+        return self._member_order.order(self.members)
 
     def copied(self, order: Sequence[int], capacity: int = 16) -> list[int]:
         """Positions in the order of a map into which Java puts them in the given order.
@@ -191,7 +206,15 @@ class LeaderView:
 
         Topics with the same subscribers share one list object.
         """
-        return self.subscribers_in(self.ordered)
+        if self._member_order.total:
+            return self.subscribers_in(self.ordered)
+        shared: dict[int, list[int]] = {}
+        unordered = self.subscribers_in(range(len(self.members)))
+        for readers in unordered:
+            if id(readers) not in shared:
+                order = self._member_order.order([self.members[index] for index in readers])
+                shared[id(readers)] = [readers[index] for index in order]
+        return [shared[id(readers)] for readers in unordered]
 
     def subscribers_in(self, order: Iterable[int]) -> list[list[int]]:
         """For each topic its subscribers in the given order of positions."""

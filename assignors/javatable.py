@@ -229,10 +229,10 @@ class HashTable(Generic[K]):
             return
         self._buckets[index] = root
         before, after = root.previous, root.next
+        assert before is not None  # only the first of the list has nothing before it
         if after is not None:
             after.previous = before
-        if before is not None:
-            before.next = after
+        before.next = after
         first.previous = root
         root.next = first
         root.previous = None

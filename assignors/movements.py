@@ -3,6 +3,9 @@
 Source: AbstractStickyAssignor.PartitionMovements.
 """
 
+from collections import Counter
+from collections.abc import Iterable
+
 from kgroups.assignors.javahash import spread, string_hash, topic_partition_hash
 
 CHAIN_LIMIT = 8
@@ -22,9 +25,7 @@ class MovedSet:
         return bool(self._spreads)
 
     def add(self, number: int, code: int) -> None:
-        """Add a partition number whose spread hash is `code`."""
-        if number in self._spreads:
-            return
+        """Add a partition number that is not in it; its spread hash is `code`."""
         if len(self._spreads) >= CHAIN_LIMIT and self._capacity < TREE_CAPACITY:
             mask = self._capacity - 1
             chain = sum((other ^ code) & mask == 0 for other in self._spreads.values())
@@ -81,3 +82,31 @@ class Movements:
             topic_hash = self._topics[topic] = string_hash(name)
         code = spread(topic_partition_hash(topic_hash, partition))
         self._sets.setdefault((topic, source, target), MovedSet()).add(number, code)
+
+    def state(self) -> tuple[tuple[int, tuple[int, int]], ...]:
+        """Every recorded move, in an order of its own."""
+        return tuple(sorted(self._pairs.items()))
+
+
+class EndlessWatch:
+    """Notices that passes over the partitions go round in a circle, as Java's sometimes do.
+
+    A move that cancels an earlier one may not relieve the member that was to give something up;
+    with claims of several generations such moves can repeat for ever.
+    """
+
+    PATIENCE = 20  # passes; as a rule a few are enough
+    REPEATS = 5  # of one state; the order inside the recorded sets may take some to settle
+
+    def __init__(self) -> None:
+        self._passes = 0
+        self._seen: Counter[int] = Counter()
+
+    def circles(self, owners: Iterable[int], movements: Movements) -> bool:
+        """Whether the passes come back to where they were, told after each pass."""
+        self._passes += 1
+        if self._passes <= self.PATIENCE:
+            return False
+        state = hash((tuple(owners), movements.state()))
+        self._seen[state] += 1
+        return self._seen[state] > self.REPEATS

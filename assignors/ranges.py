@@ -6,7 +6,7 @@ Source: org.apache.kafka.clients.consumer.RangeAssignor; racks since KIP-881.
 from typing import TYPE_CHECKING
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.group import LeaderView, MemberOrder, static_first
+from kgroups.assignors.group import JAVA_ORDER, LeaderView, OrderRule
 from kgroups.assignors.rack_ranges import assign_with_racks, rack_topics
 from kgroups.assignors.spec import AssignmentRequest
 
@@ -26,10 +26,12 @@ class RangeAssignor:
         vector_from: number of partitions from which arrays are used.
     """
 
+    waives = frozenset({"balanced", "sticky"})
+
     def __init__(
         self,
         name: str = "range",
-        member_order: MemberOrder = static_first,
+        member_order: OrderRule = JAVA_ORDER,
         vector_from: int = VECTOR_FROM,
     ) -> None:
         self.name = name

@@ -7,12 +7,17 @@ a `range`.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from kgroups.assignors.examples import BroadcastAssignor, RandomAssignor
+from kgroups.assignors.lags import LagAssignor
 from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.roundrobin import RoundRobinAssignor
 from kgroups.assignors.server_ranges import ServerRangeAssignor
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.assignors.sticky import StickyAssignor
+from kgroups.assignors.sticky_lags import StickyLagAssignor
 from kgroups.assignors.uniform import UniformAssignor
+from kgroups.assignors.user_defined import load_assignor, user_defined_names
+from kgroups.assignors.variants import VARIANTS
 
 
 def _by_name(*strategies: Assignor) -> Mapping[str, Assignor]:
@@ -24,16 +29,39 @@ CLIENT_ASSIGNORS: Mapping[str, Assignor] = _by_name(
     RoundRobinAssignor(),
     StickyAssignor(),
     StickyAssignor("cooperative-sticky", cooperative=True),
+    LagAssignor(),
+    StickyLagAssignor(),
+    RandomAssignor(),
+    BroadcastAssignor(),
 )
 SERVER_ASSIGNORS: Mapping[str, Assignor] = _by_name(UniformAssignor(), ServerRangeAssignor())
 
 
-def assignor(name: str) -> Assignor:
-    """The client-side strategy of this name.
+LEADERS = ("java", *VARIANTS)
+
+
+def assignor(name: str, leader: str = "java") -> Assignor:
+    """The client-side strategy of this name: built in, or the user's own.
+
+    Args:
+        name: of the strategy; `package.module:Class` or an entry point of the group
+            `kgroups.assignors` is loaded and guarded (`user_defined`).
+        leader: client library of the group's leader, one of `LEADERS`; `variants.is_exact` tells
+            whether that library's choice of partitions is known or only their number. Where no
+            variant of our own is known, Java's stands in for it.
 
     Raises:
-        AssignorError: there is none.
+        AssignorError: there is no such strategy or library.
     """
+    if leader not in LEADERS:
+        raise AssignorError(
+            f"no client library is called `{leader}`", hint="known: " + ", ".join(LEADERS)
+        )
+    variant = VARIANTS.get(leader, {}).get(name)
+    if variant is not None:
+        return variant
+    if ":" in name or (name not in CLIENT_ASSIGNORS and name in user_defined_names()):
+        return load_assignor(name)
     return _named(name, CLIENT_ASSIGNORS)
 
 

@@ -7,13 +7,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.group import LeaderView, MemberOrder, static_first
+from kgroups.assignors.group import JAVA_ORDER, LeaderView, OrderRule
 from kgroups.assignors.ranges import VECTOR_FROM, by_owner
 from kgroups.assignors.spec import AssignmentRequest
 
 
 class RoundRobinAssignor:
-    """`roundrobin`, eager.
+    """`roundrobin`, eager; even as long as all members read the same topics.
 
     Args:
         name: registered name.
@@ -21,10 +21,12 @@ class RoundRobinAssignor:
         vector_from: number of partitions from which arrays are used.
     """
 
+    waives = frozenset({"balanced", "sticky"})
+
     def __init__(
         self,
         name: str = "roundrobin",
-        member_order: MemberOrder = static_first,
+        member_order: OrderRule = JAVA_ORDER,
         vector_from: int = VECTOR_FROM,
     ) -> None:
         self.name = name
@@ -55,7 +57,7 @@ def _starts(view: LeaderView) -> list[tuple[Sequence[int], int]]:
     places: dict[int, list[int]] = {}
     pointer = 0
     starts: list[tuple[Sequence[int], int]] = []
-    for topic, readers in enumerate(view.subscribers):
+    for topic, readers in enumerate(view.subscribers_in(view.ordered)):
         if id(readers) not in places:
             places[id(readers)] = [place[member] for member in readers]
         circle = places[id(readers)]
@@ -69,8 +71,9 @@ def _assign_arrays(view: LeaderView) -> CompactAssignment:
     """The same deal, a topic's owners at a time of numpy's."""
     import numpy as np
 
-    if len({id(readers) for readers in view.subscribers}) == 1:
-        return _one_circle(view, view.subscribers[0])
+    circles_of = view.subscribers_in(view.ordered)
+    if len({id(readers) for readers in circles_of}) == 1:
+        return _one_circle(view, circles_of[0])
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
     owner: np.typing.NDArray[np.integer] = np.empty(view.table.total, dtype=small)
     circles: dict[int, np.typing.NDArray[np.integer]] = {}

@@ -12,6 +12,7 @@ class ServerRangeAssignor:
     """`range` of a KIP-848 group; not sticky, and racks play no part."""
 
     name = "range"
+    waives = frozenset({"balanced", "sticky"})
 
     def assign(self, request: AssignmentRequest) -> TargetAssignment:
         """Every partition of the subscribed topics, sets in the coordinator's order."""

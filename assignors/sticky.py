@@ -13,12 +13,12 @@ from kgroups.assignors.claims import (
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
 from kgroups.assignors.ranges import VECTOR_FROM
-from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.spec import AssignmentRequest, Fault
 from kgroups.assignors.sticky_arrays import assign_arrays
 from kgroups.assignors.sticky_constrained import assign_constrained, constrained_answer
 from kgroups.assignors.sticky_fast import FastBalance
 from kgroups.assignors.sticky_general import GeneralView
-from kgroups.assignors.sticky_literal import LiteralBalance
+from kgroups.assignors.sticky_literal import LiteralBalance, never_ends
 
 
 class StickyAssignor:
@@ -30,6 +30,8 @@ class StickyAssignor:
         literal: follow the Java class statement by statement, slowly, in every case.
         vector_from: number of partitions from which arrays are used.
     """
+
+    waives = frozenset({"order-free"})  # equal buckets: the JoinGroup order decides
 
     def __init__(
         self,
@@ -56,6 +58,8 @@ class StickyAssignor:
             AssignorError: a faithful request on which the Java class throws.
         """
         view = LeaderView(request)
+        if not view.members:
+            return CompactAssignment.of_lists([], view.table, [])
         claims = read_claims(view, self._member_data, self._vector_from)
         if claims.equal:
             plain = not any(view.racks) and not view.table.strays
@@ -74,7 +78,15 @@ class StickyAssignor:
         else:
             balance = FastBalance(general, general.without_strays(start, claims))
         lists = balance.run()
-        withheld = self._withhold(lists, _in_transfer(view, lists) if self.cooperative else {})
+        if balance.endless:
+            if request.faithful:
+                raise never_ends()
+            claims.faults.append(
+                Fault(
+                    "LEADER_FAILS", "a Java leader never ends this rebalance: moves go in a circle"
+                )
+            )
+        withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})
         return general.answer(lists, claims, withheld, balance.fixed)
 
     def _withhold(self, lists: list[list[int]], moving: dict[int, int]) -> dict[int, int]:
@@ -86,7 +98,7 @@ class StickyAssignor:
         return moving
 
 
-def _in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
+def in_transfer(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
     """Partitions given to one member that did not claim them and missing from one that did."""
     added: dict[int, int] = {}
     missing: set[int] = set()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kgroups.assignors.claims import Claims
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
-from kgroups.assignors.quotas import Quotas, leader_fails, share_out
+from kgroups.assignors.quotas import Quotas, share_out
 from kgroups.assignors.sticky_constrained import constrained_copies
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> CompactAssignment:
-    """The answer of a group with equal subscriptions and no racks.
-
-    Raises:
-        AssignorError: a faithful request on which the Java class throws.
-    """
+    """The answer of a group with equal subscriptions, no racks and no claims that are astray."""
     import numpy as np
 
     small = np.uint16 if len(view.members) <= 1 << 16 else np.int32
@@ -36,8 +32,7 @@ def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> Com
     order = view.copied(range(len(view.members)))
     quotas = share_out(counts.tolist(), order, view.ranks, view.table.total)
     keep = np.array(quotas.keep)
-    before = np.cumsum(counts) - counts
-    kept = np.arange(len(claimed)) - before[owner] < keep[owner]
+    kept = np.arange(len(claimed)) < np.repeat(np.cumsum(counts) - counts + keep, counts)
     held = np.zeros(view.table.total, dtype=bool)
     held[claimed[kept]] = True
     free = np.flatnonzero(~held).astype(np.int32)
@@ -47,19 +42,37 @@ def assign_arrays(view: LeaderView, claims: Claims, *, cooperative: bool) -> Com
         moving = _moving(claims, free, takers, claimed[~kept], owner[~kept], view.table.total)
         withheld = dict(zip(free[moving].tolist(), takers[moving].tolist(), strict=True))
         free, takers = free[~moving], takers[~moving]
-    owners = np.concatenate([owner[kept].astype(small), takers])
-    numbers = np.concatenate([claimed[kept], free])
-    sizes = np.bincount(owners, minlength=len(view.members))
+    sizes = keep + np.bincount(takers, minlength=len(view.members))
     assignment = CompactAssignment(
         view.member_ids,
         view.table,
         np.concatenate([[0], np.cumsum(sizes)]),
-        numbers[np.argsort(owners, kind="stable")],
+        _merged(claimed[kept], keep, free, takers),
         faults=claims.faults,
         withheld=withheld,
         generation=claims.newest,
     )
     return view.answer(assignment, constrained_copies(len(view.members)))
+
+
+def _merged(kept: "Numbers", keep: "Numbers", free: "Numbers", takers: "Owners") -> "Numbers":
+    """Partitions member after member: what each keeps, then what it is given.
+
+    Args:
+        kept: member after member.
+        keep: how many each member keeps.
+        free: partitions to give.
+        takers: the member that gets each of them.
+    """
+    import numpy as np
+
+    if 4 * len(free) < len(kept):  # a few between many
+        few = np.argsort(takers, kind="stable")
+        return np.insert(kept, np.cumsum(keep)[takers[few]], free[few])
+    owner = np.repeat(np.arange(len(keep), dtype=takers.dtype), keep)
+    order = np.argsort(np.concatenate([owner, takers]), kind="stable")
+    merged: Numbers = np.concatenate([kept, free])[order]
+    return merged
 
 
 def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]":
@@ -77,15 +90,21 @@ def _sorted_claims(view: LeaderView, claims: Claims) -> "tuple[Numbers, Owners]"
         single = np.ones(table.total, dtype=bool)
         single[list(claims.doubled)] = False
         claimed, owner = claimed[single[claimed]], owner[single[claimed]]
-    topics, widest = len(table.names), max(table.counts, default=0)
-    topic_of = np.repeat(np.arange(topics), table.counts)
-    bases = np.array(table.bases, dtype=np.int64)
+    if len(table.names) == 1:
+        keys = owner << 32 | claimed
+        keys.sort()
+        return (keys & 0x7FFFFFFF).astype(np.int32), keys >> 32
+    topic_bits = len(table.names).bit_length()
+    partition_bits = max(table.counts, default=0).bit_length()
+    topic_of = np.repeat(np.arange(len(table.names), dtype=np.int32), table.counts)
+    bases = np.array(table.bases, dtype=np.int32)
     topic = topic_of[claimed]
-    keys = (owner * widest + (claimed - bases[topic])) * topics + topic
+    keys = (owner << partition_bits | (claimed - bases[topic])) << topic_bits | topic
     keys.sort()
-    rest, topic = np.divmod(keys, topics)
-    owner, partition = np.divmod(rest, widest)
-    return (partition + bases[topic]).astype(np.int32), owner
+    topic = (keys & ((1 << topic_bits) - 1)).astype(np.int32)
+    keys >>= topic_bits
+    partition = (keys & ((1 << partition_bits) - 1)).astype(np.int32)
+    return partition + bases[topic], keys >> partition_bits
 
 
 def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":
@@ -95,10 +114,6 @@ def _takers(quotas: Quotas, wanted: int, kind: "type[np.integer]") -> "Owners":
     circle = np.array(quotas.under, dtype=np.int64)
     deficits = np.array([quotas.low - quotas.keep[m] for m in quotas.under], dtype=np.int64)
     spare = wanted - int(deficits.sum())
-    if spare < 0:
-        raise leader_fails("consumers remain below the quota")
-    if spare > len(circle) + len(quotas.exact):
-        raise leader_fails("no more unfilled consumers to be assigned")
     pieces, tail, done = [np.empty(0, dtype=kind)], [np.array(quotas.exact, dtype=kind)], 0
     for level in np.unique(deficits).tolist():
         live = circle[deficits > done]

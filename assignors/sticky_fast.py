@@ -10,7 +10,7 @@ Source: AbstractStickyAssignor.GeneralAssignmentBuilder.balance.
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
-from kgroups.assignors.movements import Movements
+from kgroups.assignors.movements import EndlessWatch, Movements
 from kgroups.assignors.sticky_general import GeneralView, Start
 
 
@@ -102,9 +102,10 @@ class FastBalance:
         self._readers: dict[int, list[int]] = {}
         self._movements = Movements()
         self.fixed: list[int] = []
+        self.endless = False
 
     def run(self) -> list[list[int]]:
-        """Partition numbers per member position."""
+        """Partition numbers per member position; `endless` tells if Java would never answer."""
         initializing = not any(self._sizes)
         by_topic = self._by_topic(self._start.unassigned)
         self._fill(by_topic)
@@ -114,9 +115,7 @@ class FastBalance:
         before = list(self._sizes)
         if not self._start.revoked:
             self._reassign([(t, n) for t, n in by_topic if general.reader_counts[t] >= 2])
-        bases, counts = general.table.bases, general.table.counts
-        movable = [(topic, range(bases[topic], bases[topic] + counts[topic])) for topic in shared]
-        moved = self._reassign(movable)
+        moved = self._reassign(self._general.movable_runs(self._start, shared))
         if moved and not initializing and self._score(self._sizes) >= self._score(before):
             self._touched.clear()
         for rank, held in self._touched.items():
@@ -199,7 +198,8 @@ class FastBalance:
         """Pass over the partitions until a pass moves nothing; whether anything moved."""
         moved = False
         modified = True
-        while modified:
+        watch = EndlessWatch()
+        while modified and not self.endless:
             modified = False
             spreads: dict[int, bool] = {}
             for topic, numbers in by_topic:
@@ -211,6 +211,7 @@ class FastBalance:
                 if uneven and self._reassign_topic(topic, numbers, readers):
                     spreads.clear()
                     modified = moved = True
+            self.endless = modified and watch.circles(self._owner, self._movements)
         return moved
 
     def _reassign_topic(self, topic: int, numbers: Sequence[int], readers: list[int]) -> bool:

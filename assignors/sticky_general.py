@@ -6,7 +6,7 @@ Source: AbstractStickyAssignor.GeneralAssignmentBuilder (KAFKA-12675, KAFKA-1510
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,6 +89,28 @@ class GeneralView:
         classes, member_class = self.view.classes
         sets = [frozenset(topics) for topics in classes]
         return [sets[number] for number in member_class]
+
+    @cached_property
+    def partitions_in_order(self) -> list[int]:
+        """Every partition, topics in the order of the algorithm."""
+        bases, counts = self.table.bases, self.table.counts
+        return [
+            number
+            for topic in self.topic_order
+            for number in range(bases[topic], bases[topic] + counts[topic])
+        ]
+
+    def movable_runs(
+        self, start: Start, shared: Sequence[int]
+    ) -> Sequence[tuple[int, Sequence[int]]]:
+        """Partitions of shared topics in the order in which they are tried, by topic.
+
+        Args:
+            start: the assignment to begin with; newer versions do not look at it.
+            shared: topics with two subscriptions or more, in order.
+        """
+        bases, counts = self.table.bases, self.table.counts
+        return [(topic, range(bases[topic], bases[topic] + counts[topic])) for topic in shared]
 
     def capacity_of(self, member: int) -> int:
         """How many partitions a member could hold at most, as Java counts them."""

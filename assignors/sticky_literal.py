@@ -8,7 +8,7 @@ Source: AbstractStickyAssignor.GeneralAssignmentBuilder.balance.
 
 from bisect import insort
 
-from kgroups.assignors.movements import Movements
+from kgroups.assignors.movements import EndlessWatch, Movements
 from kgroups.assignors.spec import AssignorError
 from kgroups.assignors.sticky_general import GeneralView, Start
 
@@ -19,6 +19,15 @@ def fails_on_null() -> AssignorError:
         "a Java leader fails this rebalance: it looks up a member that takes no part in it",
         hint="a member's claim of an older generation names topics that it does not subscribe to",
         java="java.lang.NullPointerException",
+    )
+
+
+def never_ends() -> AssignorError:
+    """The error of a rebalance that a Java leader computes for ever."""
+    return AssignorError(
+        "a Java leader never ends this rebalance: it moves the same partitions in a circle",
+        hint="members claim partitions of several generations; restart those with older ones",
+        java="timeout",
     )
 
 
@@ -41,6 +50,7 @@ class LiteralBalance:
         self.by_rank = sorted(self.working, key=self.ranks.__getitem__)
         self.movements = Movements()
         self.fixed: list[int] = []
+        self.endless = False
 
     def run(self) -> list[list[int]]:
         """Partition numbers per member."""
@@ -144,13 +154,16 @@ class LiteralBalance:
         """Pass over the partitions until a pass moves nothing; whether anything moved."""
         moved = False
         modified = True
-        while modified:
+        watch = EndlessWatch()
+        while modified and not self.endless:
             modified = False
             for number in numbers:
                 if self._balanced():
                     break
                 if self._improve(number):
                     moved = modified = True
+            owners = (self.owner[number] for number in sorted(self.owner))
+            self.endless = modified and watch.circles(owners, self.movements)
         return moved
 
     def _improve(self, number: int) -> bool:

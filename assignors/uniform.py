@@ -22,6 +22,7 @@ class UniformAssignor:
     """
 
     name = "uniform"
+    waives = frozenset({"balanced", "order-free"})
 
     def __init__(self, *, stable_extras: bool = True) -> None:
         self._stable_extras = stable_extras

@@ -13,7 +13,7 @@ from typing import cast
 
 from bench import benchmarks
 from bench.machine import describe_machine
-from bench.report import merge_report, read_report, write_report
+from bench.report import merge_report, read_report, seconds, write_report
 from bench.side_by_side import Benchmark
 from bench.stage import Stage, say
 
@@ -47,8 +47,8 @@ def main() -> int:
             result = known[name].run(stage)
             results.append(result)
             print(
-                f"{result.verdict}  {result.name}: {result.ours_s:.2f} s against"
-                f" {result.reference_s:.2f} s, {result.ratio} times faster,"
+                f"{result.verdict}  {result.name}: {seconds(result.ours_s)} against"
+                f" {seconds(result.reference_s)}, {result.ratio} times faster,"
                 f" peak {result.ours_peak_mb:g} MB (target: {result.target})",
                 flush=True,
             )

@@ -37,6 +37,12 @@ def merge_report(
     return Report(machine=machine, benchmarks=[rows[name] for name in names if name in rows])
 
 
+def seconds(value: object) -> str:
+    """A time as people read it: milliseconds where a second is too coarse."""
+    assert isinstance(value, int | float)
+    return f"{value:.2f} s" if value >= 0.1 else f"{value * 1e3:.1f} ms"
+
+
 def render_figures(report: Report) -> str:
     """The README's block, without its markers."""
     machine = report["machine"]
@@ -45,7 +51,8 @@ def render_figures(report: Report) -> str:
             f"One real broker (Kafka {machine['kafka']}) with 2,000 groups x 24 committed"
             f" partitions, whole process, medians, both tools by turns in one run, on"
             f" {machine['cores']} cores and {machine['memory_gib']} GiB, Python"
-            f" {machine['python']}."
+            f" {machine['python']}. Strategies (partitions x members): one call in a warm process,"
+            f" beside the Java class in a warm JVM; memory is what the call adds, Java's its heap."
         ),
         "",
         "| | kgroups | official tool | times faster | peak memory | target | |",
@@ -54,7 +61,7 @@ def render_figures(report: Report) -> str:
     for row in report["benchmarks"]:
         verdict = "PASS" if row["passed"] else "MISS"
         lines.append(
-            f"| {row['name']} | {row['ours_s']:.2f} s | {row['reference_s']:.2f} s |"
+            f"| {row['name']} | {seconds(row['ours_s'])} | {seconds(row['reference_s'])} |"
             f" {row['ratio']} | {row['ours_peak_mb']} MB, official {row['reference_peak_mb']} MB |"
             f" {row['target']} | {verdict} |"
         )

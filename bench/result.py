@@ -53,8 +53,8 @@ def summarize(
     return Result(
         name=name,
         target=target,
-        ours_s=round(statistics.median(ours.wall_s for ours, _ in rounds), 3),
-        reference_s=round(statistics.median(reference.wall_s for _, reference in rounds), 3),
+        ours_s=round(statistics.median(ours.wall_s for ours, _ in rounds), 4),
+        reference_s=round(statistics.median(reference.wall_s for _, reference in rounds), 4),
         ratio=round(ratio, 1),
         ours_peak_mb=round(ours_peak_mb),
         reference_peak_mb=round(max(reference.peak_bytes for _, reference in rounds) / 1e6),

@@ -13,11 +13,13 @@ from kgroups.cli.commands import (
     describe,
     lag,
     list,
+    official,
     plan,
     sandbox,
     snapshot,
 )
 from kgroups.cli.exits import show_error, write_lines
+from kgroups.cli.official.dispatch import official_arguments, record_arguments
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, KgroupsError
@@ -61,6 +63,7 @@ NOUNS = (
     coordinator,
     snapshot,
     sandbox,
+    official,
     completion,
     complete,
 )
@@ -86,6 +89,13 @@ def root(
     """Only holds the options that stand before a command."""
 
 
+def command_names() -> frozenset[str]:
+    """Names of our own commands, as they stand first on a command line."""
+    commands = [command.name for command in app.registered_commands]
+    groups = [group.name for group in app.registered_groups]
+    return frozenset(name for name in commands + groups if isinstance(name, str))
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -93,6 +103,12 @@ def main() -> None:
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
+        in_official_words = official_arguments(sys.argv[1:], command_names())
+        if in_official_words is not None:
+            official.run(in_official_words)
+        records = record_arguments(sys.argv[1:])
+        if records is not None:
+            official.run_delete_records(records)
         app(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)

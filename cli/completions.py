@@ -70,6 +70,7 @@ def places_of(command: Any, path: str = "") -> Iterator[Place]:
         commands=tuple((name, child.get_short_help_str(60)) for name, child in children.items()),
         options=(
             *(Option(tuple(p.opts), p.help or "", _source(p)) for p in own),
+            *getattr(command, "completions", ()),
             Option(("--help",), "Show help.", None),
         ),
         argument=_source(arguments[0]) if arguments else None,

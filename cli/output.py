@@ -1,4 +1,4 @@
-"""The only printer: a report as table, JSON, JSON lines, CSV or YAML on stdout.
+"""The only printer: a report as table, JSON, JSON lines, CSV, YAML or plain text on stdout.
 
 stdout is data and nothing else; progress, notes and errors go to stderr. Nothing here builds the
 whole text of a document: items are written as they come.
@@ -38,6 +38,7 @@ class Report:
         errors: what failed while others went on.
         summary: counts over the items; asked for after the last item.
         extra: further fields of the envelope, after `items`.
+        plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
     """
 
     schema: str
@@ -48,6 +49,7 @@ class Report:
     errors: Sequence[ItemError] = ()
     summary: Callable[[], Mapping[str, Any]] = dict
     extra: Mapping[str, Any] = field(default_factory=dict)
+    plain: Callable[[], Iterable[str]] | None = None
 
 
 class Printer:
@@ -62,7 +64,8 @@ class Printer:
         """Write a report to stdout; where its form has no place for errors, those to stderr.
 
         Raises:
-            UsageError: CSV of a report with several kinds of rows.
+            UsageError: CSV of a report with several kinds of rows; plain text of one that
+                Kafka's tool does not have.
         """
         form = self.options.output
         if form == "csv" and len(report.views) != 1:
@@ -71,12 +74,17 @@ class Printer:
                 f"CSV holds one kind of row, and this has several: {kinds}",
                 hint="ask for one view, or use --output json",
             )
+        if form == "plain" and report.plain is None:
+            raise UsageError(
+                "Kafka's tool has no layout for this", hint="`list` and `describe` have one"
+            )
         write = {
             "table": self._table,
             "json": self._json,
             "jsonl": self._jsonl,
             "csv": self._csv,
             "yaml": self._yaml,
+            "plain": self._plain,
         }[form]
         try:
             write(report)
@@ -168,6 +176,11 @@ class Printer:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow([column.field for column in view.columns])
         writer.writerows([cell_text(value) for value in row] for row in rows)
+
+    def _plain(self, report: Report) -> None:
+        write = self._begin()
+        for text in report.plain() if report.plain is not None else ():
+            write(text)
 
     def _yaml(self, report: Report) -> None:
         import yaml  # only this form needs it

@@ -14,7 +14,7 @@ from typer.core import TyperOption
 
 from kgroups.core.errors import UsageError
 
-OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml"]
+OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 
 DEFAULT_TIMEOUT_MS: Final = 10_000
@@ -113,7 +113,7 @@ GLOBAL_OPTIONS: Final = (
     _Global(
         "output",
         ("--output", "-o"),
-        "table (default), json, jsonl, csv, yaml.",
+        "table, json, jsonl, csv, yaml, plain.",
         "FORMAT",
         "KGROUPS_OUTPUT",
         parse_output,

@@ -44,6 +44,7 @@ def take_snapshot(
     offsets: bool = True,
     log_offsets: bool = True,
     isolation: Isolation = "read_uncommitted",
+    more_topics: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The named groups of a file, or of the cluster; all of them if none is named.
@@ -59,6 +60,7 @@ def take_snapshot(
             offsets=offsets,
             log_offsets=log_offsets,
             isolation=isolation,
+            more_topics=more_topics,
             progress=progress,
         )
 
@@ -71,7 +73,13 @@ def snapshot_of_file(file: Path, groups: Sequence[str] | None = None) -> Cluster
     """
     from kgroups.core.snapshot_file import read_snapshot  # YAML: only when a file is read
 
-    snapshot = read_snapshot(file)
+    return cut_to_groups(read_snapshot(file), groups, file)
+
+
+def cut_to_groups(
+    snapshot: ClusterSnapshot, groups: Sequence[str] | None, file: Path
+) -> ClusterSnapshot:
+    """A snapshot with the named groups only; one that is not there is an error of it."""
     if groups is None:
         return snapshot
     wanted = set(groups)

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -9,7 +9,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
   case "$1/$2" in
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
-    */--output | */-o) echo 'table json jsonl csv yaml' ;;
+    */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
@@ -21,15 +21,37 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--from") echo '@files' ;;
     "plan/--assignor") echo '@free' ;;
+    "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
     "plan/--drop-host") echo '@free' ;;
     "plan/--set-partitions") echo '@free' ;;
     "plan/--add-topic") echo '@free' ;;
     "plan/--subscribe") echo '@free' ;;
+    "plan/--pattern") echo '@free' ;;
+    "plan/--explain") echo '@free' ;;
+    "plan/--fail-on") echo '@free' ;;
+    "plan/--check-assignor") echo '@free' ;;
+    "plan/--by") echo 'member group client host assignor' ;;
+    "plan/--top") echo '@free' ;;
+    "plan/--master") echo '@free' ;;
+    "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "official/--validate-regex") echo '@free' ;;
+    "official/--group") echo '@groups' ;;
+    "official/--topic") echo '@topics' ;;
+    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "official/--type") echo 'classic consumer share streams' ;;
+    "official/--to-offset") echo '@free' ;;
+    "official/--shift-by") echo '@free' ;;
+    "official/--by-duration") echo '@free' ;;
+    "official/--to-datetime") echo '@free' ;;
+    "official/--from-file") echo '@files' ;;
+    "official/--timeout") echo '@free' ;;
+    "official/--bootstrap-server") echo '@free' ;;
+    "official/--command-config") echo '@files' ;;
     "lag report/--by") echo 'group topic partition member client host assignor' ;;
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
@@ -38,7 +60,22 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -58,7 +95,10 @@ _kgroups_argument() { # path: where do its arguments come from?
     "plan") echo '@groups' ;;
     "delete") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     *) return 1 ;;
@@ -67,15 +107,19 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan delete coordinator completion lag snapshot sandbox --version --help $common" ;;
+    "") echo "list describe plan delete coordinator official completion lag snapshot sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --from --help $common" ;;
     "describe") echo "--all-groups --offsets --members --state --sort --top --uncommitted --isolation --from --help $common" ;;
-    "plan") echo "--all-groups --assignor --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --metrics --members --moves --from --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "delete") echo "--all-groups --state --keep-going --dry-run --yes -y --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
+    "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "completion") echo "--help $common" ;;
-    "lag") echo "report --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --from --help $common" ;;
+    "lag") echo "report history collect compact --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --where --captures --over --since --until --strict --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --master --remote --help $common" ;;
+    "lag collect") echo "--every --count --help $common" ;;
+    "lag compact") echo "--today --help $common" ;;
     "snapshot") echo "save show --help $common" ;;
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;

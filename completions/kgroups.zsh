@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -10,7 +10,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
   case "$1/$2" in
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
-    */--output | */-o) echo 'table json jsonl csv yaml' ;;
+    */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
@@ -22,15 +22,37 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--from") echo '@files' ;;
     "plan/--assignor") echo '@free' ;;
+    "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
     "plan/--drop-host") echo '@free' ;;
     "plan/--set-partitions") echo '@free' ;;
     "plan/--add-topic") echo '@free' ;;
     "plan/--subscribe") echo '@free' ;;
+    "plan/--pattern") echo '@free' ;;
+    "plan/--explain") echo '@free' ;;
+    "plan/--fail-on") echo '@free' ;;
+    "plan/--check-assignor") echo '@free' ;;
+    "plan/--by") echo 'member group client host assignor' ;;
+    "plan/--top") echo '@free' ;;
+    "plan/--master") echo '@free' ;;
+    "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "official/--validate-regex") echo '@free' ;;
+    "official/--group") echo '@groups' ;;
+    "official/--topic") echo '@topics' ;;
+    "official/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "official/--type") echo 'classic consumer share streams' ;;
+    "official/--to-offset") echo '@free' ;;
+    "official/--shift-by") echo '@free' ;;
+    "official/--by-duration") echo '@free' ;;
+    "official/--to-datetime") echo '@free' ;;
+    "official/--from-file") echo '@files' ;;
+    "official/--timeout") echo '@free' ;;
+    "official/--bootstrap-server") echo '@free' ;;
+    "official/--command-config") echo '@files' ;;
     "lag report/--by") echo 'group topic partition member client host assignor' ;;
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
@@ -39,7 +61,22 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
+    "lag report/--captures") echo '@free' ;;
+    "lag report/--over") echo '@free' ;;
+    "lag report/--since") echo '@free' ;;
+    "lag report/--until") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
+    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--top") echo '@free' ;;
+    "lag history/--sort") echo '@free' ;;
+    "lag history/--where") echo '@free' ;;
+    "lag history/--over") echo '@free' ;;
+    "lag history/--since") echo '@free' ;;
+    "lag history/--master") echo '@free' ;;
+    "lag history/--remote") echo '@free' ;;
+    "lag collect/--every") echo '@free' ;;
+    "lag collect/--count") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -59,7 +96,10 @@ _kgroups_argument() { # path: where do its arguments come from?
     "plan") echo '@groups' ;;
     "delete") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     *) return 1 ;;
@@ -70,8 +110,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--bootstrap-server:Address of a broker; several by commas.'
     '-b:Address of a broker; several by commas.'
     '--command-config:Client settings, librdkafka or Java spelling.'
-    '--output:table (default), json, jsonl, csv, yaml.'
-    '-o:table (default), json, jsonl, csv, yaml.'
+    '--output:table, json, jsonl, csv, yaml, plain.'
+    '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Longest wait\: 500ms, 10s (default), 2m.'
     '--no-color:No colour on a terminal (also\: NO_COLOR).'
     '--verbose:More columns; the traceback of a bug.'
@@ -84,6 +124,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'plan:Show what the next rebalance of a group would do, before...'
         'delete:Delete groups with their committed offsets.'
         'coordinator:Show which broker coordinates groups, and why that one.'
+        'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
         'lag:Report the lag of a whole cluster, with Apache Spark.'
         'snapshot:Keep a cluster'\''s groups in a file.'
@@ -121,16 +162,28 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
+        '--as:Client library of the group'\''s leader.'
         '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
         '--set-partitions:Topics that grow.'
         '--add-topic:Topics that are created.'
         '--subscribe:What members read.'
+        '--pattern:The pattern that members subscribe by.'
         '--metrics:Show figures of balance.'
         '--members:Show who gets what.'
         '--moves:Show what changes hands.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--rounds:Show what is given up and got in each round.'
+        '--outcomes:Show every way in which it can end.'
+        '--explain:Say why this partition goes there.'
+        '--fail-on:End with 6 if this holds\: '\''moved > 10%'\''.'
+        '--check-assignor:Try an assignor on many small groups.'
+        '--report:Plan the fleet inside Spark.'
+        '--by:What a row of it stands for.'
+        '--top:Only the first N rows of it.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--from:Read a snapshot or a scenario instead.'
         '--help:Show help.'
       )
       ;;
@@ -151,6 +204,41 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "official")
+      options+=(
+        '--list:List consumer groups.'
+        '--describe:Describe groups\: offsets, members or state.'
+        '--delete:Delete groups with their offsets.'
+        '--delete-offsets:Delete a group'\''s offsets of topics.'
+        '--reset-offsets:Move a group'\''s offsets; nothing is written without --execute.'
+        '--validate-regex:Say whether a pattern is one that brokers take.'
+        '--group:A group; may be repeated.'
+        '--all-groups:Every consumer group.'
+        '--topic:A topic, or partitions of it\: t or t\:0,1; may be repeated.'
+        '--all-topics:Every topic that the group committed.'
+        '--offsets:View\: partitions, offsets, lag (default).'
+        '--members:View\: the members.'
+        '--state:View\: state; with --list a filter, several by commas.'
+        '--type:Show types, or only these\: classic, consumer.'
+        '--verbose:More columns.'
+        '--to-earliest:Reset to the start of the log.'
+        '--to-latest:Reset to the end of the log.'
+        '--to-current:Reset to what is committed, or the end.'
+        '--to-offset:Reset to this offset.'
+        '--shift-by:Move by so many records; negative moves back.'
+        '--by-duration:Reset to this long ago\: PT1H30M.'
+        '--to-datetime:Reset to a moment\: 2026-01-31T12\:00\:00.000.'
+        '--from-file:Reset to the offsets of a CSV file.'
+        '--dry-run:Only show what would be done.'
+        '--execute:Do it.'
+        '--export:Print the plan as CSV.'
+        '--timeout:Longest wait in milliseconds (30000).'
+        '--bootstrap-server:Address of a broker; several by commas.'
+        '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
+        '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
     "completion")
       options+=(
         '--help:Show help.'
@@ -159,6 +247,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag")
       commands=(
         'report:Report lag by group, topic or member, now and under...'
+        'history:Report what groups committed and when, out of...'
+        'collect:Append a capture of the cluster'\''s groups to a folder of...'
+        'compact:Merge the small files of each day that is over into one.'
       )
       options+=(
         '--help:Show help.'
@@ -174,7 +265,39 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--isolation:read_committed\: lag to the last stable offset.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--where:Only rows for which this is true.'
+        '--captures:Report over what `lag collect` left.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--strict:A capture that cannot be read is a failure.'
         '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag history")
+      options+=(
+        '--by:What a row stands for.'
+        '--top:Only the first N rows.'
+        '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag collect")
+      options+=(
+        '--every:Time between captures\: 60s.'
+        '--count:Number of captures.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag compact")
+      options+=(
+        '--today:Also the day that is not over.'
         '--help:Show help.'
       )
       ;;

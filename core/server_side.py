@@ -8,7 +8,6 @@ import base64
 from collections.abc import Mapping
 from uuid import UUID
 
-import re2
 import xxhash
 
 from kgroups.assignors.server_ranges import ServerRangeAssignor
@@ -17,24 +16,11 @@ from kgroups.assignors.uniform import UniformAssignor
 from kgroups.core.coordinator.ports import (
     AssignableMember,
     AssignmentSpec,
-    Matches,
-    PatternError,
     Ports,
     ServerAssign,
 )
 from kgroups.core.coordinator.topology import TopicInfo
-
-# What RE2/J, which a broker uses, says where the C++ library says something else.
-JAVA_WORDS: Mapping[str, str] = {
-    "missing ]": "missing closing ]",
-    "missing )": "missing closing )",
-    "no argument for repetition operator": "missing argument to repetition operator",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid escape sequence": "invalid escape sequence",
-    "trailing \\": "trailing backslash at end of expression",
-    "unexpected )": "unmatched or missing opening (",
-}
+from kgroups.core.patterns import compile_pattern
 
 
 def coordinator_ports() -> Ports:
@@ -45,28 +31,6 @@ def coordinator_ports() -> Ports:
         hash64=xxhash.xxh3_64_intdigest,
         compile_pattern=compile_pattern,
     )
-
-
-def compile_pattern(pattern: str) -> Matches:
-    """A test of whether a whole topic name matches an RE2 pattern.
-
-    Raises:
-        PatternError: it does not compile; the text is RE2/J's where we know it.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(pattern, options)
-    except re2.error as broken:
-        raw = broken.args[0] if broken.args else ""
-        text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
-        problem, _, _ = text.partition(":")
-        raise PatternError(JAVA_WORDS.get(problem, problem)) from broken
-
-    def matches(name: str) -> bool:
-        return compiled.fullmatch(name) is not None
-
-    return matches
 
 
 def topic_id_text(topic_id: UUID) -> str:

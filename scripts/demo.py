@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgroups.core.errors import KgroupsError
-from tests.kafka.broker import KafkaCluster
+from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.workload import Partition, commit_offsets, create_topics, expire_records, produce
 
@@ -57,10 +57,10 @@ def say(text: str) -> None:
 
 @contextmanager
 def cluster() -> Iterator[str]:
-    """Address of a cluster for the demo: one real broker."""
-    print("demo: starting a real Kafka broker (a few seconds)", file=sys.stderr, flush=True)
-    with KafkaCluster() as started:
-        yield started.bootstrap
+    """Address of a cluster for the demo: the embedded one, which real clients join."""
+    print("demo: starting the embedded cluster, 3 brokers", file=sys.stderr, flush=True)
+    with Sandbox(brokers=3) as started:
+        yield started.bootstrap_servers
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def main() -> int:
         print(f"error: {failure.message}{hint}", file=sys.stderr)
         return failure.exit_code
     if status == 0:
-        say("That was a real cluster; it is gone now. `kgroups --help` shows the rest.")
+        say("Real clients were in there; the cluster is gone now. `kgroups --help` shows the rest.")
     return status
 
 

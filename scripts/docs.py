@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what follows from the command tree: README's table of commands, and completions/.
 
-scripts/docs.py table         the block between the `commands` markers of README.md
+scripts/docs.py table         README.md between its markers `commands` and `deviations`
 scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
 scripts/docs.py check         writes nothing; fails if a file is not up to date
 """
@@ -14,9 +14,10 @@ from typer.main import get_command
 
 from kgroups.cli.app import app
 from kgroups.cli.completions import Shell, places_of, script_for
+from kgroups.cli.official.deviations import DEVIATIONS
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- commands:begin -->", "<!-- commands:end -->"
+BLOCKS = ("commands", "deviations")
 
 
 def commands_table() -> str:
@@ -42,15 +43,29 @@ def commands_table() -> str:
     return "\n".join(rows)
 
 
+def deviations_table() -> str:
+    """README's table of what the official grammar does otherwise."""
+    rows = ["| Kafka's tools | kgroups |", "|---|---|"]
+    return "\n".join([*rows, *(f"| {row.official} | {row.ours} |" for row in DEVIATIONS)])
+
+
+def replaced(text: str, name: str, block: str) -> str:
+    """The text with another block between the markers of this name."""
+    begin_mark, end_mark = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    head, begin, rest = text.partition(begin_mark)
+    _, end, tail = rest.partition(end_mark)
+    if not (begin and end):
+        sys.exit(f"error: README.md has no block {begin_mark} … {end_mark}")
+    return f"{head}{begin}\n{block}\n{end}{tail}"
+
+
 def outputs() -> dict[Path, str]:
     """Every generated file with its text."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    head, begin, rest = readme.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        sys.exit(f"error: README.md has no block {BEGIN} … {END}")
+    for name, block in zip(BLOCKS, (commands_table(), deviations_table()), strict=True):
+        readme = replaced(readme, name, block)
     program = get_command(app)
-    files = {ROOT / "README.md": f"{head}{BEGIN}\n{commands_table()}\n{END}{tail}"}
+    files = {ROOT / "README.md": readme}
     for shell in get_args(Shell):
         files[ROOT / "completions" / f"kgroups.{shell}"] = script_for(shell, program)
     return files

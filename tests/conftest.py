@@ -10,6 +10,11 @@ import pytest
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.broker_config import ClusterSpec
 from tests.kafka.official import WarmTools
+from tests.spark import spark
+
+# Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
+# room for one session in a process.
+__all__ = ["spark"]
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.lag.session import SessionOptions, spark_session
 
-TEST_OPTIONS = SessionOptions(master="local[2]", memory="512m")
+TEST_OPTIONS = SessionOptions(master="local[2]", memory="512m", small=True)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,14 @@
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 import typer
 
 from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import take_snapshot
@@ -156,6 +158,8 @@ def describe(
     by_lag = sort == "lag" or top is not None
     if by_lag and views == ["state"]:
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
+    if by_lag and options.output == "plain":
+        raise UsageError("the official layout has an order of its own", hint="use --output table")
     with_offsets = views != ["state"]
     snapshot = take_snapshot(
         options,
@@ -169,8 +173,10 @@ def describe(
     items = describe_items(snapshot, views, uncommitted=uncommitted, isolation=isolation)
     if by_lag:
         items = iter(largest_lag(list(items), top))
-    printer.show(describe_report(snapshot, views, items, by_lag=by_lag))
-    if options.output == "table":
+    report = describe_report(snapshot, views, items, by_lag=by_lag)
+    plain = described_text(snapshot, views, verbose=options.verbose)
+    printer.show(replace(report, plain=lambda: plain))
+    if options.output in ("table", "plain"):
         for text in notes(snapshot.groups):
             printer.note(text)
     end_with(snapshot.errors)

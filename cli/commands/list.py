@@ -1,11 +1,13 @@
 """`kgroups list`: which groups there are."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import list_text
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import (
     GROUP_STATES,
@@ -96,7 +98,9 @@ def list_groups(
         and (not types or group.type in types)
         and (not topics or topics & topics_of(group))
     ]
-    printer.show(list_report(listing, groups))
+    report = list_report(listing, groups)
+    plain = (list_text(groups, types=bool(types), states=bool(states)),)
+    printer.show(replace(report, plain=lambda: plain))
     end_with(listing.errors)
 
 

@@ -1,31 +1,32 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 
+from kgroups.cli.assignor_check import check_report
 from kgroups.cli.commands.describe import chosen_groups
 from kgroups.cli.exits import end_with
-from kgroups.cli.output import Printer, Report
-from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.source import take_snapshot
-from kgroups.cli.table import Column, Item, Row, View, assignment_text
+from kgroups.cli.fleet_plan import FleetQuery, fleet_report
+from kgroups.cli.output import Printer
+from kgroups.cli.params import options_of, split_names
+from kgroups.cli.plan_texts import PlanTexts, plan_all, read_source
+from kgroups.cli.planned import plan_report
 from kgroups.cli.tree import Command
-from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.snapshot import ClusterSnapshot, Group
-
-if TYPE_CHECKING:
-    from kgroups.core.planning.changes import Change
+from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.plan/1"
+CHECK_SCHEMA = "kgroups.assignor.check/1"
+
+Grouping = Literal["member", "group", "client", "host", "assignor"]
 
 HELP = """Show what the next rebalance of a group would do, before it happens.
 
-The group is taken as it is now, or from a snapshot file; then the changes
-that you name happen on paper, and its assignor runs. Nothing is sent to the
-group. With --from FILE and without GROUP every group of the file is planned.
+The group is taken as it is now, from a snapshot file, or from a scenario on
+paper; then the changes that you name happen, and its assignor runs. Nothing
+is sent to the group. With --from FILE and without GROUP every group of the
+file is planned.
 
 CHANGES, each may be given several times
   --add-members N[:CLIENT[@RACK]]  N members join
@@ -36,60 +37,44 @@ CHANGES, each may be given several times
   --add-topic TOPIC=N              a topic is created
   --subscribe [MEMBER=][+]TOPIC[,TOPIC...]
                                    members read other topics, or (+) more
+  --pattern [DIALECT:]REGEX        members subscribe by a pattern: java,
+                                   librdkafka or re2. Classic groups do not
+                                   show theirs, so it has to be said.
 
 ASSIGNORS
-  Several by commas are planned side by side; default: the group's own.
+  Several by commas are planned side by side; default: the group's own. One
+  of your own: package.module:Class. --check-assignor tries it on 500 groups.
+  --as says whose client leads a classic group: java, librdkafka, franz-go,
+  sarama, kafka-python or aiokafka; default: inferred from its members.
+
+CONFIDENCE
+  exact     follows from what is known
+  outcomes  depends on ids that do not exist yet; --outcomes shows them all
+  likely    client libraries that may lead disagree (see --as), or there are
+            too many orders of ids to try all
+  counts    how many partitions members get is sure, which ones is not
 
 VIEWS
-  --metrics, --members and --moves choose tables; default: all three. CSV
-  holds the members unless one view is chosen.
+  --metrics, --members, --moves, --rounds and --outcomes choose tables;
+  default: the first three. CSV holds the members unless one is chosen.
+  --explain TOPIC:N says why a partition goes where it goes.
+  --fail-on ends with 6 if a condition holds in any outcome, or if that is
+  not known. Its figures are those of `metrics` in --output json.
+
+FLEET
+  --all-groups --report plans every group inside Apache Spark and reports lag
+  as it is beside lag as it would be, by --by member (default), group,
+  client, host or assignor.
 
 EXAMPLES
   kgroups plan orders-app
   kgroups plan orders-app --add-members 2
   kgroups plan orders-app --assignor range,roundrobin --metrics
   kgroups plan orders-app --set-partitions orders=48 --moves --output csv
-  kgroups plan --from before.json --remove-member 1
+  kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
+  kgroups plan --from scenario.yaml --explain orders:3
+  kgroups plan --all-groups --report --assignor range,cooperative-sticky
 """
-
-METRIC_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("rebalance_protocol", "PROTOCOL"),
-    Column("confidence", "CONFIDENCE"),
-    Column("kept", "KEPT", right=True),
-    Column("moved", "MOVED", right=True),
-    Column("newly_assigned", "NEW", right=True, quiet=(0,)),
-    Column("unassigned", "UNASSIGNED", right=True, quiet=(0,)),
-    Column("partitions_min", "MIN", right=True),
-    Column("partitions_max", "MAX", right=True),
-    Column("stddev", "STDDEV", right=True),
-    Column("idle_members", "IDLE", right=True),
-    Column("lag_max", "LAG-MAX", right=True),
-    Column("lag_stddev", "LAG-STDDEV", right=True),
-)
-MEMBER_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("member_id", "MEMBER-ID"),
-    Column("client_id", "CLIENT-ID"),
-    Column("joins", "JOINS", quiet=(False,)),
-    Column("partitions_before", "BEFORE", right=True),
-    Column("partitions", "PARTITIONS", right=True),
-    Column("lag_before", "LAG-BEFORE", right=True),
-    Column("lag", "LAG", right=True),
-    Column("assignment", "ASSIGNMENT"),
-)
-MOVE_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("topic", "TOPIC"),
-    Column("partition", "PARTITION", right=True),
-    Column("from", "FROM"),
-    Column("to", "TO"),
-    Column("kind", "KIND"),
-)
-_METRICS = [column.field for column in METRIC_COLUMNS[4:]]
 
 
 def register(app: typer.Typer) -> None:
@@ -101,160 +86,117 @@ def _texts(flag: str, metavar: str, help: str) -> Any:
     return typer.Option(flag, metavar=metavar, help=help)
 
 
+Texts = list[str] | None
+
+
 def plan(
     ctx: typer.Context,
-    groups: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Names of groups.")
-    ] = None,
+    groups: Annotated[Texts, typer.Argument(metavar="[GROUP]...", help="Names of groups.")] = None,
     all_groups: Annotated[
         bool, typer.Option("--all-groups", help="Every group of the cluster.")
     ] = False,
-    assignor: Annotated[
-        list[str] | None, _texts("--assignor", "NAME", "Plan with these assignors.")
+    assignor: Annotated[Texts, _texts("--assignor", "NAME", "Plan with these assignors.")] = None,
+    leader: Annotated[
+        str | None, _texts("--as", "CLIENT", "Client library of the group's leader.")
     ] = None,
-    add_members: Annotated[
-        list[str] | None, _texts("--add-members", "N", "Members that join.")
-    ] = None,
+    add_members: Annotated[Texts, _texts("--add-members", "N", "Members that join.")] = None,
     remove_member: Annotated[
-        list[str] | None, _texts("--remove-member", "ID|N", "Members that leave.")
+        Texts, _texts("--remove-member", "ID|N", "Members that leave.")
     ] = None,
-    drop_host: Annotated[
-        list[str] | None, _texts("--drop-host", "HOST", "Hosts whose members leave.")
-    ] = None,
+    drop_host: Annotated[Texts, _texts("--drop-host", "HOST", "Hosts whose members leave.")] = None,
     set_partitions: Annotated[
-        list[str] | None, _texts("--set-partitions", "TOPIC=N", "Topics that grow.")
+        Texts, _texts("--set-partitions", "TOPIC=N", "Topics that grow.")
     ] = None,
     add_topic: Annotated[
-        list[str] | None, _texts("--add-topic", "TOPIC=N", "Topics that are created.")
+        Texts, _texts("--add-topic", "TOPIC=N", "Topics that are created.")
     ] = None,
-    subscribe: Annotated[
-        list[str] | None, _texts("--subscribe", "TOPICS", "What members read.")
+    subscribe: Annotated[Texts, _texts("--subscribe", "TOPICS", "What members read.")] = None,
+    pattern: Annotated[
+        Texts, _texts("--pattern", "REGEX", "The pattern that members subscribe by.")
     ] = None,
     metrics: Annotated[bool, typer.Option("--metrics", help="Show figures of balance.")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show who gets what.")] = False,
     moves: Annotated[bool, typer.Option("--moves", help="Show what changes hands.")] = False,
-    file: FromFile = None,
+    rounds: Annotated[
+        bool, typer.Option("--rounds", help="Show what is given up and got in each round.")
+    ] = False,
+    outcomes: Annotated[
+        bool, typer.Option("--outcomes", help="Show every way in which it can end.")
+    ] = False,
+    explain: Annotated[
+        Texts, _texts("--explain", "TOPIC:N", "Say why this partition goes there.")
+    ] = None,
+    fail_on: Annotated[
+        Texts, _texts("--fail-on", "EXPR", "End with 6 if this holds: 'moved > 10%'.")
+    ] = None,
+    check_assignor: Annotated[
+        str | None, _texts("--check-assignor", "NAME", "Try an assignor on many small groups.")
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Plan the fleet inside Spark.")] = False,
+    by: Annotated[
+        Grouping | None, typer.Option("--by", metavar="KEY", help="What a row of it stands for.")
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="Only the first N rows of it.")
+    ] = 100,
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Spark master.")
+    ] = None,
+    remote: Annotated[
+        str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Read a snapshot or a scenario instead."),
+    ] = None,
 ) -> None:
     """`kgroups plan`."""
-    options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options_of(ctx))
+    if check_assignor is not None:
+        checked = check_report(CHECK_SCHEMA, check_assignor)
+        printer.show(checked)
+        end_with(checked.errors)
+        return
+    texts = PlanTexts(
+        leader=leader,
+        add_members=tuple(add_members or ()),
+        remove_member=tuple(remove_member or ()),
+        drop_host=tuple(drop_host or ()),
+        set_partitions=tuple(set_partitions or ()),
+        add_topic=tuple(add_topic or ()),
+        subscribe=tuple(subscribe or ()),
+        pattern=tuple(pattern or ()),
+        explain=tuple(explain or ()),
+        fail_on=tuple(fail_on or ()),
+    )
+    texts.check()
+    assignors = split_names(assignor)
+    if report:
+        if not all_groups or groups:
+            raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
+        texts.refuse_changes("--report")
+        fleet_report(printer, FleetQuery(by or "member", assignors, top, master, remote), file)
+        return
+    if by or master or remote:
+        raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
-    from kgroups.core.planning import changes
-
-    known = _changes(changes.parse_add_members, add_members)
-    known += [changes.DropHost(host) for host in drop_host or ()]
-    known += _changes(changes.parse_set_partitions, set_partitions)
-    known += _changes(changes.parse_add_topic, add_topic)
-    known += _changes(changes.parse_subscribe, subscribe)
-    snapshot = take_snapshot(options, names, file=file, progress=printer.progress)
-    errors = list(snapshot.errors)
-    items: list[Item] = []
-    for group, name in product(snapshot.groups, split_names(assignor) or (None,)):
-        leave = removals(group, remove_member or [])
-        item = plan_or_error(snapshot, group, [*known, *leave], name, errors)
-        if item is not None:
-            items.append(item)
-    chosen = [name for name, asked in _views(metrics, members, moves) if asked]
+    source = read_source(printer, names, file, texts)
+    items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
+    flags = {
+        "metrics": metrics,
+        "members": members,
+        "moves": moves,
+        "rounds": rounds,
+        "outcomes": outcomes,
+        "explain": bool(explain),
+    }
+    chosen = [view for view, asked in flags.items() if asked]
     if not chosen:
-        chosen = ["members"] if options.output == "csv" else ["metrics", "members", "moves"]
-    printer.show(plan_report(snapshot, items, errors, chosen))
-    if options.output == "table":
+        chosen = ["members"] if printer.options.output == "csv" else ["metrics", "members", "moves"]
+    printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
+    if printer.options.output == "table":
         for item in items:
             for note in item["notes"]:
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)
-
-
-def _changes(parse: Callable[[str], "Change"], texts: list[str] | None) -> list["Change"]:
-    return [parse(text) for text in texts or ()]
-
-
-def _views(metrics: bool, members: bool, moves: bool) -> tuple[tuple[str, bool], ...]:
-    return ("metrics", metrics), ("members", members), ("moves", moves)
-
-
-def removals(group: Group, texts: Sequence[str]) -> list["Change"]:
-    """Who leaves this group; a number is an id if a member of the group has it."""
-    from kgroups.core.planning.changes import parse_remove_member
-
-    ids = {member.member_id for member in group.members or ()}
-    ids |= {member.instance_id for member in group.members or () if member.instance_id}
-    return [parse_remove_member(text, frozenset(ids)) for text in texts]
-
-
-def plan_or_error(
-    snapshot: ClusterSnapshot,
-    group: Group,
-    changes: Sequence["Change"],
-    assignor: str | None,
-    errors: list[ItemError],
-) -> Item | None:
-    """The plan of one group as an item; None, and one more error, if it cannot be planned."""
-    from kgroups.core.planning.item import plan_item
-    from kgroups.core.planning.plan import plan_group
-
-    try:
-        return plan_item(plan_group(snapshot, group, changes, assignor))
-    except KgroupsError as error:
-        errors.append(
-            ItemError(group.group, error.code, error.message, error.hint, error.exit_code)
-        )
-        return None
-
-
-def plan_report(
-    snapshot: ClusterSnapshot,
-    items: Sequence[Item],
-    errors: Sequence[ItemError],
-    views: Sequence[str],
-) -> Report:
-    """The plans as a `kgroups.plan/1` report."""
-    kinds = {
-        "metrics": View("plan", METRIC_COLUMNS, _metric_rows),
-        "members": View("member", MEMBER_COLUMNS, _member_rows),
-        "moves": View("move", MOVE_COLUMNS, _move_rows),
-    }
-    summary = {
-        "groups": len({item["group"] for item in items}),
-        "plans": len(items),
-        "moved": sum(item["metrics"]["moved"] for item in items),
-        "kept": sum(item["metrics"]["kept"] for item in items),
-    }
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=items,
-        views=[kinds[view] for view in views],
-        errors=errors,
-        summary=lambda: summary,
-    )
-
-
-def _metric_rows(item: Item) -> Iterator[Row]:
-    figures = item["metrics"]
-    yield (
-        item["group"],
-        item["assignor"],
-        item["rebalance_protocol"],
-        item["confidence"],
-        *(_rounded(figures[name]) for name in _METRICS),
-    )
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 2) if isinstance(value, float) else value
-
-
-def _member_rows(item: Item) -> Iterator[Row]:
-    for member in item["members"]:
-        values = (member[column.field] for column in MEMBER_COLUMNS[2:-1])
-        yield (item["group"], item["assignor"], *values, assignment_text(member["assignment"]))
-
-
-def _move_rows(item: Item) -> Iterator[Row]:
-    for move in item["moves"]:
-        if move["kind"] != "kept":
-            values = (move[column.field] for column in MOVE_COLUMNS[2:])
-            yield (item["group"], item["assignor"], *values)

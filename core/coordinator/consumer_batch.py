@@ -1,9 +1,9 @@
-"""The records of one step of a consumer group: played at once, written together or taken back."""
+"""The records of one step of a consumer group: collected, then written together or not at all.
 
-from collections.abc import Iterable
+While a step goes on, the group stands as it was before: nothing is played into it until the whole
+batch is written, so that every decision of the step rests on the same state, as in Kafka.
+"""
 
-from kgroups.core.coordinator.consumer_group import ConsumerGroup
-from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets import Undo
 from kgroups.core.coordinator.records import Record
@@ -11,10 +11,7 @@ from kgroups.core.coordinator.shard import Failed, Shard
 
 
 class Batch:
-    """Records of one step; what comes later in the step sees the state after them.
-
-    Should the log refuse the batch, everything it did is undone before other answers are given.
-    """
+    """Records of one step and what is to be undone should the log refuse them."""
 
     def __init__(self, shard: Shard, partition: int) -> None:
         self.shard = shard
@@ -23,51 +20,25 @@ class Batch:
         self._undo: list[Undo] = []
 
     def add(self, *records: Record) -> None:
-        """Play records into the state and keep them for the write."""
-        self.extend(records)
-
-    def extend(self, records: Iterable[Record]) -> None:
-        """Play records into the state and keep them for the write."""
-        for record in records:
-            play = self.shard.replay_table[type(record.key)]
-            undo = play(self.shard, record.key, record.value, -1)
-            if undo is not None:
-                self._undo.append(undo)
-            self._records.append(record)
-
-    def append_played(self, *records: Record) -> None:
-        """Keep records whose effect the state already has; `on_failure` takes that back."""
-        self._records.extend(records)
+        """Keep records for the write."""
+        self._records += records
 
     def on_failure(self, undo: Undo) -> None:
         """Undo this too if the log refuses the batch."""
         self._undo.append(undo)
 
-    def create_group(self, group_id: str, reason: str) -> ConsumerGroup:
-        """A new consumer group in memory, in the place of whatever was there."""
-        shard = self.shard
-        before = shard.groups.get(group_id)
-        group = ConsumerGroup(group_id, self.partition)
-        shard.groups[group_id] = group
-        shard.event(EventKind.GROUP_CREATED, group_id, reason=reason)
+    def write(self, failed: Failed | None = None, *, replayed: bool = True) -> None:
+        """Append what was collected, all or none, and play it into the state.
 
-        def undo() -> None:
-            if before is None:
-                shard.groups.pop(group_id, None)
-            else:
-                shard.groups[group_id] = before
-
-        self._undo.append(undo)
-        return group
-
-    def write(self, failed: Failed | None = None) -> None:
-        """Append what was collected, all or none."""
-        undo = self._undo
+        Args:
+            failed: gives the other answers if the log refuses the batch.
+            replayed: False if the state already is what the records say.
+        """
 
         def take_back(error: ErrorCode) -> None:
-            for step in reversed(undo):
+            for step in reversed(self._undo):
                 step()
             if failed is not None:
                 failed(error)
 
-        self.shard.write(self.partition, self._records, replayed=False, failed=take_back)
+        self.shard.write(self.partition, self._records, replayed=replayed, failed=take_back)

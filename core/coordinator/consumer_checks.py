@@ -9,11 +9,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.consumer_group import ConsumerGroup, is_subset
+from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
     JOIN_EPOCH,
+    LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
     ConsumerMember,
+    Owned,
 )
 from kgroups.core.coordinator.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
@@ -61,11 +63,8 @@ def check_request(
 def _invalid(request: ConsumerGroupHeartbeatRequest) -> str | None:
     epoch = request.member_epoch
     joining = epoch == JOIN_EPOCH
-    id_from_broker = request.version < CLIENT_MADE_ID_VERSION and epoch in (
-        JOIN_EPOCH,
-        LEAVE_STATIC_EPOCH,
-    )
-    if not id_from_broker and not request.member_id.strip():
+    needs_id = request.version >= CLIENT_MADE_ID_VERSION or epoch > 0 or epoch == LEAVE_EPOCH
+    if needs_id and not request.member_id.strip():
         return "MemberId can't be empty."
     if not request.group_id.strip():
         return "GroupId can't be empty."
@@ -173,7 +172,7 @@ def check_epoch(
     lost_answer = (
         epoch == member.previous_member_epoch
         and owned is not None
-        and is_subset(owned, member.assigned)
+        and _is_subset(owned, member.assigned)
     )
     if epoch < known and not lost_answer:
         return Refusal(
@@ -195,3 +194,10 @@ def owned_partitions(
     for topic in topics:
         owned[topic.topic_id] = owned.get(topic.topic_id, frozenset()) | frozenset(topic.partitions)
     return owned
+
+
+def _is_subset(owned: Mapping[UUID, frozenset[int]], assigned: Owned) -> bool:
+    """Whether every owned partition is assigned."""
+    return all(
+        partitions <= assigned.get(topic_id, {}).keys() for topic_id, partitions in owned.items()
+    )

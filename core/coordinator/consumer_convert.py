@@ -5,7 +5,7 @@ on by the classic protocol; a consumer group becomes a classic one when its last
 goes. Source: `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGroup`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from uuid import UUID
 
 from kgroups.core.coordinator.classic_group import ClassicGroup
@@ -16,6 +16,7 @@ from kgroups.core.coordinator.consumer_batch import Batch
 from kgroups.core.coordinator.consumer_checks import Refusal
 from kgroups.core.coordinator.consumer_group import (
     ConsumerGroup,
+    epoch_record,
     target_epoch_record,
     target_record,
 )
@@ -24,8 +25,9 @@ from kgroups.core.coordinator.consumer_member import (
     Partitions,
     current_record,
     member_record,
+    sets_of,
 )
-from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_metadata import topics_hash
 from kgroups.core.coordinator.consumer_protocol import (
     ProtocolError,
     read_assignment,
@@ -34,14 +36,11 @@ from kgroups.core.coordinator.consumer_protocol import (
 )
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.groups import Group
+from kgroups.core.coordinator.javahash import uuid_map_order
 from kgroups.core.coordinator.messages import JoinGroupProtocol, SyncGroupResponse
 from kgroups.core.coordinator.records import (
     ClassicMemberMetadata,
     ClassicProtocol,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
-    Record,
 )
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.states import ClassicState
@@ -79,36 +78,29 @@ def _upgrade_obstacle(shard: Shard, group: ClassicGroup) -> str | None:
     return None
 
 
-def upgrade_group(batch: Batch, group: Group) -> ConsumerGroup:
-    """A consumer group in the place of a classic one, with its members and their partitions."""
+def upgrade_group(batch: Batch, group: ClassicGroup) -> ConsumerGroup:
+    """What a classic group with members will be as a consumer group; the batch makes it so."""
     shard = batch.shard
-    assert isinstance(group, ClassicGroup)
-    batch.append_played(*group.tombstones())
-    for kind in (TimerKind.JOIN, TimerKind.SYNC):
-        shard.cancel(kind, group.group_id)
-    new = batch.create_group(group.group_id, "the first member of the consumer protocol joined")
-    shard.event(EventKind.GROUP_CONVERTED, group.group_id, reason="upgraded")
-    members = [_upgraded(shard.topology, group, one) for one in group.members.ordered_values()]
-    for old in group.members.values():
-        shard.cancel(TimerKind.HEARTBEAT, group.group_id, old.member_id)
-    if not members:
-        return new
+    batch.add(*group.tombstones())
     group_id, epoch = group.group_id, group.generation
-    batch.extend(member_record(group_id, one) for one in members)
-    epoch_value = ConsumerGroupMetadataValue(epoch, group_hash(shard, new))
-    batch.add(Record(ConsumerGroupMetadataKey(group_id), epoch_value))
-    batch.extend(
-        target_record(
-            group_id, one.member_id, {topic: frozenset(p) for topic, p in one.assigned.items()}
-        )
-        for one in members
-    )
+    new = ConsumerGroup(group_id, batch.partition)
+    new.group_epoch = new.target_epoch = epoch
+    for old in group.members.ordered_values():
+        member = _upgraded(shard.topology, group, old)
+        new.target[member.member_id] = sets_of(member.assigned)
+        new.put_member(member)
+    new.metadata_hash = topics_hash(shard, new.tally.names)
+    members = new.members.ordered_values()
+    batch.add(*(member_record(group_id, one) for one in members))
+    batch.add(epoch_record(new))
+    batch.add(*(target_record(group_id, one.member_id, new.target_of(one)) for one in members))
     batch.add(target_epoch_record(group_id, epoch, 0))
-    batch.extend(current_record(group_id, one) for one in members)
+    batch.add(*(current_record(group_id, one) for one in members))
     for one in members:
         assert one.classic is not None
         timeout_ms = one.classic.session_timeout_ms
         shard.schedule(TimerKind.SESSION, group_id, one.member_id, timeout_ms)
+    shard.event(EventKind.GROUP_CONVERTED, group_id, reason="upgraded")
     return new
 
 
@@ -126,36 +118,32 @@ def answer_parked(shard: Shard, group: ClassicGroup) -> None:
 
 def check_members(group: ClassicGroup) -> Refusal | None:
     """Why the members' bytes stand in the way of an upgrade; None if they do not."""
-    if group.protocol is None:
-        # As in Kafka 4.3: without a chosen protocol the members' subscriptions cannot be found.
-        return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
-    because = _unreadable(group)
-    return None if because is None else _refusal(group, because)
-
-
-def _unreadable(group: ClassicGroup) -> str | None:
     for member in group.members.ordered_values():
         try:
+            if member.assignment and read_assignment(member.assignment).has_user_data:
+                return _refusal(
+                    group,
+                    "an unsupported custom assignor is in use. Please refer to the documentation "
+                    "or switch to a default assignor before re-attempting the upgrade",
+                )
+            if all(offer.name != group.protocol for offer in member.protocols):
+                # As in Kafka 4.3: the member's subscription cannot be found.
+                return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
             read_subscription(member.metadata(group.protocol or ""))
-            assignment = read_assignment(member.assignment)
         except ProtocolError:
-            return "the embedded consumer protocol is malformed"
-        if assignment.has_user_data:
-            return (
-                "an unsupported custom assignor is in use. Please refer to the documentation or "
-                "switch to a default assignor before re-attempting the upgrade"
-            )
+            return _refusal(group, "the embedded consumer protocol is malformed")
     return None
 
 
 def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) -> ConsumerMember:
     subscription = read_subscription(member.metadata(group.protocol or ""))
     assignment = read_assignment(member.assignment)
-    assigned: dict[UUID, Mapping[int, int]] = {}
+    given: dict[UUID, Mapping[int, int]] = {}
     for name, partitions in assignment.partitions:
         topic = topology.topic(name)
         if topic is not None and partitions:
-            assigned[topic.topic_id] = dict.fromkeys(partitions, group.generation)
+            given[topic.topic_id] = dict.fromkeys(partitions, group.generation)
+    assigned = {topic_id: given[topic_id] for topic_id in uuid_map_order(given)}
     return ConsumerMember(
         member.member_id,
         member.instance_id,
@@ -177,73 +165,78 @@ def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) ->
 
 
 def can_downgrade(
-    shard: Shard, group: ConsumerGroup, leaving: set[str], *, joining: bool = False
+    shard: Shard,
+    group: ConsumerGroup,
+    leaving: Sequence[ConsumerMember],
+    *,
+    replaced: bool = False,
 ) -> bool:
     """Whether nobody but classic members is left once these are gone.
 
     Args:
-        joining: a classic member takes the place of the one that goes.
+        replaced: a classic member takes the place of the one that goes, which is no classic one.
     """
-    staying = [one for one in group.members.values() if one.member_id not in leaving]
     if shard.config.consumer_migration_policy not in DOWNGRADE_POLICIES:
         return False
-    size = len(staying) + joining
-    if not size or not all(one.speaks_classic() for one in staying):
+    staying = len(group.members) - len(leaving)
+    leaving_classic = sum(one.speaks_classic() for one in leaving)
+    if group.tally.classic_members - leaving_classic != staying:
         return False
-    if all(group.members[one].speaks_classic() for one in leaving):
-        return False
-    return size <= shard.config.classic_max_size
+    if replaced:
+        return not leaving_classic and len(group.members) <= shard.config.classic_max_size
+    return 0 < staying <= shard.config.classic_max_size
 
 
 def downgrade_group(
     batch: Batch,
     group: ConsumerGroup,
-    leaving: set[str],
     *,
+    leaving: Container[str],
     joining: ConsumerMember | None = None,
-    replaces: str = "",
     rebalance: bool = True,
-) -> ClassicGroup:
-    """A classic group in the place of a consumer group; its members find out by 27."""
+) -> None:
+    """A classic group in the place of a consumer group, at once; its members find out by 27.
+
+    Args:
+        joining: takes the place of the holder of its instance id, among `leaving`.
+        rebalance: whether a rebalance begins.
+    """
     shard = batch.shard
     group_id = group.group_id
-    batch.append_played(*group.tombstones())
-    classic = _classic_group(shard, group, leaving, joining, replaces)
-    before = shard.groups[group_id]
+    replaces = {}
+    if joining is not None and joining.instance_id is not None:
+        replaces[group.static_members[joining.instance_id]] = joining.member_id
+    batch.add(*group.tombstones_replacing(replaces))
+    classic = _classic_group(shard, group, leaving, joining)
     shard.groups[group_id] = classic
-    batch.on_failure(lambda: shard.groups.__setitem__(group_id, before))
+    batch.on_failure(lambda: shard.groups.__setitem__(group_id, group))
     shard.event(EventKind.GROUP_CONVERTED, group_id, reason="downgraded")
-    batch.append_played(*classic.durable_records())
+    batch.add(*classic.durable_records())
     for one in classic.members.values():
-        for kind in MEMBER_TIMERS:
-            shard.cancel(kind, group_id, one.member_id)
         restart_session(shard, classic, one)
     if rebalance:
         start_rebalance(shard, classic, "the group went back to the classic protocol")
-    return classic
 
 
 def _classic_group(
     shard: Shard,
     group: ConsumerGroup,
-    leaving: set[str],
+    leaving: Container[str],
     joining: ConsumerMember | None,
-    replaces: str,
 ) -> ClassicGroup:
     """The classic group that is left: Stable, with the members' targets as assignments."""
     classic = ClassicGroup(
         group.group_id, group.partition, ClassicState.STABLE, state_since_ms=shard.now_ms
     )
     classic.generation = group.group_epoch
-    targets: dict[str, Partitions] = {}
     staying = [one for one in group.members.ordered_values() if one.member_id not in leaving]
+    targets = {one.member_id: group.target.get(one.member_id, {}) for one in staying}
+    if joining is not None:
+        staying.append(joining)
+        targets[joining.member_id] = group.target_of(joining)
     for member in staying:
         classic.add(_downgraded(member), None)
-        targets[member.member_id] = group.target.get(member.member_id, {})
-    if joining is not None:
-        classic.add(_downgraded(joining), None)
-        targets[joining.member_id] = group.target.get(replaces, {})
-    classic.leader = classic.members.ordered_keys()[0]
+    classic.leader = staying[0].member_id
     classic.protocol = classic.vote()
     for member_id, old in classic.members.items():
         version = read_subscription(old.metadata(classic.protocol)).version

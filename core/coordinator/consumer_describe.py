@@ -39,7 +39,7 @@ def describe_consumer_group(
         group_state=group.state_name(),
         group_epoch=group.group_epoch,
         assignment_epoch=group.target_epoch,
-        assignor_name=group.preferred_assignor(default_assignor),
+        assignor_name=group.tally.elected_assignor() or default_assignor,
         members=members,
     )
 

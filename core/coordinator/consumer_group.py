@@ -4,7 +4,7 @@ Only the replay of records (`consumer_replay`) changes it, but for what is not i
 the metadata of a topic changed. Source: `ConsumerGroup`, `ModernGroup`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID
@@ -13,13 +13,13 @@ from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as
 from kgroups.core.coordinator.consumer_describe import describe_consumer_group
 from kgroups.core.coordinator.consumer_member import (
     ConsumerMember,
-    Owned,
     Partitions,
     current_record,
     member_record,
     sets_of,
 )
 from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
+from kgroups.core.coordinator.consumer_tally import Tally, is_homogeneous
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import (
     CommitRequest,
@@ -28,10 +28,11 @@ from kgroups.core.coordinator.groups import (
     PartitionVerdict,
     RetentionStart,
 )
-from kgroups.core.coordinator.javahash import JavaHashMap, copied_capacity, hash_map_order
 from kgroups.core.coordinator.offset_messages import OffsetCommitRequest
 from kgroups.core.coordinator.records import (
     AssignedTopic,
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupMemberMetadataKey,
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,
     ConsumerGroupPartitionMetadataKey,
@@ -42,8 +43,10 @@ from kgroups.core.coordinator.records import (
     ConsumerGroupTargetAssignmentMetadataKey,
     ConsumerGroupTargetAssignmentMetadataValue,
     Record,
+    RecordKey,
 )
 from kgroups.core.coordinator.snapshot import GroupSnapshot, MemberSnapshot
+from kgroups.core.coordinator.timelinehash import TimelineHashMap
 from kgroups.core.coordinator.topology import Topology
 
 if TYPE_CHECKING:
@@ -74,7 +77,8 @@ class ConsumerGroup(Group):
         static_members: instance id -> member id.
         regexes: pattern -> topics that matched.
         metadata_changed: a topic that somebody subscribes to changed since the hash was taken.
-        resolving: a resolution of the patterns is under way.
+        homogeneous: whether the members count as subscribing to the same topics.
+        tally: counts over the members.
     """
 
     kind: ClassVar[GroupKind] = GroupKind.CONSUMER
@@ -85,71 +89,46 @@ class ConsumerGroup(Group):
         self.metadata_hash = 0
         self.target_epoch = FIRST_EPOCH
         self.target_timestamp_ms = 0
-        self.members: JavaHashMap[ConsumerMember] = JavaHashMap()
+        self.members: TimelineHashMap[ConsumerMember] = TimelineHashMap()
         self.target: dict[str, Partitions] = {}
         self.static_members: dict[str, str] = {}
-        self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
-        self.metadata_changed = False
-        self.resolving = False
+        self.regexes: TimelineHashMap[ConsumerGroupRegularExpressionValue] = TimelineHashMap()
+        self.metadata_changed = True
         self.homogeneous = True
-        self._holders: dict[UUID, dict[int, list[str]]] = {}
-        self._names: dict[str, int] = {}
-        self._patterns: dict[str, int] = {}
-        self._classic_members = 0
-        self._classic_protocols: dict[str, int] = {}
-        self._assignors: dict[str, int] = {}
+        self.tally = Tally()
 
     # ------------------------------------------------------------------ members
 
     def put_member(self, member: ConsumerMember) -> None:
         """Take in a member, or what it has become."""
         before = self.members.get(member.member_id)
-        if before is not None:
-            self._uncount(before)
         self.members[member.member_id] = member
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
-        self._count(member, 1)
-        _add_holder(self._holders, member.assigned, member.member_id)
-        _add_holder(self._holders, member.pending, member.member_id)
+        self._note_change(before, member)
 
     def drop_member(self, member_id: str) -> None:
         """Take out a member; its target stays until its own record goes."""
         member = self.members.remove(member_id)
         if member is None:
             return
-        self._uncount(member)
-        if (
-            member.instance_id is not None
-            and self.static_members.get(member.instance_id) == member_id
-        ):
-            del self.static_members[member.instance_id]
+        if member.instance_id is not None:
+            self.static_members.pop(member.instance_id, None)
+        self._note_change(member, None)
 
-    def update_kind(self) -> None:
-        """Take stock of whether all members name the same topics."""
-        self.homogeneous = self.is_homogeneous()
+    def _note_change(self, before: ConsumerMember | None, after: ConsumerMember | None) -> None:
+        self.tally.change(before, after)
+        # Only here: Kafka does not look again when a pattern is resolved.
+        self.homogeneous = is_homogeneous(self.tally.patterns, self.tally.names, len(self.members))
 
-    def is_homogeneous(self) -> bool:
-        """Whether every topic that somebody names is named by all; patterns do not count."""
-        size = len(self.members)
-        return all(count == size for count in self._names.values())
-
-    def _uncount(self, member: ConsumerMember) -> None:
-        self._count(member, -1)
-        _drop_holder(self._holders, member.assigned, member.member_id)
-        _drop_holder(self._holders, member.pending, member.member_id)
-
-    def _count(self, member: ConsumerMember, step: int) -> None:
-        for name in member.subscribed_topic_names:
-            _add_count(self._names, name, step)
-        if member.subscribed_topic_regex:
-            _add_count(self._patterns, member.subscribed_topic_regex, step)
-        if member.server_assignor is not None:
-            _add_count(self._assignors, member.server_assignor, step)
-        if member.classic is not None:
-            self._classic_members += step
-            for offer in member.classic.supported_protocols:
-                _add_count(self._classic_protocols, offer.name, step)
+    def put_regex(self, pattern: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
+        """Take in what a pattern matches; None forgets the pattern."""
+        before = self.regexes.remove(pattern)
+        if before is not None:
+            self.tally.count_pattern_topics(before.topics, -1)
+        if value is not None:
+            self.regexes[pattern] = value
+            self.tally.count_pattern_topics(value.topics, 1)
 
     # ------------------------------------------------------------------ what is asked of it
 
@@ -171,62 +150,31 @@ class ConsumerGroup(Group):
         holder = None if instance_id is None else self.static_members.get(instance_id)
         return None if holder is None else (holder, self.members.get(holder))
 
-    def is_held_by_other(self, topic_id: UUID, partition: int, member_id: str) -> bool:
-        """Whether somebody else has the partition, or must still give it back."""
-        holders = self._holders.get(topic_id, {}).get(partition, ())
-        return any(holder != member_id for holder in holders)
+    def target_of(self, member: ConsumerMember) -> Partitions:
+        """What the target gives a member; a static one has what its instance id's holder has."""
+        holder: str | None = member.member_id
+        if member.instance_id is not None:
+            holder = self.static_members.get(member.instance_id)
+        return {} if holder is None else self.target.get(holder, {})
 
-    def pattern_users(self, pattern: str) -> int:
-        """How many members subscribe by this pattern."""
-        return self._patterns.get(pattern, 0)
+    def waits_for_others(self, member: ConsumerMember) -> bool:
+        """Whether somebody still holds a partition that the member is to get."""
+        return any(
+            partition not in member.assigned.get(topic_id, ())
+            and self.tally.is_held(topic_id, partition)
+            for topic_id, partitions in self.target.get(member.member_id, {}).items()
+            for partition in partitions
+        )
 
-    def patterns(self) -> Iterable[str]:
-        """Patterns that somebody subscribes by."""
-        return self._patterns.keys()
-
-    def classic_count(self) -> int:
-        """How many members speak the classic protocol."""
-        return self._classic_members
-
-    def classic_supports(self, names: Iterable[str]) -> bool:
-        """Whether one of these assignors is offered by every classic member."""
-        size = self._classic_members
-        return any(self._classic_protocols.get(name, 0) == size for name in names)
-
-    def subscribed_names(self) -> frozenset[str]:
-        """Topics that somebody subscribes to, by name or by a resolved pattern."""
-        names = set(self._names)
-        for pattern in self._patterns:
-            resolved = self.regexes.get(pattern)
-            if resolved is not None:
-                names.update(resolved.topics)
-        return frozenset(names)
+    def resolved_topics(self, pattern: str) -> tuple[str, ...]:
+        """Topics that a pattern matched; none as long as it is not resolved."""
+        resolved = self.regexes.get(pattern)
+        return () if resolved is None else resolved.topics
 
     def names_of(self, member: ConsumerMember) -> frozenset[str]:
         """Topics that one member subscribes to, by name or by its resolved pattern."""
-        resolved = self.regexes.get(member.subscribed_topic_regex)
-        if resolved is None:
-            return member.subscribed_topic_names
-        return member.subscribed_topic_names | frozenset(resolved.topics)
-
-    def preferred_assignor(self, default: str, asking: ConsumerMember | None = None) -> str:
-        """The server-side assignor that most members ask for.
-
-        A tie goes to the name whose last vote came later: Kafka keeps names that share a bucket
-        of its table newest first, and takes a member's vote out and in again in its heartbeat.
-
-        Args:
-            asking: the member whose heartbeat this is about.
-        """
-        votes = self._assignors
-        if not votes:
-            return default
-        names = list(reversed(votes))
-        voted = None if asking is None else asking.server_assignor
-        if voted is not None and votes[voted] == 1:
-            names.remove(voted)
-            names.insert(0, voted)
-        return max(hash_map_order(names, copied_capacity(len(names))), key=votes.__getitem__)
+        matched = self.resolved_topics(member.subscribed_topic_regex)
+        return member.subscribed_topic_names | frozenset(matched)
 
     # ------------------------------------------------------------------ what every group answers
 
@@ -280,7 +228,7 @@ class ConsumerGroup(Group):
         return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
 
     def is_subscribed_to(self, topic: str) -> bool:
-        return topic in self.subscribed_names()
+        return topic in self.tally.names
 
     def retention_start(self) -> RetentionStart | None:
         return lambda value: value.commit_timestamp_ms
@@ -295,12 +243,21 @@ class ConsumerGroup(Group):
         return describe_consumer_group(self, version, topology, default_assignor)
 
     def tombstones(self) -> list[Record]:
+        return self.tombstones_replacing({})
+
+    def tombstones_replacing(self, replaces: Mapping[str, str]) -> list[Record]:
+        """Records that delete the group.
+
+        Args:
+            replaces: member id -> the one that has taken its place in this very step.
+        """
         group_id = self.group_id
-        keys = [
-            *(current_record(group_id, one).key for one in self.members.ordered_values()),
-            *(ConsumerGroupTargetAssignmentMemberKey(group_id, one) for one in self.target),
+        ids = [replaces.get(one, one) for one in self.members.ordered_keys()]
+        keys: list[RecordKey] = [
+            *(ConsumerGroupCurrentMemberAssignmentKey(group_id, one) for one in ids),
+            *(ConsumerGroupTargetAssignmentMemberKey(group_id, one) for one in ids),
             ConsumerGroupTargetAssignmentMetadataKey(group_id),
-            *(member_record(group_id, one).key for one in self.members.ordered_values()),
+            *(ConsumerGroupMemberMetadataKey(group_id, one) for one in ids),
             *(ConsumerGroupRegularExpressionKey(group_id, one) for one in self.regexes),
             ConsumerGroupPartitionMetadataKey(group_id),
             ConsumerGroupMetadataKey(group_id),
@@ -404,37 +361,3 @@ def _older_commit(member: ConsumerMember, epoch: int, stale: ErrorCode) -> Parti
         return ErrorCode.NONE if since is not None and since <= epoch else stale
 
     return verdict
-
-
-def _add_count(counts: dict[str, int], name: str, step: int) -> None:
-    count = counts.get(name, 0) + step
-    if count:
-        counts[name] = count
-    else:
-        del counts[name]
-
-
-def _add_holder(holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str) -> None:
-    for topic_id, partitions in owned.items():
-        by_partition = holders.setdefault(topic_id, {})
-        for partition in partitions:
-            by_partition.setdefault(partition, []).append(member_id)
-
-
-def _drop_holder(holders: dict[UUID, dict[int, list[str]]], owned: Owned, member_id: str) -> None:
-    for topic_id, partitions in owned.items():
-        by_partition = holders[topic_id]
-        for partition in partitions:
-            left = by_partition[partition]
-            left.remove(member_id)
-            if not left:
-                del by_partition[partition]
-        if not by_partition:
-            del holders[topic_id]
-
-
-def is_subset(owned: Mapping[UUID, frozenset[int]], assigned: Owned) -> bool:
-    """Whether every owned partition is assigned."""
-    return all(
-        partitions <= assigned.get(topic_id, {}).keys() for topic_id, partitions in owned.items()
-    )

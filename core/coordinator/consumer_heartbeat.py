@@ -34,9 +34,7 @@ from kgroups.core.coordinator.consumer_member import (
     LEAVE_STATIC_EPOCH,
     ConsumerMember,
     Owned,
-    Partitions,
     member_record,
-    sets_of,
 )
 from kgroups.core.coordinator.consumer_messages import (
     ConsumerGroupHeartbeatRequest,
@@ -49,7 +47,12 @@ from kgroups.core.coordinator.consumer_progress import (
     reconcile_member,
     restart_session,
 )
-from kgroups.core.coordinator.consumer_regex import RegexStatus, regex_status, resolve_if_due
+from kgroups.core.coordinator.consumer_regex import (
+    RegexStatus,
+    apply_status,
+    regex_status,
+    resolve_if_due,
+)
 from kgroups.core.coordinator.consumer_static import take_over
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode, append_error
@@ -79,12 +82,12 @@ def _leave(
     member = find_member(group, request)
     if isinstance(member, Refusal):
         return member
-    batch = Batch(shard, group.partition)
+    batch, replayed = Batch(shard, group.partition), True
     if request.member_epoch == LEAVE_STATIC_EPOCH:
         leave_for_a_while(batch, group, member)
     else:
-        leave_group(batch, group, [member], "left")
-    _write(shard, batch, token, request)
+        replayed = leave_group(batch, group, [member], "left")
+    _write(shard, batch, token, request, replayed=replayed)
     shard.reply(
         token,
         ConsumerGroupHeartbeatResponse(
@@ -95,71 +98,44 @@ def _leave(
 
 
 def _stay(
-    shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, group: Group | None
+    shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, existing: Group | None
 ) -> Refusal | None:
-    joining = request.member_epoch == JOIN_EPOCH
-    refusal = _check_group(shard, request, group)
+    batch = Batch(shard, shard.partition_of(request.group_id))
+    group = _own_group(batch, request, existing)
+    if isinstance(group, Refusal):
+        return group
+    refusal = check_room(group, shard.config, request.member_id)
     if refusal is not None:
         return refusal
     if not request.member_id:
         request = replace(request, member_id=_new_member_id(shard))
-    known: ConsumerMember | None = None
-    if isinstance(group, ConsumerGroup):
-        found = _find(shard, request, group)
-        if isinstance(found, Refusal):
-            return found
-        known = found
-    member_id = request.member_id
-    status = regex_status(shard, group, known, request)
+    found = _find(request, group)
+    if isinstance(found, Refusal):
+        return found
+    before = found or ConsumerMember(request.member_id)
+    if _is_back(group, request, found):
+        before = take_over(batch, group, before, request.member_id)
+    after = _updated(before, request)
+    status = regex_status(shard, group, before, after)
     if isinstance(status, Refusal):
         return status
-    batch = Batch(shard, shard.partition_of(request.group_id))
-    group, upgraded = _own_group(batch, request, group)
-    if upgraded:
-        found = _find(shard, request, group)
-        assert not isinstance(found, Refusal), "classic members do not hold their instance ids"
-        known = found
-    foreign: Partitions = {}
-    taken_over: str | None = None
-    if joining and known is not None and request.instance_id in group.static_members:
-        overwritten = group.members.get(member_id)
-        if overwritten is not None and overwritten is not known:
-            foreign = sets_of(overwritten.assigned)
-        if member_id not in group.target:
-            taken_over = member_id
-        known = take_over(batch, group, known, member_id)
-    before = known or ConsumerMember(member_id)
-    if known is None:
-        shard.event(EventKind.MEMBER_ADDED, group.group_id, member_id, "joined")
-    answer = _step(batch, group, before, request, status, foreign, taken_over)
+    if found is None:
+        shard.event(EventKind.MEMBER_ADDED, group.group_id, after.member_id, "joined")
+    answer = _step(batch, group, request, before, after, status)
     _write(shard, batch, token, request)
     shard.reply(token, answer)
     return None
 
 
-def _check_group(
-    shard: Shard, request: ConsumerGroupHeartbeatRequest, group: Group | None
-) -> Refusal | None:
-    """Whether this kind of group, or none, can be heartbeaten with this epoch."""
-    if isinstance(group, ConsumerGroup):
-        return check_room(group, shard.config, request.member_id)
-    if request.member_epoch != JOIN_EPOCH:
-        if group is None:
-            text = f"Consumer group {request.group_id} not found."
-            return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, text)
-        return _other_kind(request.group_id)
-    if group is None or group.is_empty():
-        if shard.config.consumer_max_size > 0:
-            return None
-        return check_room(ConsumerGroup(request.group_id, 0), shard.config, request.member_id)
-    if not isinstance(group, ClassicGroup):
-        return _other_kind(request.group_id)
-    refusal = check_upgrade(shard, group)
-    if refusal is None:
-        # From here on Kafka has told the members to join again, whatever becomes of the upgrade.
-        answer_parked(shard, group)
-        refusal = check_members(group)
-    return refusal
+def _is_back(
+    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, found: ConsumerMember | None
+) -> bool:
+    """Whether a static member that was away, or a classic one, joins anew: under any member id."""
+    return (
+        request.member_epoch == JOIN_EPOCH
+        and found is not None
+        and request.instance_id in group.static_members
+    )
 
 
 def _other_kind(group_id: str) -> Refusal:
@@ -168,7 +144,7 @@ def _other_kind(group_id: str) -> Refusal:
 
 
 def _find(
-    shard: Shard, request: ConsumerGroupHeartbeatRequest, group: ConsumerGroup
+    request: ConsumerGroupHeartbeatRequest, group: ConsumerGroup
 ) -> ConsumerMember | Refusal | None:
     """The member that this heartbeat is of; None if it is a new one."""
     if request.member_epoch != JOIN_EPOCH:
@@ -195,13 +171,30 @@ def _find(
 
 def _own_group(
     batch: Batch, request: ConsumerGroupHeartbeatRequest, group: Group | None
-) -> tuple[ConsumerGroup, bool]:
-    """The consumer group, made or converted if need be; and whether it was a classic one."""
+) -> ConsumerGroup | Refusal:
+    """The consumer group as it is, or as the batch will make it."""
+    shard = batch.shard
     if isinstance(group, ConsumerGroup):
-        return group, False
-    if group is None:
-        return batch.create_group(request.group_id, "a member joined"), False
-    return upgrade_group(batch, group), True
+        return group
+    if request.member_epoch != JOIN_EPOCH:
+        if group is not None:
+            return _other_kind(request.group_id)
+        text = f"Consumer group {request.group_id} not found."
+        return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, text)
+    if group is not None and not isinstance(group, ClassicGroup):
+        return _other_kind(request.group_id)
+    if group is None or group.is_empty():
+        if group is not None:
+            batch.add(*group.tombstones())
+            shard.event(EventKind.GROUP_CONVERTED, request.group_id, reason="upgraded")
+        shard.event(EventKind.GROUP_CREATED, request.group_id, reason="a member joined")
+        return ConsumerGroup(request.group_id, batch.partition)
+    refusal = check_upgrade(shard, group)
+    if refusal is not None:
+        return refusal
+    # From here on Kafka has told the members to join again, whatever becomes of the upgrade.
+    answer_parked(shard, group)
+    return check_members(group) or upgrade_group(batch, group)
 
 
 def _new_member_id(shard: Shard) -> str:
@@ -212,33 +205,27 @@ def _new_member_id(shard: Shard) -> str:
 def _step(
     batch: Batch,
     group: ConsumerGroup,
-    before: ConsumerMember,
     request: ConsumerGroupHeartbeatRequest,
+    before: ConsumerMember,
+    after: ConsumerMember,
     status: RegexStatus,
-    foreign: Partitions,
-    taken_over: str | None,
 ) -> ConsumerGroupHeartbeatResponse:
     """Bring the group and the member on, and give the answer."""
     shard = batch.shard
-    group.update_kind()
-    updated = _updated(before, request)
-    names_changed = updated.subscribed_topic_names != before.subscribed_topic_names
-    regex_changed = updated.subscribed_topic_regex != before.subscribed_topic_regex
-    if updated != before or before.member_id not in group.members:
-        batch.add(member_record(group.group_id, updated))
-    status.apply(batch, group)
-    bump = names_changed or status.bumps
-    advance_group(batch, group, updated, bump=bump, taken_over=taken_over)
-    member = group.members[updated.member_id]
+    names_changed = after.subscribed_topic_names != before.subscribed_topic_names
+    if after != before:
+        batch.add(member_record(group.group_id, after))
+    apply_status(batch, group, status)
+    target = advance_group(batch, group, before, after, bump=names_changed or status.bumps)
+    resolve_if_due(shard, group, before, after, status)
     member = reconcile_member(
         batch,
         group,
-        member,
+        after,
+        target,
         owned_partitions(request.topic_partitions),
-        subscription_changed=names_changed or regex_changed,
-        foreign=foreign,
+        subscription_changed=names_changed or status.changed,
     )
-    resolve_if_due(shard, group, required=status.resolves)
     restart_session(shard, group, member)
     return ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE,
@@ -284,7 +271,7 @@ def _assignment(
         )
         and request.topic_partitions is not None
     )
-    if request.member_epoch != JOIN_EPOCH and not full and sets_of(before) == sets_of(after):
+    if request.member_epoch != JOIN_EPOCH and not full and before == after:
         return None
     return tuple(
         TopicPartitions(topic_id, tuple(partitions)) for topic_id, partitions in after.items()
@@ -292,6 +279,14 @@ def _assignment(
 
 
 def _write(
-    shard: Shard, batch: Batch, token: Hashable, request: ConsumerGroupHeartbeatRequest
+    shard: Shard,
+    batch: Batch,
+    token: Hashable,
+    request: ConsumerGroupHeartbeatRequest,
+    *,
+    replayed: bool = True,
 ) -> None:
-    batch.write(lambda error: shard.reply(token, refuse_heartbeat(request, append_error(error))))
+    def failed(error: ErrorCode) -> None:
+        shard.reply(token, refuse_heartbeat(request, append_error(error)))
+
+    batch.write(failed, replayed=replayed)

@@ -3,6 +3,7 @@
 Source: `GroupMetadataManager.consumerGroupLeave`, `consumerGroupFenceMember`, KIP-345, KIP-848.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,11 +18,10 @@ from kgroups.core.coordinator.consumer_member import (
     LEAVE_STATIC_EPOCH,
     NO_ASSIGNMENT_EPOCH,
     ConsumerMember,
-    MemberState,
     current_record,
     member_record,
 )
-from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_metadata import topics_hash
 from kgroups.core.coordinator.consumer_progress import bump_epoch
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.records import (
@@ -34,50 +34,52 @@ from kgroups.core.coordinator.shard import Shard
 
 def leave_group(
     batch: Batch, group: ConsumerGroup, members: Sequence[ConsumerMember], reason: str
-) -> None:
-    """Remove members together; what is left may go on by the classic protocol."""
+) -> bool:
+    """Remove members together; what is left may go on by the classic protocol.
+
+    Returns:
+        whether the batch is still to be played into the state.
+    """
     shard = batch.shard
-    leaving = {member.member_id for member in members}
     for member in members:
         shard.event(EventKind.MEMBER_REMOVED, group.group_id, member.member_id, reason)
-    if can_downgrade(shard, group, leaving):
-        downgrade_group(batch, group, leaving)
-        for member_id in leaving:
-            cancel_timers(shard, group.group_id, member_id)
-        return
+    if can_downgrade(shard, group, members):
+        downgrade_group(batch, group, leaving={member.member_id for member in members})
+        return False
     for member in members:
         remove_member(batch, group, member)
-    drop_unused_patterns(batch, group, members)
-    bump_epoch(batch, group, group_hash(shard, group), reason)
+    unused = _unused_patterns(group, members)
+    for pattern in unused:
+        batch.add(Record(ConsumerGroupRegularExpressionKey(group.group_id, pattern), None))
+    forgotten = [topic for pattern in unused for topic in group.resolved_topics(pattern)]
+    names = group.tally.names_without(members, forgotten)
+    bump_epoch(batch, group, topics_hash(shard, names), reason)
+    for member in members:
+        cancel_timers(shard, group.group_id, member.member_id)
+    return True
+
+
+def _unused_patterns(group: ConsumerGroup, gone: Sequence[ConsumerMember]) -> list[str]:
+    """Patterns that nobody subscribes by once these members are gone."""
+    users = Counter(one.subscribed_topic_regex for one in gone if one.subscribed_topic_regex)
+    counts = group.tally.patterns
+    return [pattern for pattern, count in users.items() if counts.get(pattern) == count]
 
 
 def remove_member(batch: Batch, group: ConsumerGroup, member: ConsumerMember) -> None:
-    """Take one member out of the group, with its target and its timers."""
+    """Take one member out of the group, with its target."""
     group_id = group.group_id
     batch.add(
         Record(current_record(group_id, member).key, None),
         Record(ConsumerGroupTargetAssignmentMemberKey(group_id, member.member_id), None),
         Record(member_record(group_id, member).key, None),
     )
-    cancel_timers(batch.shard, group_id, member.member_id)
 
 
 def cancel_timers(shard: Shard, group_id: str, member_id: str) -> None:
     """Disarm whatever watches over a member."""
     for kind in MEMBER_TIMERS:
         shard.cancel(kind, group_id, member_id)
-
-
-def drop_unused_patterns(
-    batch: Batch, group: ConsumerGroup, gone: Sequence[ConsumerMember]
-) -> None:
-    """Forget the patterns of members that are gone, where nobody else subscribes by them."""
-    patterns = dict.fromkeys(one.subscribed_topic_regex for one in gone)
-    for pattern in patterns:
-        if not pattern or group.pattern_users(pattern):
-            continue
-        key = ConsumerGroupRegularExpressionKey(group.group_id, pattern)
-        batch.add(Record(key, None))
 
 
 def leave_for_a_while(batch: Batch, group: ConsumerGroup, member: ConsumerMember) -> None:
@@ -103,11 +105,7 @@ def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> 
     """A member has not given back in time what it was told to."""
     group = shard.groups.get(group_id)
     member = group.members.get(member_id) if isinstance(group, ConsumerGroup) else None
-    if (
-        member is not None
-        and member.member_epoch == epoch
-        and member.state is MemberState.UNREVOKED_PARTITIONS
-    ):
+    if member is not None and member.member_epoch == epoch:
         _fence(shard, group_id, member_id, "did not give its partitions back in time")
 
 
@@ -129,5 +127,4 @@ def _fence(shard: Shard, group_id: str, member_id: str, reason: str) -> None:
     if member is None:
         return
     batch = Batch(shard, group.partition)
-    leave_group(batch, group, [member], reason)
-    batch.write()
+    batch.write(replayed=leave_group(batch, group, [member], reason))

@@ -24,6 +24,8 @@ def load_group(shard: Shard, group: Group) -> None:
                 member.member_epoch,
             )
     group.metadata_changed = True
+    # Patterns are resolved anew: what was created while another broker served them is not known.
+    shard.topics_created_version = shard.topology.version
     shard.event(EventKind.GROUP_LOADED, group.group_id)
 
 
@@ -46,5 +48,5 @@ def note_topology(shard: Shard, before: Topology) -> None:
     if not changed:
         return
     for group in shard.groups.values():
-        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.subscribed_names()):
+        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.tally.names):
             group.metadata_changed = True

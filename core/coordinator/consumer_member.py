@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from uuid import UUID
 
-from kgroups.core.coordinator.javahash import int_map_order
+from kgroups.core.coordinator.javahash import int_map_order, uuid_map_order
 from kgroups.core.coordinator.records import (
     AssignedTopic,
     ClassicMemberMetadata,
@@ -171,9 +171,10 @@ def owned_of(topics: Iterable[AssignedTopic], epoch: int) -> Owned:
     for topic in topics:
         if not topic.partitions:
             continue
-        epochs = topic.assignment_epochs or (epoch,) * len(topic.partitions)
-        owned[topic.topic_id] = dict(zip(topic.partitions, epochs, strict=True))
-    return owned
+        epochs = topic.assignment_epochs or (max(epoch, 0),) * len(topic.partitions)
+        by_partition = dict(zip(topic.partitions, epochs, strict=True))
+        owned[topic.topic_id] = {one: by_partition[one] for one in int_map_order(by_partition)}
+    return {topic_id: owned[topic_id] for topic_id in uuid_map_order(owned)}
 
 
 def sets_of(owned: Owned) -> Partitions:
@@ -182,8 +183,7 @@ def sets_of(owned: Owned) -> Partitions:
 
 
 def _topics_of(owned: Owned) -> tuple[AssignedTopic, ...]:
-    topics = []
-    for topic_id, partitions in owned.items():
-        numbers = tuple(int_map_order(partitions))
-        topics.append(AssignedTopic(topic_id, numbers, tuple(partitions[n] for n in numbers)))
-    return tuple(topics)
+    return tuple(
+        AssignedTopic(topic_id, tuple(epochs), tuple(epochs.values()))
+        for topic_id, epochs in owned.items()
+    )

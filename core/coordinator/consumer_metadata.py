@@ -8,7 +8,6 @@ in order of their names; 0 stands for no topics. Source: `Utils.computeTopicHash
 import struct
 from collections.abc import Callable, Iterable
 
-from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.shard import Shard
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
@@ -38,11 +37,11 @@ def metadata_hash(names: Iterable[str], topology: Topology, hash64: Callable[[by
     return value - 2**64 if value >= 2**63 else value
 
 
-def group_hash(shard: Shard, group: ConsumerGroup) -> int:
-    """Hash of the topics that the group subscribes to, as they are now."""
+def topics_hash(shard: Shard, names: Iterable[str]) -> int:
+    """Hash of those of the topics that exist, as they are now."""
     hash64 = shard.ports.hash64
     assert hash64 is not None, "a coordinator that serves consumer groups has a hash"
-    return metadata_hash(group.subscribed_names(), shard.topology, hash64)
+    return metadata_hash(names, shard.topology, hash64)
 
 
 def _uuid_halves(topic: TopicInfo) -> bytes:

@@ -3,8 +3,7 @@
 Source: `GroupMetadataManager.consumerGroupHeartbeat` (steps 2 to 4), `TargetAssignmentBuilder`.
 """
 
-from collections.abc import Mapping
-from uuid import UUID
+from typing import NamedTuple
 
 from kgroups.core.coordinator.consumer_batch import Batch
 from kgroups.core.coordinator.consumer_group import (
@@ -18,9 +17,11 @@ from kgroups.core.coordinator.consumer_member import (
     Partitions,
     current_record,
 )
-from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_metadata import topics_hash
 from kgroups.core.coordinator.consumer_reconcile import Reconciliation, reconcile
+from kgroups.core.coordinator.consumer_tally import is_homogeneous
 from kgroups.core.coordinator.effects import EventKind
+from kgroups.core.coordinator.javahash import hash_map_order, uuid_map_order
 from kgroups.core.coordinator.ports import AssignableMember, AssignmentSpec
 from kgroups.core.coordinator.records import (
     ConsumerGroupMetadataKey,
@@ -65,29 +66,64 @@ def bump_epoch(batch: Batch, group: ConsumerGroup, hash_now: int, reason: str) -
     batch.shard.event(EventKind.EPOCH_BUMPED, group.group_id, None, reason, (group.group_epoch,))
 
 
+class Target(NamedTuple):
+    """The target that a member is brought closer to: its epoch, and what the member is to have."""
+
+    epoch: int
+    partitions: Partitions
+
+
 def advance_group(
     batch: Batch,
     group: ConsumerGroup,
-    asking: ConsumerMember,
+    before: ConsumerMember,
+    after: ConsumerMember,
     *,
     bump: bool,
-    taken_over: str | None = None,
-) -> None:
+) -> Target:
     """Bump the epoch if something changed, and compute the target if that is due.
 
     Args:
-        asking: the member whose request this is about.
-        taken_over: a member id that got its target in this step: it is written once more.
+        before, after: the member whose request this is about.
     """
-    if bump or group.metadata_changed:
-        hash_now = group_hash(batch.shard, group)
-        group.update_kind()
-        if bump or hash_now != group.metadata_hash:
-            reason = "the subscription changed" if bump else "a topic changed"
-            bump_epoch(batch, group, hash_now, reason)
+    epoch, homogeneous = refresh_group(batch, group, before, after, bump=bump)
+    if group.target_epoch >= epoch or not _target_is_due(batch.shard, group):
+        return Target(group.target_epoch, group.target_of(after))
+    return _compute_target(batch, group, before, after, epoch, homogeneous=homogeneous)
+
+
+def refresh_group(
+    batch: Batch,
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    *,
+    bump: bool,
+) -> tuple[int, bool]:
+    """Bump the epoch if something changed; the epoch, and whether all subscribe to the same."""
+    if not bump and not group.metadata_changed:
+        return group.group_epoch, group.homogeneous
+    shard, tally, epoch = batch.shard, group.tally, group.group_epoch
+    pattern = before.subscribed_topic_regex
+    unused = (
+        pattern
+        if pattern != after.subscribed_topic_regex and tally.patterns.get(pattern) == 1
+        else ""
+    )
+    names = tally.names_with(before, after, group.resolved_topics(unused))
+    size = len(group.members)
+    if after.member_id not in group.members and after.instance_id not in group.static_members:
+        size += 1
+    homogeneous = is_homogeneous(tally.patterns_with(before, after), names, size)
+    hash_now = topics_hash(shard, names)
+    if bump or hash_now != group.metadata_hash:
+        reason = "the subscription changed" if bump else "a topic changed"
+        bump_epoch(batch, group, hash_now, reason)
+        epoch += 1
+    if group.metadata_changed:
         group.metadata_changed = False
-    if group.group_epoch > group.target_epoch and _target_is_due(batch.shard, group):
-        _compute_target(batch, group, asking, taken_over)
+        batch.on_failure(lambda: setattr(group, "metadata_changed", True))
+    return epoch, homogeneous
 
 
 def _target_is_due(shard: Shard, group: ConsumerGroup) -> bool:
@@ -100,72 +136,84 @@ def _target_is_due(shard: Shard, group: ConsumerGroup) -> bool:
 
 
 def _compute_target(
-    batch: Batch, group: ConsumerGroup, asking: ConsumerMember, taken_over: str | None
-) -> None:
+    batch: Batch,
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    epoch: int,
+    *,
+    homogeneous: bool,
+) -> Target:
     shard, group_id = batch.shard, group.group_id
-    name = group.preferred_assignor(shard.config.consumer_assignors[0], asking)
-    targets = shard.ports.assignors[name](_assignment_spec(shard, group))
-    for member_id in group.members.ordered_keys():
-        target = {one: parts for one, parts in targets.get(member_id, {}).items() if parts}
-        if member_id == taken_over or target != group.target.get(member_id):
-            batch.add(target_record(group_id, member_id, target))
-    batch.add(target_epoch_record(group_id, group.group_epoch, shard.now_ms))
+    name = group.tally.next_assignor(before, after) or shard.config.consumer_assignors[0]
+    spec = _assignment_spec(shard, group, after, homogeneous=homogeneous)
+    targets = shard.ports.assignors[name](spec)
+    mine: Partitions = {}
+    for member in spec.members:
+        given = targets.get(member.member_id, {})
+        target = {topic: given[topic] for topic in uuid_map_order(given) if given[topic]}
+        if target != group.target.get(member.member_id):
+            batch.add(target_record(group_id, member.member_id, target))
+        if member.member_id == after.member_id:
+            mine = target
+    batch.add(target_epoch_record(group_id, epoch, shard.now_ms))
     shard.event(EventKind.TARGET_COMPUTED, group_id, None, name, (group.target_epoch,))
+    return Target(epoch, mine)
 
 
-def _assignment_spec(shard: Shard, group: ConsumerGroup) -> AssignmentSpec:
+def _assignment_spec(
+    shard: Shard, group: ConsumerGroup, after: ConsumerMember, *, homogeneous: bool
+) -> AssignmentSpec:
+    """What the assignor sees: all members, with the one whose request this is as it will be.
+
+    In the order of the `HashMap` that Kafka makes for this: new members come last.
+    """
+    replaced = None
+    if after.instance_id is not None:
+        replaced = group.static_members.get(after.instance_id)
+    known = group.members
+    ids = [*known.ordered_keys(), *([] if after.member_id in known else [after.member_id])]
     topology = shard.topology
     members = []
     topics = {}
-    for member in group.members.ordered_values():
+    for member_id in hash_map_order(ids):
+        member = after if member_id == after.member_id else known[member_id]
+        target = group.target.get(member_id, {})
+        if member is after and replaced not in (None, member_id):
+            target = group.target.get(replaced or "", {})
+        elif member_id == replaced and member is not after:
+            continue
         names = tuple(sorted(group.names_of(member)))
         topics.update({name: topology.topics[name] for name in names if name in topology.topics})
         members.append(
-            AssignableMember(
-                member.member_id,
-                member.instance_id,
-                member.rack_id,
-                names,
-                group.target.get(member.member_id, {}),
-            )
+            AssignableMember(member_id, member.instance_id, member.rack_id, names, target)
         )
-    return AssignmentSpec(members, topics, group.homogeneous)
+    return AssignmentSpec(members, topics, homogeneous)
 
 
 def reconcile_member(
     batch: Batch,
     group: ConsumerGroup,
     member: ConsumerMember,
-    owned: Mapping[UUID, frozenset[int]] | None,
+    target: Target,
+    owned: Partitions | None,
     *,
     subscription_changed: bool,
-    foreign: Partitions | None = None,
 ) -> ConsumerMember:
-    """Bring one member a step closer to its target; gives back what it has become.
-
-    Args:
-        foreign: partitions that count as somebody else's in this step.
-    """
-    shard, others = batch.shard, foreign or {}
-
-    def is_held_by_other(topic_id: UUID, partition: int, member_id: str) -> bool:
-        if others and partition in others.get(topic_id, ()):
-            return True
-        return group.is_held_by_other(topic_id, partition, member_id)
-
-    if member.is_at(group.target_epoch) and not subscription_changed:
+    """Bring one member a step closer to its target; gives back what it will be."""
+    shard = batch.shard
+    if member.is_at(target.epoch) and not subscription_changed:
         return member
     topics = shard.topology.topics
     names = group.names_of(member)
-    subscribed = frozenset(topics[name].topic_id for name in names if name in topics)
     step = Reconciliation(
-        group.target_epoch,
-        group.target.get(member.member_id, {}),
+        target.epoch,
+        target.partitions,
         subscription_changed,
-        subscribed,
+        frozenset(topics[name].topic_id for name in names if name in topics),
         not names,
         owned,
-        is_held_by_other,
+        group.tally.is_held,
     )
     after = reconcile(member, step)
     if after == member:
@@ -179,7 +227,9 @@ def reconcile_member(
         (member.member_epoch, after.member_epoch),
     )
     # A classic member gives back within its JoinGroup, whose own timers watch over it.
-    if after.state is MemberState.UNREVOKED_PARTITIONS and not after.speaks_classic():
+    if after.speaks_classic():
+        return after
+    if after.state is MemberState.UNREVOKED_PARTITIONS:
         shard.schedule(
             TimerKind.REBALANCE,
             group.group_id,
@@ -189,4 +239,4 @@ def reconcile_member(
         )
     else:
         shard.cancel(TimerKind.REBALANCE, group.group_id, after.member_id)
-    return group.members[member.member_id]
+    return after

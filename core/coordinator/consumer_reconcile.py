@@ -20,9 +20,15 @@ from kgroups.core.coordinator.consumer_member import (
     Owned,
     Partitions,
 )
+from kgroups.core.coordinator.javahash import (
+    copied_capacity,
+    grown_capacity,
+    int_map_order,
+    uuid_map_order,
+)
 
-# (topic id, partition, member id) -> whether somebody else holds it.
-IsHeldByOther = Callable[[UUID, int, str], bool]
+# (topic id, partition) -> whether some member has it assigned or pending.
+IsHeld = Callable[[UUID, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Reconciliation:
         names_nothing: it subscribes to nothing, existing or not.
         owned: topic id to partitions as the member said in this request; None: not said, or a
             classic member that leaves it out, which counts as owning everything it had.
-        is_held_by_other: whether another member has a partition assigned or pending.
+        is_held: whether some member has a partition assigned or pending; what is pending at the
+            member itself is free for it all the same.
     """
 
     target_epoch: int
@@ -45,7 +52,7 @@ class Reconciliation:
     subscribed_topic_ids: frozenset[UUID]
     names_nothing: bool
     owned: Partitions | None
-    is_held_by_other: IsHeldByOther
+    is_held: IsHeld
 
 
 def reconcile(member: ConsumerMember, step: Reconciliation) -> ConsumerMember:
@@ -94,14 +101,12 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
     for topic_id in _ordered(wanted, member.assigned):
         has = member.assigned.get(topic_id, {})
         wants = wanted.get(topic_id, frozenset())
-        kept = {partition: epoch for partition, epoch in has.items() if partition in wants}
-        gone = {partition: epoch for partition, epoch in has.items() if partition not in wants}
+        had = _in_map_order(has, copied_capacity(len(has)))
+        kept = {partition: epoch for partition, epoch in had.items() if partition in wants}
+        gone = {partition: epoch for partition, epoch in had.items() if partition not in wants}
         new = sorted(wants - has.keys())
-        ready = [
-            partition
-            for partition in new
-            if not step.is_held_by_other(topic_id, partition, member.member_id)
-        ]
+        giving_back = member.pending.get(topic_id, {})
+        ready = [one for one in new if one in giving_back or not step.is_held(topic_id, one)]
         unreleased = unreleased or len(ready) < len(new)
         if kept:
             keep[topic_id] = kept
@@ -117,7 +122,21 @@ def _towards_target(member: ConsumerMember, step: Reconciliation) -> ConsumerMem
             assigned=keep,
             pending=revoke,
         )
-    return _enter(member, step.target_epoch, _union(keep, free), unreleased=unreleased)
+    # `HashMap.computeIfAbsent`, which adds the new topics, puts each at the head of its bucket.
+    assigned = {
+        topic_id: _in_map_order(
+            {**keep.get(topic_id, {}), **free.get(topic_id, {})},
+            copied_capacity(len(member.assigned[topic_id])) if topic_id in keep else None,
+        )
+        for topic_id in uuid_map_order([*reversed([one for one in free if one not in keep]), *keep])
+    }
+    return _enter(member, step.target_epoch, assigned, unreleased=unreleased)
+
+
+def _in_map_order(epochs: Mapping[int, int], capacity: int | None) -> Mapping[int, int]:
+    """In the order of Kafka's HashMap, which was a copy of what the member had, if it had any."""
+    order = int_map_order(epochs) if capacity is None else int_map_order(epochs, capacity)
+    return {partition: epochs[partition] for partition in order}
 
 
 def _enter(
@@ -143,13 +162,16 @@ def _still_owns(owned: Partitions | None, given_up: Owned) -> bool:
 
 
 def _ordered(first: Iterable[UUID], second: Iterable[UUID]) -> Iterable[UUID]:
-    return dict.fromkeys((*first, *second))
+    return uuid_map_order(dict.fromkeys((*first, *second)))
 
 
 def _union(one: Owned, other: Owned) -> Owned:
-    merged: dict[UUID, Mapping[int, int]] = {
-        topic_id: dict(owned) for topic_id, owned in one.items()
-    }
-    for topic_id, owned in other.items():
-        merged[topic_id] = {**merged.get(topic_id, {}), **owned}
-    return merged
+    merged: dict[UUID, Mapping[int, int]] = dict(one)
+    for topic_id, added in other.items():
+        known = one.get(topic_id)
+        if known is None:
+            merged[topic_id] = added
+        else:
+            capacity = grown_capacity(len(added), copied_capacity(len(known)))
+            merged[topic_id] = _in_map_order({**known, **added}, capacity)
+    return {topic_id: merged[topic_id] for topic_id in uuid_map_order(merged)}

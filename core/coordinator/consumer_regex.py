@@ -5,18 +5,16 @@ heartbeat that asked for it. Source: `GroupMetadataManager.maybeUpdateRegularExp
 `handleRegularExpressionsResult`, KIP-848.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from kgroups.core.coordinator.consumer_batch import Batch
 from kgroups.core.coordinator.consumer_checks import Refusal
 from kgroups.core.coordinator.consumer_group import ConsumerGroup
 from kgroups.core.coordinator.consumer_member import ConsumerMember
-from kgroups.core.coordinator.consumer_messages import ConsumerGroupHeartbeatRequest
-from kgroups.core.coordinator.consumer_metadata import group_hash
+from kgroups.core.coordinator.consumer_metadata import topics_hash
 from kgroups.core.coordinator.consumer_progress import bump_epoch
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.ports import Matches, PatternError
 from kgroups.core.coordinator.records import (
     ConsumerGroupRegularExpressionKey,
@@ -29,53 +27,51 @@ from kgroups.core.coordinator.shard import Shard
 MIN_INTERVAL_MS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class RegexStatus:
-    """What a heartbeat changes about its member's pattern.
+class RegexStatus(NamedTuple):
+    """What a request changes about its member's pattern.
 
     Args:
-        bumps: the group epoch goes up now.
-        resolves: a pattern came that nobody used.
+        changed: it is another one than before.
+        bumps: what it matches is known, so the group epoch goes up now.
+        resolves: nobody used it until now.
         unused: the pattern that nobody uses any more; empty for none.
     """
 
+    changed: bool = False
     bumps: bool = False
     resolves: bool = False
     unused: str = ""
 
-    def apply(self, batch: Batch, group: ConsumerGroup) -> None:
-        """Forget the pattern that nobody uses any more."""
-        if self.unused:
-            key = ConsumerGroupRegularExpressionKey(group.group_id, self.unused)
-            batch.add(Record(key, None))
-
-
-UNCHANGED = RegexStatus()
-
 
 def regex_status(
-    shard: Shard,
-    group: Group | None,
-    member: ConsumerMember | None,
-    request: ConsumerGroupHeartbeatRequest,
+    shard: Shard, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember
 ) -> RegexStatus | Refusal:
-    """What the request changes about its member's pattern; a Refusal if it does not compile."""
-    old = member.subscribed_topic_regex if member is not None else ""
-    new = request.subscribed_topic_regex
-    if new is None or new == old:
-        return UNCHANGED
-    known = group if isinstance(group, ConsumerGroup) else None
-    unused = old if old and known is not None and known.pattern_users(old) == 1 else ""
+    """What a request changes about its member's pattern; a Refusal if it does not compile."""
+    old, new, users = (
+        before.subscribed_topic_regex,
+        after.subscribed_topic_regex,
+        group.tally.patterns,
+    )
+    if new == old:
+        return RegexStatus()
+    unused = old if old and users.get(old) == 1 else ""
     if not new:
-        return RegexStatus(bumps=True, unused=unused)
-    if known is not None and known.pattern_users(new):
-        return RegexStatus(bumps=new in known.regexes, unused=unused)
+        return RegexStatus(changed=True, bumps=True, unused=unused)
+    if new in users:
+        return RegexStatus(changed=True, bumps=new in group.regexes, unused=unused)
     try:
         compile_pattern(shard, new)
     except PatternError as broken:
         text = f"SubscribedTopicRegex `{new}` is not a valid regular expression: {broken}."
         return Refusal(ErrorCode.INVALID_REGULAR_EXPRESSION, text)
-    return RegexStatus(resolves=True, unused=unused)
+    return RegexStatus(changed=True, resolves=True, unused=unused)
+
+
+def apply_status(batch: Batch, group: ConsumerGroup, status: RegexStatus) -> None:
+    """Forget the pattern that nobody uses any more."""
+    if status.unused:
+        key = ConsumerGroupRegularExpressionKey(group.group_id, status.unused)
+        batch.add(Record(key, None))
 
 
 def compile_pattern(shard: Shard, pattern: str) -> Matches:
@@ -89,37 +85,41 @@ def compile_pattern(shard: Shard, pattern: str) -> Matches:
     return port(pattern)
 
 
-def resolve_if_due(shard: Shard, group: ConsumerGroup, *, required: bool) -> None:
+def resolve_if_due(
+    shard: Shard,
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    status: RegexStatus,
+) -> None:
     """Begin a resolution of all patterns of the group, if there is reason to."""
-    patterns = list(group.patterns())
-    if group.resolving or not patterns:
+    if not status.resolves and not group.tally.patterns:
         return
-    last = next(iter(group.regexes.values()), None)
+    patterns = tuple(group.tally.patterns_with(before, after))
+    last = next((group.regexes[one] for one in group.regexes.ordered_keys()), None)
     if last is not None:
         age_ms = shard.now_ms - last.timestamp_ms
-        if age_ms <= MIN_INTERVAL_MS:
-            return
         due = (
-            required
-            or any(pattern not in group.regexes for pattern in patterns)
+            status.resolves
+            or len(patterns) != len(group.regexes)
             or last.version < shard.topics_created_version
             or age_ms > shard.config.consumer_regex_refresh_interval_ms
         )
-        if not due:
+        if age_ms <= MIN_INTERVAL_MS or not due:
             return
-    group.resolving = True
-    shard.later(_resolution(shard, group, patterns))
+    if patterns:
+        shard.later(_resolution(shard, group.group_id, patterns))
 
 
-def _resolution(shard: Shard, group: ConsumerGroup, patterns: list[str]) -> Callable[[], None]:
+def _resolution(shard: Shard, group_id: str, patterns: Iterable[str]) -> Callable[[], None]:
     def task() -> None:
         topology = shard.topology
         resolved: dict[str, tuple[str, ...]] = {}
         for pattern in patterns:
             matches = compile_pattern(shard, pattern)
             resolved[pattern] = tuple(sorted(name for name in topology.topics if matches(name)))
-        group.resolving = False
-        if shard.groups.get(group.group_id) is group:
+        group = shard.groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
             _store(shard, group, resolved)
 
     return task
@@ -128,16 +128,24 @@ def _resolution(shard: Shard, group: ConsumerGroup, patterns: list[str]) -> Call
 def _store(shard: Shard, group: ConsumerGroup, resolved: Mapping[str, tuple[str, ...]]) -> None:
     """Write what the patterns match now; if that changed the group's topics, bump its epoch."""
     batch = Batch(shard, group.partition)
+    # Subscriptions by name and by every pattern as the log will have them after this.
+    names = {name for name, count in group.tally.names.items() if count.by_name > 0}
     changed = False
-    for pattern, topics in resolved.items():
-        if not group.pattern_users(pattern):
-            continue
-        before = group.regexes.get(pattern)
-        changed = changed or set(before.topics if before is not None else ()) != set(topics)
-        value = ConsumerGroupRegularExpressionValue(topics, shard.topology.version, shard.now_ms)
-        key = ConsumerGroupRegularExpressionKey(group.group_id, pattern)
-        batch.add(Record(key, value))
-    hash_now = group_hash(shard, group)
+    for pattern in dict.fromkeys((*group.regexes, *resolved)):
+        topics = group.resolved_topics(pattern)
+        if pattern in resolved and pattern in group.tally.patterns:
+            changed = changed or set(topics) != set(resolved[pattern])
+            topics = resolved[pattern]
+            value = ConsumerGroupRegularExpressionValue(
+                topics, shard.topology.version, shard.now_ms
+            )
+            key = ConsumerGroupRegularExpressionKey(group.group_id, pattern)
+            batch.add(Record(key, value))
+        names.update(topics)
+    hash_now = topics_hash(shard, names)
     if changed or hash_now != group.metadata_hash:
         bump_epoch(batch, group, hash_now, "patterns match other topics")
+        if group.metadata_changed:
+            group.metadata_changed = False
+            batch.on_failure(lambda: setattr(group, "metadata_changed", True))
     batch.write()

@@ -6,15 +6,16 @@ undoing means to put the former one back. Source: `GroupMetadataManager.replay`.
 
 from collections.abc import Callable
 from typing import TypeVar
-from uuid import UUID
 
 from kgroups.core.coordinator.consumer_group import FIRST_EPOCH, ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
     ConsumerMember,
+    Partitions,
     with_current,
     with_metadata,
     without_current,
 )
+from kgroups.core.coordinator.javahash import uuid_map_order
 from kgroups.core.coordinator.offsets import Undo
 from kgroups.core.coordinator.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
@@ -114,11 +115,8 @@ def replay_target(
             return None
         return _change(group.target, key.member_id, None)
     group, undo_creation = _group(shard, key.group_id)
-    target: dict[UUID, frozenset[int]] = {
-        topic.topic_id: frozenset(topic.partitions)
-        for topic in value.topic_partitions
-        if topic.partitions
-    }
+    given = {one.topic_id: one.partitions for one in value.topic_partitions if one.partitions}
+    target: Partitions = {topic: frozenset(given[topic]) for topic in uuid_map_order(given)}
     return _both(_change(group.target, key.member_id, target), undo_creation)
 
 
@@ -154,9 +152,9 @@ def replay_regex(
         group = shard.groups.get(key.group_id)
         if not isinstance(group, ConsumerGroup):
             return None
-        return _change(group.regexes, key.regular_expression, None)
+        return _change_regex(group, key.regular_expression, None)
     group, undo_creation = _group(shard, key.group_id)
-    return _both(_change(group.regexes, key.regular_expression, value), undo_creation)
+    return _both(_change_regex(group, key.regular_expression, value), undo_creation)
 
 
 def replay_partition_metadata(
@@ -196,7 +194,8 @@ def _group(shard: Shard, group_id: str) -> tuple[ConsumerGroup, Undo]:
 
 def _change_member(group: ConsumerGroup, member_id: str, member: ConsumerMember | None) -> Undo:
     before = group.members.get(member_id)
-    static_before = dict(group.static_members) if _touches_static(before, member) else None
+    instances = {one.instance_id for one in (before, member) if one is not None}
+    holders = {one: group.static_members.get(one) for one in instances if one is not None}
     if member is None:
         group.drop_member(member_id)
     else:
@@ -207,14 +206,21 @@ def _change_member(group: ConsumerGroup, member_id: str, member: ConsumerMember 
             group.drop_member(member_id)
         else:
             group.put_member(before)
-        if static_before is not None:
-            group.static_members = static_before
+        for instance_id, holder in holders.items():
+            if holder is None:
+                group.static_members.pop(instance_id, None)
+            else:
+                group.static_members[instance_id] = holder
 
     return undo
 
 
-def _touches_static(before: ConsumerMember | None, after: ConsumerMember | None) -> bool:
-    return any(one is not None and one.instance_id is not None for one in (before, after))
+def _change_regex(
+    group: ConsumerGroup, pattern: str, value: ConsumerGroupRegularExpressionValue | None
+) -> Undo:
+    before = group.regexes.get(pattern)
+    group.put_regex(pattern, value)
+    return lambda: group.put_regex(pattern, before)
 
 
 def _change(entries: dict[str, V], name: str, value: V | None) -> Undo:

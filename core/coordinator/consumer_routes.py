@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kgroups.core.coordinator import consumer_classic, consumer_leave
+from kgroups.core.coordinator import consumer_classic, consumer_classic_stay, consumer_leave
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.consumer_checks import check_request, refuse_heartbeat
 from kgroups.core.coordinator.consumer_heartbeat import heartbeat
@@ -63,13 +63,13 @@ ROUTES: Routes = {
         check_join, refuse_join_request, {CONSUMER: consumer_classic.join_group}
     ),
     SyncGroupRequest: GroupRoute(
-        check_sync, refuse_sync_request, {CONSUMER: consumer_classic.sync_group}
+        check_sync, refuse_sync_request, {CONSUMER: consumer_classic_stay.sync_group}
     ),
     HeartbeatRequest: GroupRoute(
-        check_group_id, refuse_heartbeat_request, {CONSUMER: consumer_classic.heartbeat}
+        check_group_id, refuse_heartbeat_request, {CONSUMER: consumer_classic_stay.heartbeat}
     ),
     LeaveGroupRequest: GroupRoute(
-        check_group_id, refuse_leave_request, {CONSUMER: consumer_classic.leave_group_request}
+        check_group_id, refuse_leave_request, {CONSUMER: consumer_classic_stay.leave_group_request}
     ),
 }
 

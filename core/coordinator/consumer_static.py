@@ -17,16 +17,15 @@ from kgroups.core.coordinator.effects import EventKind
 def take_over(
     batch: Batch, group: ConsumerGroup, old: ConsumerMember, member_id: str
 ) -> ConsumerMember:
-    """Give a static member's place to `member_id`, at epoch 0; the old id is gone."""
+    """Give a static member's place to `member_id`, at epoch 0; the old id goes."""
     group_id = group.group_id
-    target = group.target.get(old.member_id, {})
     remove_member(batch, group, old)
     new = replace(
         old, member_id=member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH
     )
     batch.add(
         member_record(group_id, new),
-        target_record(group_id, member_id, target),
+        target_record(group_id, member_id, group.target.get(old.member_id, {})),
         current_record(group_id, new),
     )
     batch.shard.event(
@@ -36,4 +35,4 @@ def take_over(
         f"{old.instance_id} is back",
         (old.member_id,),
     )
-    return group.members[member_id]
+    return new

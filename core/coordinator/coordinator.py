@@ -213,6 +213,10 @@ class Coordinator:
         for group in leaving:
             LIFECYCLE[group.kind][1](shard, group)
             del shard.groups[group.group_id]
+        # Also what a group was armed for before it was converted.
+        for kind, group_id, member_id in [timer.key for timer in shard.timers.armed()]:
+            if kind is not TimerKind.EXPIRATION and shard.partition_of(group_id) == partition:
+                shard.cancel(kind, group_id, member_id)
         shard.offsets.forget_groups(lambda group_id: shard.partition_of(group_id) == partition)
         shard.cancel(TimerKind.EXPIRATION, str(partition))
         shard.set_partition(partition, PartitionState.NOT_OURS)

@@ -8,6 +8,7 @@ insertion order, doubled when more than three quarters full, never shrunk).
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
+from uuid import UUID
 
 from kgroups.core.coordinator.placement import java_hash
 
@@ -50,12 +51,26 @@ def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str
     return ordered
 
 
-def int_map_order(keys: Iterable[int]) -> list[int]:
-    """Small non-negative numbers as a HashMap gives them back that is as large as they need."""
+def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list[int]:
+    """Small non-negative numbers as a HashMap of this table size, or grown, gives them back."""
     ordered = list(keys)
-    mask = grown_capacity(len(ordered), 1) - 1
+    mask = grown_capacity(len(ordered), capacity) - 1
     ordered.sort(key=lambda key: key & mask)
     return ordered
+
+
+def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
+    """Ids as a HashMap gives them back that got them in this order and grew with them."""
+    ordered = list(keys)
+    mask = grown_capacity(len(ordered)) - 1
+    ordered.sort(key=lambda key: _spread_uuid(key) & mask)
+    return ordered
+
+
+def _spread_uuid(key: UUID) -> int:
+    mixed = (key.int >> 64) ^ (key.int & 0xFFFFFFFFFFFFFFFF)
+    value = (mixed >> 32) ^ (mixed & 0xFFFFFFFF)
+    return value ^ (value >> 16)
 
 
 class JavaHashMap(dict[str, V]):

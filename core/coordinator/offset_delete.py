@@ -89,17 +89,18 @@ def delete_topic_offsets(shard: Shard, before: Topology) -> None:
     if not names:
         return
     by_partition: dict[int, list[Record]] = {}
-    for group in shard.groups.values():
+    # A group may be gone from memory and its offsets still be there.
+    for group_id in sorted({*shard.groups, *shard.offsets.groups()}):
         keys = [
-            OffsetCommitKey(group.group_id, topic, partition)
-            for topic, partitions in shard.offsets.topics(group.group_id).items()
+            OffsetCommitKey(group_id, topic, partition)
+            for topic, partitions in shard.offsets.topics(group_id).items()
             if topic in names
             for partition in partitions
         ]
-        pending = shard.offsets.pending_keys(group.group_id)
+        pending = shard.offsets.pending_keys(group_id)
         keys += [key for key in pending if key.topic in names and key not in keys]
         if keys:
-            records = by_partition.setdefault(group.partition, [])
+            records = by_partition.setdefault(shard.partition_of(group_id), [])
             records += [Record(key, None) for key in keys]
     for partition, records in by_partition.items():
         shard.write(partition, records)

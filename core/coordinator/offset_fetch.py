@@ -6,6 +6,7 @@ Source: `KafkaApis.handleOffsetFetchRequest`, `OffsetMetadataManager.fetchOffset
 from collections.abc import Hashable
 
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.offset_messages import (
     FetchedGroup,
     FetchedPartition,
@@ -15,6 +16,7 @@ from kgroups.core.coordinator.offset_messages import (
     OffsetFetchResponse,
     OffsetFetchTopic,
 )
+from kgroups.core.coordinator.records import OffsetCommitValue
 from kgroups.core.coordinator.shard import Shard
 
 TOP_LEVEL_ERROR_VERSION = 2
@@ -33,7 +35,7 @@ def _fetch_group(
     if asked.group_id is None:
         return _refuse(request, asked, ErrorCode.INVALID_GROUP_ID)
     error = shard.check_place(asked.group_id)
-    group = shard.shown_group(asked.group_id)
+    group = _group(shard, request, asked.group_id)
     if error is ErrorCode.NONE and group is not None:
         error = group.check_fetch(asked.member_id, asked.member_epoch)
     if error is not ErrorCode.NONE:
@@ -68,6 +70,8 @@ def _everything(
 ) -> tuple[FetchedTopic, ...]:
     """All commits of the group; asked by id, those of topics that have none are left out."""
     topics = []
+    if _group(shard, request, group_id) is None:
+        return ()
     for name, partitions in shard.offsets.values(group_id).items():
         known = shard.topology.topic(name)
         if known is None and by_id:
@@ -95,7 +99,7 @@ def _fetch_topic(
         name = known.name
     fetched = []
     for partition in topic.partition_indexes:
-        value = shard.offsets.get(group_id, name, partition)
+        value = _stored(shard, request, group_id, name, partition)
         other_topic = (
             by_id
             and value is not None
@@ -120,7 +124,21 @@ def _fetch_one(
 ) -> FetchedPartition:
     if _is_unstable(shard, request, group_id, topic, partition):
         return FetchedPartition(partition, error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT)
-    value = shard.offsets.get(group_id, topic, partition)
+    value = _stored(shard, request, group_id, topic, partition)
     if value is None:
         return FetchedPartition(partition)
     return FetchedPartition(partition, value.offset, value.leader_epoch, value.metadata)
+
+
+def _group(shard: Shard, request: OffsetFetchRequest, group_id: str) -> Group | None:
+    """The group as it is seen: as the log has it, or as it is if the offsets must be stable."""
+    return shard.groups.get(group_id) if request.require_stable else shard.shown_group(group_id)
+
+
+def _stored(
+    shard: Shard, request: OffsetFetchRequest, group_id: str, topic: str, partition: int
+) -> OffsetCommitValue | None:
+    """A commit as it is seen: not those of a group that was dropped."""
+    if _group(shard, request, group_id) is None:
+        return None
+    return shard.offsets.get(group_id, topic, partition)

@@ -1,6 +1,6 @@
 """Committed offsets of all groups, and those of open transactions. `apply` is the sole writer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID
@@ -43,6 +43,10 @@ class OffsetStore:
             topic: {partition: stored.value for partition, stored in sorted(partitions.items())}
             for topic, partitions in sorted(self.topics(group_id).items())
         }
+
+    def groups(self) -> Iterable[str]:
+        """Groups that have offsets."""
+        return self._groups
 
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         """Whether an open transaction commits this partition."""

@@ -115,6 +115,7 @@ class ClusterAdmin:
         offsets: bool = True,
         log_offsets: bool = True,
         isolation: Isolation = "read_uncommitted",
+        more_topics: Callable[[str], bool] | None = None,
         progress: Progress | None = None,
     ) -> ClusterSnapshot:
         """Groups with members, commits and the bounds of what they read; failures are its `errors`.
@@ -125,6 +126,7 @@ class ClusterAdmin:
             offsets: read committed offsets.
             log_offsets: read the log bounds of every topic that a group names.
             isolation: `read_committed` reads last stable offsets too.
+            more_topics: which topics to show though no group names them, by their name.
             progress: told what is being waited for.
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
@@ -137,6 +139,7 @@ class ClusterAdmin:
                 offsets=offsets,
                 log_offsets=log_offsets,
                 isolation=isolation,
+                more_topics=more_topics,
                 progress=progress or _silent,
             ),
             lambda client: client.snapshot(
@@ -145,6 +148,7 @@ class ClusterAdmin:
                 offsets=offsets,
                 log_offsets=log_offsets,
                 isolation=isolation,
+                more_topics=more_topics,
                 progress=progress or _silent,
             ),
         )
@@ -189,6 +193,23 @@ class ClusterAdmin:
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
+    def over_wire(self, question: "Callable[[Cluster, Deadline], Awaitable[Result]]") -> Result:
+        """What a question gives that only the wire client can put.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or only through librdkafka.
+        """
+
+        async def ask(client: "WireClient", deadline: "Deadline") -> Result:
+            return await question(client.cluster, deadline)
+
+        def refuse(_: "LibrdkafkaClient") -> Result:
+            raise BrokerFailure(
+                "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
+            )
+
+        return self._run(ask, refuse)
+
     def _run(
         self,
         over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
@@ -200,12 +221,27 @@ class ClusterAdmin:
                 return through_librdkafka(self._librdkafka())
             if self._runner is None:
                 self._runner = asyncio.Runner()
-            return self._runner.run(self._ask(over_wire))
+            answers: list[Result] = []
+            self._runner.run(self._keep(over_wire, answers))
+            return answers[0]
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
         except KeyboardInterrupt:
             self.close()
             raise
+
+    async def _keep(
+        self,
+        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        answers: "list[Result]",
+    ) -> None:
+        """Put the answer aside instead of returning it.
+
+        `asyncio.Runner` puts the signal handler back when its task is done, and the signal module
+        then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
+        of 2,000 groups.
+        """
+        answers.append(await self._ask(question))
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None:

@@ -148,6 +148,7 @@ class LibrdkafkaClient:
         offsets: bool,
         log_offsets: bool,
         isolation: Isolation,
+        more_topics: Callable[[str], bool] | None,
         progress: Callable[[str], None],
     ) -> ClusterSnapshot:
         """Groups (None: all), what they committed, and the bounds of what they read.
@@ -172,6 +173,8 @@ class LibrdkafkaClient:
         topics: dict[str, Topic] = {}
         if offsets or members:
             wanted = topics_of(found)
+            if more_topics is not None:
+                wanted |= {name for name in self._metadata().topics if more_topics(name)}
             progress(f"reading the offsets of {len(wanted):,} topics")
             topics = self._topics(wanted)
             if log_offsets:

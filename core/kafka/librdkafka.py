@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaException
 from confluent_kafka.admin import AdminClient
@@ -10,6 +10,8 @@ from confluent_kafka.admin import AdminClient
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import Group, GroupType, Member
+
+Client = TypeVar("Client")
 
 STATES: dict[ConsumerGroupState, str | None] = {
     ConsumerGroupState.STABLE: "Stable",
@@ -35,11 +37,23 @@ CODES = {
 
 
 def make_admin(settings: ClientSettings, complain: Callable[[Any], None]) -> AdminClient:
-    """librdkafka's client with the settings; properties that it does not have are left out.
+    """librdkafka's administrator with the settings, as `make_client` makes it."""
+    return make_client(AdminClient, settings, complain)
+
+
+def make_client(
+    kind: Callable[[dict[str, Any]], Client],
+    settings: ClientSettings,
+    complain: Callable[[Any], None],
+    **more: object,
+) -> Client:
+    """A client of librdkafka with the settings; properties that it does not have are left out.
 
     Args:
+        kind: the class of the client.
         settings: how to reach the cluster and enter it.
         complain: told of every error of a connection; nothing goes to the screen.
+        more: further properties, with `_` for `.`.
     Raises:
         UsageError: a property has a value that librdkafka refuses.
     """
@@ -53,9 +67,10 @@ def make_admin(settings: ClientSettings, complain: Callable[[Any], None]) -> Adm
     }
     if settings.sasl_mechanism:
         config["sasl.mechanism"] = settings.sasl_mechanism
+    config |= {name.replace("_", "."): value for name, value in more.items()}
     while True:
         try:
-            return AdminClient(config)
+            return kind(config)
         except KafkaException as error:
             text = str(error.args[0].str())
             unknown = re.search(r'No such configuration property: "([^"]+)"', text)

@@ -29,6 +29,7 @@ class Api(NamedTuple):
 APIS: dict[str, Api] = {
     "list_offsets": Api(2, 1, 7),
     "metadata": Api(3, 5, 12),
+    "offset_commit": Api(8, 2, 9),  # 10 names topics by id
     "offset_fetch": Api(9, 2, 9),  # 10 names topics by id, which a deleted topic has no more
     "find_coordinator": Api(10, 1, 6),
     "leave_group": Api(13, 3, 5),
@@ -36,6 +37,7 @@ APIS: dict[str, Api] = {
     "list_groups": Api(16, 0, 5),
     "sasl_handshake": Api(17, 1, 1),
     "api_versions": Api(18, 0, 3),
+    "delete_records": Api(21, 0, 2),
     "sasl_authenticate": Api(36, 0, 2),
     "delete_groups": Api(42, 0, 2),
     "offset_delete": Api(47, 0, 0),

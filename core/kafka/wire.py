@@ -34,6 +34,11 @@ class WireClient:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
+    @property
+    def cluster(self) -> Cluster:
+        """The brokers that are asked."""
+        return self._cluster
+
     async def list_groups(self, deadline: Deadline) -> GroupListing:
         """Every group of the cluster, with its state.
 
@@ -91,6 +96,7 @@ class WireClient:
         offsets: bool,
         log_offsets: bool,
         isolation: Isolation,
+        more_topics: Callable[[str], bool] | None,
         progress: Progress,
     ) -> ClusterSnapshot:
         """Groups (None: all), what they committed, and the bounds of what they read.
@@ -112,6 +118,8 @@ class WireClient:
         topics: dict[str, Topic] = {}
         if offsets or members:
             names = topics_of(found)
+            if more_topics is not None:
+                names |= {name for name in await self.topics(deadline) if more_topics(name)}
             progress(f"reading the offsets of {len(names):,} topics")
             listing = await read_topics(self._cluster, names, deadline)
             topics = listing.topics

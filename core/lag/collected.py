@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 TABLES = CaptureTables._fields
 VERSION_KEY = b"kgroups.schema"
+# Rows that one task reads at least; a merged file is shared out by these.
+ROW_GROUP = 131_072
 # Hidden from Spark, DuckDB and our own reader.
 UNFINISHED = ".unfinished-"
 # A hidden file as old as this was left by a run that died.
@@ -172,7 +174,7 @@ def write_file(
     content = content.replace_schema_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
     try:
         with hidden.open("wb") as file:
-            pq.write_table(content, file, compression="zstd")
+            pq.write_table(content, file, compression="zstd", row_group_size=ROW_GROUP)
             file.flush()
             os.fsync(file.fileno())
         return hidden.rename(place / name)

@@ -78,12 +78,15 @@ def with_steps(of_points: DataFrame) -> DataFrame:
 
     Returns:
         Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`; `now_t`,
-        `now_committed` of the newest point; `age`: 1 for the newest point, 2 before it...
+        `now_committed` of the newest point; `best_from_here`: highest commit of this point and
+        the next `VERDICT_POINTS` - 1; `age`: 1 for the newest point, 2 before it...
     """
     by_time = Window.partitionBy("series").orderBy("t")
     before = by_time.rowsBetween(Window.unboundedPreceding, -1)
     whole = by_time.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    later = by_time.rowsBetween(Window.currentRow, Window.unboundedFollowing)
+    # Only the last points are asked what comes after them; a frame without end would make every
+    # row look at all that follow.
+    later = by_time.rowsBetween(Window.currentRow, VERDICT_POINTS - 1)
     known = {name: F.last(name, ignorenulls=True).over(before) for name in ("start", "end", "lag")}
     return of_points.select(
         "*",
@@ -95,7 +98,7 @@ def with_steps(of_points: DataFrame) -> DataFrame:
         F.last("t").over(whole).alias("now_t"),
         F.last("committed").over(whole).alias("now_committed"),
         F.max("committed").over(later).alias("best_from_here"),
-        F.count(F.lit(1)).over(later).alias("age"),
+        (F.count(F.lit(1)).over(whole) - F.row_number().over(by_time) + 1).alias("age"),
     )
 
 
@@ -153,7 +156,8 @@ def series_figures(stepped: DataFrame) -> DataFrame:
         F.count_if(has_before & (F.col("lag") < F.col("prev_lag"))).alias("lag_drops"),
         F.min_by(~recovered, F.when(went_back, t)).alias("is_rewound"),
         F.min(F.when(is_recent, F.col("committed_at"))).alias("first_commit_at"),
-        F.max_by("committed_at", "t").alias("last_commit_at"),
+        F.max("committed_at").alias("last_commit_at"),
+        F.count_if(is_recent & F.col("lag").isNotNull()).alias("lags"),
     )
 
 
@@ -258,7 +262,7 @@ def verdict_columns(until_ms: int) -> dict[str, Column]:
         ("offset_went_back", "REWIND", F.col("is_rewound")),
         ("was_at_head", "OK", F.col("lag_min") == 0),
         ("offset_stands_still", "STALL", is_flat),
-        ("lag_never_falls", "WARN", F.col("lag_drops") == 0),
+        ("lag_never_falls", "WARN", (F.col("lag_drops") == 0) & (F.col("lags") > 1)),
     )
     rule = verdict = weight = F.when(F.lit(False), None)
     for place, (name, says, holds) in enumerate(rules):

@@ -1,5 +1,6 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
+import dataclasses
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -18,6 +19,7 @@ from kgroups.core.lag.session import Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
+LARGE_MEMORY = "3g"
 
 # With `date`, which is a directory; `cluster` is one too.
 COLLECTED_ROWS = StructType([*ROWS.fields, StructField("date", StringType(), False)])
@@ -78,13 +80,13 @@ def sized(
     session: SparkSession | SessionOptions | None, window: Window
 ) -> SparkSession | SessionOptions | None:
     """Session options fit for the size of the window; a running session is left as it is."""
-    import dataclasses
-
     if session is not None and not isinstance(session, SessionOptions):
         return session
     options = session or SessionOptions()
     size = sum(file.path.stat().st_size for file in window.files)
-    return dataclasses.replace(options, large=options.large or size > LARGE_BYTES)
+    if size <= LARGE_BYTES:
+        return options
+    return dataclasses.replace(options, large=True, memory=LARGE_MEMORY)
 
 
 def read_rows(spark: Any, folder: Path, window: Window) -> DataFrame:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,9 @@ from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark
 from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
+
+# Below this many rows Spark interprets: code for them would take longer to compile than to run.
+SMALL_ROWS = 50_000
 
 # What a report with planned assignments is by, and its keys.
 PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -103,8 +106,11 @@ def lag_report(
     query = query or LagQuery()
     check_query(query)
     tell = progress or (lambda _text: None)
+    tables = capture_tables(snapshots)
+    if session is None or isinstance(session, SessionOptions):
+        is_small = tables.rows.num_rows < SMALL_ROWS
+        session = replace(session or SessionOptions(), small=is_small)
     with running(session, progress) as spark:
-        tables = capture_tables(snapshots)
         tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
         return _run(spark, tables, query, tell)
 

@@ -8,10 +8,8 @@ fails.
 """
 
 import contextlib
-import hashlib
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -28,11 +26,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
+from kgroups.core.lag.java import ClassArchive, default_cache_dir, find_java
 
 Progress = Callable[[str], None]
 
-MIN_JAVA = 17
 CONNECT_TIMEOUT_S = 5.0
+# How long a JVM may take to end, and to write its class archive (some seconds when not starved).
+END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
 MASTER_PORT = 7077
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -58,6 +58,13 @@ COMMON_CONF: Mapping[str, str] = {
 }
 
 
+# Compiling a query's generated code takes longer than interpreting it over a few rows.
+SMALL_CONF: Mapping[str, str] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
     """Where and how Spark runs.
@@ -66,6 +73,7 @@ class SessionOptions:
         master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
+        small: the data is not worth generating code for (below some 50,000 rows).
         large: the data is worth the optimising compiler (above some 10 million rows).
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
@@ -76,6 +84,7 @@ class SessionOptions:
     master: str | None = None
     remote: str | None = None
     memory: str = "1g"
+    small: bool = False
     large: bool = False
     verbose: bool = False
     cache_dir: Path | None = None
@@ -183,6 +192,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     """A session in a JVM that we start: local, or the driver of a standalone cluster."""
     java = find_java()
     conf = {**COMMON_CONF, **SESSION_CONF}
+    conf |= SMALL_CONF if options.small else {}
     conf["spark.app.name"] = "kgroups"
     conf["spark.master"] = options.master or f"local[{os.cpu_count() or 1}]"
     if options.is_local:
@@ -193,7 +203,8 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         conf |= _reach_master(str(options.master))
     conf["spark.driver.memory"] = options.memory
     conf |= options.conf
-    archive = _ClassArchive.of(options, java) if options.class_archive else None
+    folder = options.cache_dir or default_cache_dir()
+    archive = ClassArchive.of(java, folder) if options.class_archive else None
     flags = ["-XX:+UseSerialGC"] if not options.large else []
     flags += ["-XX:TieredStopAtLevel=1"] if not options.large else []
     flags += archive.flags() if archive else []
@@ -272,7 +283,7 @@ def _end(process: subprocess.Popen[bytes] | None, *, wait: bool) -> None:
     if process.stdin:
         process.stdin.close()
     try:
-        process.wait(timeout=60 if wait else 10)
+        process.wait(timeout=ARCHIVE_TIMEOUT_S if wait else END_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -314,92 +325,3 @@ def first_line(exc: BaseException) -> str:
     if not lines:
         return type(exc).__name__
     return lines[-1 if "Python worker" in lines[0] else 0].rstrip(".")
-
-
-# --- Java --------------------------------------------------------------------------------------
-
-
-def find_java() -> Path:
-    """The `java` that Spark will run: of JAVA_HOME, else of the path.
-
-    Raises:
-        KgroupsError: there is none, or it is too old for Spark.
-    """
-    home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if found is None or not Path(found).exists():
-        raise KgroupsError(
-            f"Spark needs Java {MIN_JAVA} or newer, and there is no `{found or 'java'}`",
-            hint="install a JDK (Debian: openjdk-17-jre-headless) or set JAVA_HOME",
-            code="JAVA_MISSING",
-        )
-    java = Path(found).resolve()
-    version = java_version(java)
-    if version is not None and version < MIN_JAVA:
-        raise KgroupsError(
-            f"Spark needs Java {MIN_JAVA} or newer, and `{java}` is version {version}",
-            hint="install a newer JDK or set JAVA_HOME to one",
-            code="JAVA_TOO_OLD",
-        )
-    return java
-
-
-def java_version(java: Path) -> int | None:
-    """Feature version of a `java`: 17 for 17.0.15, 8 for 1.8.0; None if it does not tell."""
-    release = java.parents[1] / "release"  # a file that every JDK has; running java costs 0.1 s
-    text = release.read_text(errors="replace") if release.is_file() else ""
-    match = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
-    if match is None:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-        match = re.search(r'version "(?:1\.)?(\d+)', said.stderr)
-    return int(match[1]) if match else None
-
-
-@dataclass(frozen=True, slots=True)
-class _ClassArchive:
-    """The JVM's loaded classes in a file: made by the first run, mapped by the later ones.
-
-    The JVM writes it when it ends; it gets its name only then, whole, so that a run beside it
-    never sees half a file.
-    """
-
-    path: Path
-    is_new: bool
-
-    @classmethod
-    def of(cls, options: SessionOptions, java: Path) -> "_ClassArchive | None":
-        """The archive for this Java and this Spark; None where the folder cannot be written."""
-        folder = options.cache_dir or default_cache_dir()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return None
-        import pyspark
-
-        # The JVM checks the class path itself; a changed name spares its warning about it.
-        jars = Path(str(pyspark.__file__)).parent / "jars"
-        facts = f"{java} {java.stat().st_mtime_ns} {__version__} {jars} {jars.stat().st_mtime_ns}"
-        name = f"spark-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
-        path = folder / name
-        return cls(path, is_new=not path.exists())
-
-    @property
-    def _written(self) -> Path:
-        return self.path.with_suffix(f".{os.getpid()}")
-
-    def flags(self) -> list[str]:
-        """JVM options: use the archive, or write it at the end."""
-        if self.is_new:
-            return [f"-XX:ArchiveClassesAtExit={self._written}"]
-        return [f"-XX:SharedArchiveFile={self.path}", "-Xshare:auto"]
-
-    def keep(self) -> None:
-        """Gives the archive its name, once the JVM has written and ended."""
-        if self.is_new and self._written.exists():
-            self._written.replace(self.path)
-
-
-def default_cache_dir() -> Path:
-    """`$XDG_CACHE_HOME/kgroups`, or `~/.cache/kgroups`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kgroups"

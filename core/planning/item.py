@@ -4,14 +4,13 @@ import dataclasses
 from typing import Any
 
 from kgroups.core.group_item import assignment_item
+from kgroups.core.planning.explain import Explanation
+from kgroups.core.planning.metrics import Metrics
 from kgroups.core.planning.moves import Move, RoundStep
 from kgroups.core.planning.outcomes import Outcome
 from kgroups.core.planning.plan import Plan, PlannedMember
 
 Item = dict[str, Any]
-
-# More outcomes than anybody reads; their number is in the item.
-SHOWN_OUTCOMES = 64
 
 
 def plan_item(plan: Plan) -> Item:
@@ -29,9 +28,10 @@ def plan_item(plan: Plan) -> Item:
         "moves": [move_item(move) for move in plan.moves],
         "rounds": [_step_item(step) for step in plan.steps],
         "metrics": dataclasses.asdict(plan.metrics),
-        "outcomes": [_outcome_item(outcome) for outcome in outcomes[:SHOWN_OUTCOMES]]
-        if plan.depends_on_member_ids
-        else [],
+        "outcomes": [
+            _outcome_item(outcome, figures)
+            for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=False)
+        ],
         "outcomes_count": len(outcomes),
         "outcomes_complete": plan.outcomes.complete,
         "faults": [dataclasses.asdict(fault) for fault in plan.faults],
@@ -76,12 +76,24 @@ def _share(topic: str, partition: int, member_id: str) -> Item:
     return {"topic": topic, "partition": partition, "member_id": member_id}
 
 
-def _outcome_item(outcome: Outcome) -> Item:
+def _outcome_item(outcome: Outcome, figures: Metrics) -> Item:
     shares = outcome.settled.shares
     return {
         "share": round(outcome.share, 4),
+        "moved": figures.moved,
         "members": [
             {"member_id": member, "assignment": assignment_item(held)}
             for member, held in shares.items()
         ],
+    }
+
+
+def explanation_item(explanation: Explanation) -> Item:
+    """Why a partition goes where it goes."""
+    return {
+        "topic": explanation.topic,
+        "partition": explanation.partition,
+        "from": explanation.before,
+        "to": explanation.after,
+        "reasons": list(explanation.reasons),
     }

@@ -1,16 +1,19 @@
-"""What can happen when members join whose ids nobody knows yet.
+"""What can happen when members join, or topics are created, whose ids nobody knows yet.
 
-Strategies see two things of an id: its place in text order and its place in Java's hash order. So
-ids are drawn, sorted into classes that no strategy can tell apart, and one of each class is run:
-the different ends are the set of outcomes, and the draws that lead to each tell how likely it is.
+Strategies see two things of a member's id: its place in text order and its place in Java's hash
+order; of a topic's id, server side only, its place in hash order and in signed order. So ids are
+drawn, sorted into classes that no strategy can tell apart, and one of each class is run: the
+different ends are the set of outcomes, and the draws that lead to each tell how likely it is.
 """
 
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.assignors.javahash import utf16_key
-from kgroups.core.planning.joiners import broker_order, classic_id, consumer_id, drawn_uuid
+from kgroups.assignors.javahash import copied_set_capacity, hash_order, utf16_key
+from kgroups.assignors.target import uuid_halves, uuid_hash
+from kgroups.core.planning.joiners import classic_id, consumer_id, drawn_uuid, leader_order
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Settled, Shares
 
@@ -21,6 +24,20 @@ RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
 # Strategies whose members' shares follow from one of the two orders alone.
 TEXT_ORDER_ONLY: Final = frozenset({"range", "roundrobin", "lag"})
 HASH_ORDER_ONLY: Final = frozenset({"uniform"})
+STICKY_FAMILY: Final = frozenset({"sticky", "cooperative-sticky"})
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Assumed ids.
+
+    Args:
+        ids: name of a joining member in the roster to its id.
+        topic_ids: name of a new topic to its id.
+    """
+
+    ids: Mapping[str, str] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +58,8 @@ class Outcomes:
     """The ways in which the rebalance can end, the likeliest first.
 
     Args:
-        complete: whether every class of drawn ids was run.
+        complete: whether every class of drawn ids was run, and none was drawn only once, so
+            that there hardly is one that was not drawn at all.
     """
 
     each: tuple[Outcome, ...]
@@ -49,68 +67,149 @@ class Outcomes:
 
 
 def find_outcomes(
-    roster: Roster, strategy_name: str, run: Callable[[Mapping[str, str]], Settled], size: int
+    roster: Roster,
+    strategy_name: str,
+    run: Callable[[Draw], Settled],
+    size: int,
+    *,
+    server_side: bool = False,
 ) -> Outcomes:
     """Every way in which a rebalance with this roster can end.
 
     Args:
         strategy_name: decides which of the two orders matter.
-        run: from assumed ids (roster name to id) to the end, keyed by the assumed ids.
+        run: from assumed ids to the end, keyed by the assumed ids.
         size: members + partitions of the group; bounds how many classes are run.
+        server_side: whether the strategy sees ids of topics.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
-    if not unknown:
-        return Outcomes((Outcome(run({}), 1.0),))
-    classes = _classes(roster, unknown, strategy_name)
+    new_topics = _topics_without_id(roster) if server_side else []
+    if not unknown and not new_topics:
+        return Outcomes((Outcome(run(Draw()), 1.0),))
+    classes = _classes(roster, unknown, new_topics, strategy_name)
     allowed = max(4, min(MAX_RUNS, RUN_BUDGET // max(size, 1)))
     ranked = sorted(classes.values(), key=lambda found: -found[1])
-    found: dict[object, tuple[Settled, int]] = {}
-    for ids, weight in ranked[:allowed]:
-        settled = _renamed(run(ids), ids, unknown)
-        key = _canonical(settled.shares)
-        first, total = found.get(key, (settled, 0))
-        found[key] = (first, total + weight)
-    drawn = sum(weight for _, weight in found.values())
-    each = [Outcome(settled, weight / drawn) for settled, weight in found.values()]
-    each.sort(key=lambda outcome: -outcome.share)
-    return Outcomes(tuple(each), complete=len(classes) <= allowed)
+    each = [
+        Outcome(_renamed(run(draw), draw.ids, unknown), float(weight))
+        for draw, weight in ranked[:allowed]
+    ]
+    rare = any(weight == 1 for _, weight in classes.values())
+    return Outcomes(_united(each), complete=len(classes) <= allowed and not rare)
+
+
+def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
+    """The ways in which a rebalance can end if any of several strategies may decide it.
+
+    Args:
+        weighted: of each strategy the outcomes, and how likely it is to be the one.
+    """
+    each = [
+        replace(outcome, share=outcome.share * weight)
+        for outcomes, weight in weighted
+        for outcome in outcomes.each
+    ]
+    return Outcomes(_united(each), all(outcomes.complete for outcomes, _ in weighted))
+
+
+def _united(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """Equal ends as one, the likeliest first; shares sum up to 1."""
+    found: dict[object, Outcome] = {}
+    for outcome in outcomes:
+        key = canonical(outcome.settled.shares)
+        known = found.get(key)
+        found[key] = outcome if known is None else replace(known, share=known.share + outcome.share)
+    total = sum(outcome.share for outcome in found.values())
+    each = [replace(outcome, share=outcome.share / total) for outcome in found.values()]
+    return tuple(sorted(each, key=lambda outcome: -outcome.share))
+
+
+def _topics_without_id(roster: Roster) -> list[str]:
+    subscribed = {topic for seat in roster.seats for topic in seat.topics}
+    return [
+        name
+        for name, topic in roster.topics.items()
+        if topic.topic_id is None and name in subscribed
+    ]
 
 
 def _classes(
-    roster: Roster, unknown: Sequence[Seat], strategy_name: str
-) -> dict[object, tuple[dict[str, str], int]]:
+    roster: Roster, unknown: Sequence[Seat], new_topics: Sequence[str], strategy_name: str
+) -> dict[object, tuple[Draw, int]]:
     """Class of ids -> (one draw of it, how many draws fell into it)."""
     present = [member.member_id for member in roster.group.members or ()]
     known = [s.member.member_id for s in roster.seats if s.id_known]
     staying = [s.member.member_id for s in roster.seats if not s.joins]
     certain = [name for name in known if name not in set(staying)]
     draws = max(DRAWS // (1 + len(known) // 64), 64)
-    classes: dict[object, tuple[dict[str, str], int]] = {}
-    for draw in range(draws):
-        ids = _draw(roster.group.group, unknown, draw)
-        new = list(ids.values())
-        text = _ranks(sorted([*known, *new], key=utf16_key), new)
-        hashed = _ranks(broker_order(present, staying, [*certain, *new]), new)
-        if strategy_name in TEXT_ORDER_ONLY:
-            key: object = text
-        elif strategy_name in HASH_ORDER_ONLY:
-            key = hashed
-        else:
-            key = (text, hashed)
-        first, weight = classes.get(key, (ids, 0))
+    by_text, by_hash = _orders_that_matter(roster, strategy_name)
+    keys = sorted(utf16_key(name) for name in known)
+    classes: dict[object, tuple[Draw, int]] = {}
+    for number in range(draws):
+        draw = _draw(roster.group.group, unknown, new_topics, number)
+        new = list(draw.ids.values())
+        key = (
+            _places(keys, new) if by_text else (),
+            _ranks(leader_order(present, staying, [*certain, *new]), new) if by_hash else (),
+            _topic_orders(roster, draw) if new_topics else (),
+        )
+        first, weight = classes.get(key, (draw, 0))
         classes[key] = (first, weight + 1)
     return classes
 
 
-def _draw(group: str, unknown: Sequence[Seat], draw: int) -> dict[str, str]:
+def _orders_that_matter(roster: Roster, strategy_name: str) -> tuple[bool, bool]:
+    """Whether a strategy can see a newcomer's place in text order, and in hash order.
+
+    The sticky strategies look at hash order to decide who keeps a surplus. In a group of equal
+    subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it.
+    """
+    if strategy_name in TEXT_ORDER_ONLY:
+        return True, False
+    if strategy_name in HASH_ORDER_ONLY:
+        return False, True
+    if strategy_name in STICKY_FAMILY:
+        subscriptions = {frozenset(seat.topics) for seat in roster.seats}
+        topics = next(iter(subscriptions))
+        partitions = sum(
+            len(roster.topics[name].partitions) for name in topics if name in roster.topics
+        )
+        if len(subscriptions) == 1 and partitions >= len(roster.seats):
+            return True, False
+    return True, True
+
+
+def _places(keys: Sequence[bytes], new: Sequence[str]) -> tuple[int, ...]:
+    """The place of each newcomer in text order, among the known and the other newcomers."""
+    own = [utf16_key(name) for name in new]
+    return tuple(bisect(keys, key) + sum(other < key for other in own) for key in own)
+
+
+def _topic_orders(roster: Roster, draw: Draw) -> tuple[tuple[str, ...], ...]:
+    """The subscribed topics in the orders that a server-side strategy can see."""
+    subscribed = sorted({topic for seat in roster.seats for topic in seat.topics})
+    ids = {
+        name: roster.topics[name].topic_id or draw.topic_ids.get(name, "")
+        for name in subscribed
+        if name in roster.topics
+    }
+    names = [name for name, topic_id in ids.items() if topic_id]
+    halves = {name: uuid_halves(ids[name]) for name in names}
+    codes = [uuid_hash(halves[name]) for name in names]
+    capacity = copied_set_capacity(len(names))
+    hashed = hash_order(names, codes, capacity=capacity, order=halves.__getitem__)
+    return tuple(hashed), tuple(sorted(names, key=halves.__getitem__))
+
+
+def _draw(group: str, unknown: Sequence[Seat], new_topics: Sequence[str], number: int) -> Draw:
     ids: dict[str, str] = {}
     for index, seat in enumerate(unknown):
-        drawn = drawn_uuid(group, draw, index)
+        drawn = drawn_uuid(group, number, index)
         prefix = seat.id_prefix
         ids[seat.member.member_id] = (
             consumer_id(drawn) if prefix is None else classic_id(prefix, drawn)
         )
-    return ids
+    topic_ids = {name: consumer_id(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
+    return Draw(ids, topic_ids)
 
 
 def _ranks(order: Sequence[str], new: Sequence[str]) -> tuple[int, ...]:
@@ -148,7 +247,8 @@ def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
     return (not pairs, pairs)
 
 
-def _canonical(shares: Shares) -> object:
+def canonical(shares: Shares) -> object:
+    """What two equal ends have in common: who gets which partitions, whatever the order."""
     return frozenset(
         (member, topic, number)
         for member, held in shares.items()

@@ -1,7 +1,7 @@
 """The dry run: a group as it is, what-if changes, and the assignment that follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.assignors.spec import Fault
@@ -9,16 +9,23 @@ from kgroups.core.errors import RefusedError
 from kgroups.core.planning.changes import Change
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
-from kgroups.core.planning.outcomes import Outcomes, find_outcomes
+from kgroups.core.planning.outcomes import Draw, Outcomes, canonical, find_outcomes, united_outcomes
 from kgroups.core.planning.request import LagByPartition, first_round, lag_by_partition
 from kgroups.core.planning.roster import Roster, next_roster
 from kgroups.core.planning.settle import Settled, settle
-from kgroups.core.planning.strategies import Strategy, find_strategy
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.planning.strategies import Strategy, find_strategies
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 MANUAL_NOTE: Final = (
     "its consumers choose their partitions themselves (`assign`): there is no rebalance to predict"
 )
+
+# How much likelier the inferred client library is than each other one that may lead.
+LIKELIEST_WEIGHT: Final = 4.0
+
+# Outcomes that are measured and shown; nobody reads more.
+MEASURED_OUTCOMES: Final = 64
+
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -32,6 +39,7 @@ class PlannedMember:
         assignment: topic to partitions, in the strategy's order.
         partitions, lag: what it gets; `lag` in records, None if not known.
         partitions_before, lag_before: what it has now; None for a member that joins.
+        topics: what it subscribes to, patterns resolved.
     """
 
     member_id: str
@@ -44,6 +52,7 @@ class PlannedMember:
     lag: int | None
     partitions_before: int | None
     lag_before: int | None
+    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +63,12 @@ class Plan:
         rebalance_protocol: None for a group that does not rebalance.
         assignor: name of the strategy; None likewise.
         leader_client: whose rules were used for a classic group; None server side.
-        confidence: `exact`: it follows from what is known; `outcomes`: it depends on ids that
-            do not exist yet, and `outcomes` are all that can happen; `likely`: the leader's
-            client was inferred; None: nothing was predicted.
+        confidence: `exact`: it follows from what is known, whichever client leads; `outcomes`:
+            it depends on ids that do not exist yet, and `outcomes` are all that can happen;
+            `likely`: client libraries that may lead disagree, and the likeliest is shown, or
+            there are too many orders of ids to try all;
+            `counts`: how many partitions members get is sure, which ones is not;
+            None: nothing was predicted.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.
         moves: every partition with its owners before and after.
@@ -64,6 +76,9 @@ class Plan:
         outcomes: the ways in which it can end, likeliest first; the plan shows the first.
         faults: what a Java leader would do wrong.
         notes: what was assumed, one sentence each.
+        undecided_ids: see `depends_on_member_ids`.
+        partition_counts: partitions of each subscribed topic that exists.
+        outcome_metrics: figures of the likeliest outcomes, in their order.
     """
 
     group: str
@@ -79,11 +94,14 @@ class Plan:
     outcomes: Outcomes
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
+    undecided_ids: bool = False
+    partition_counts: Mapping[str, int] = field(default_factory=dict)
+    outcome_metrics: tuple[Metrics, ...] = ()
 
     @property
     def depends_on_member_ids(self) -> bool:
         """Whether ids that do not exist yet decide who gets what."""
-        return len(self.outcomes.each) > 1
+        return self.undecided_ids
 
 
 def plan_group(
@@ -91,6 +109,7 @@ def plan_group(
     group: Group,
     changes: Sequence[Change] = (),
     assignor_name: str | None = None,
+    leader: str | None = None,
 ) -> Plan:
     """What the next rebalance of a group does.
 
@@ -99,6 +118,7 @@ def plan_group(
         group: with its members.
         changes: what happens first, in order.
         assignor_name: strategy to plan with; None: the group's own.
+        leader: client library of the group's leader; None: inferred.
     Raises:
         RefusedError: the group shows no subscriptions now, or is no consumer group.
         NotFoundError: a change names something that is not there.
@@ -109,28 +129,25 @@ def plan_group(
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
-    strategy = find_strategy(group, assignor_name)
-    return _plan(roster, strategy, lags)
+    strategies = find_strategies(group, assignor_name, leader)
+    return _plan(roster, strategies, lags, changed=bool(changes))
 
 
-def _plan(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Plan:
-    brought = first_round(roster.group)
-
-    def run(ids: Mapping[str, str]) -> Settled:
-        return settle(strategy.assignor, roster, brought, strategy.protocol, ids=ids, lags=lags)
-
-    size = len(roster.seats) + sum(_wanted(roster).values())
-    outcomes = find_outcomes(roster, strategy.assignor.name, run, size)
-    settled = outcomes.each[0].settled
-    before = _current(roster.group)
-    stays = {seat.member.member_id for seat in roster.seats if not seat.joins}
-    moves = find_moves(before, settled.shares, strategy.protocol, stays)
+def _plan(
+    roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition, *, changed: bool
+) -> Plan:
+    strategy = strategies[0]
+    each = [_outcomes(roster, one, lags) for one in strategies]
+    outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
+    settled = each[0].each[0].settled
+    moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
+    doubts = [*_doubts(settled, each[0]), *_disagreement(strategies, each)]
     return Plan(
         group=roster.group.group,
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence="exact" if len(outcomes.each) == 1 else "outcomes",
+        confidence=_confidence(strategies, each, outcomes),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -138,19 +155,127 @@ def _plan(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Plan:
         steps=settled.steps,
         outcomes=outcomes,
         faults=settled.faults,
-        notes=(*roster.notes, *strategy.notes, *_doubts(settled, outcomes)),
+        notes=(
+            *roster.notes,
+            *strategy.notes,
+            *doubts,
+            *_coordinator_notes(roster, strategy, changed),
+        ),
+        undecided_ids=any(len(one.each) > 1 for one in each),
+        partition_counts=_wanted(roster),
+        outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
     )
+
+
+def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outcomes:
+    """The ways in which the rebalance can end under one strategy."""
+    brought = first_round(roster.group, server_side=strategy.server_side)
+
+    def run(draw: Draw) -> Settled:
+        return settle(
+            strategy.assignor,
+            roster,
+            brought,
+            strategy.protocol,
+            ids=draw.ids,
+            topic_ids=draw.topic_ids,
+            lags=lags,
+        )
+
+    size = len(roster.seats) + sum(_wanted(roster).values())
+    return find_outcomes(
+        roster, strategy.assignor.name, run, size, server_side=strategy.server_side
+    )
+
+
+def _outcome_metrics(
+    roster: Roster, strategy: Strategy, outcomes: Outcomes, lags: LagByPartition
+) -> tuple[Metrics, ...]:
+    """Figures of each outcome, so that a check can look at all that may happen."""
+    if len(outcomes.each) < 2:
+        return ()
+    before, stays = _current(roster.group), _staying(roster)
+    found: list[Metrics] = []
+    for outcome in outcomes.each[:MEASURED_OUTCOMES]:
+        moves = find_moves(before, outcome.settled.shares, strategy.protocol, stays)
+        found.append(_metrics(roster, outcome.settled, moves, lags))
+    return tuple(found)
+
+
+def _staying(roster: Roster) -> set[str]:
+    return {seat.member.member_id for seat in roster.seats if not seat.joins}
+
+
+def _confidence(
+    strategies: Sequence[Strategy], each: Sequence[Outcomes], outcomes: Outcomes
+) -> str:
+    if not strategies[0].exact:
+        return "counts"
+    if len(outcomes.each) == 1:
+        return "exact" if outcomes.complete else "likely"
+    return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
+
+
+def _disagreement(strategies: Sequence[Strategy], each: Sequence[Outcomes]) -> list[str]:
+    """Which client libraries would do something else than the likeliest."""
+    shown = {canonical(outcome.settled.shares) for outcome in each[0].each}
+    others = [
+        strategy.leader_client or ""
+        for strategy, found in zip(strategies[1:], each[1:], strict=True)
+        if {canonical(outcome.settled.shares) for outcome in found.each} != shown
+    ]
+    if not others:
+        return []
+    return [
+        f"shown is what a {strategies[0].leader_client} leader does; the leader may also be"
+        f" {' or '.join(others)}, which would assign otherwise: say which with `--as`"
+    ]
+
+
+def _coordinator_notes(roster: Roster, strategy: Strategy, changed: bool) -> list[str]:
+    """What is peculiar to an assignment by the coordinator."""
+    group = roster.group
+    if not strategy.server_side or group.type != "consumer":
+        return []
+    notes: list[str] = []
+    own = strategy.assignor.name == (group.assignor or strategy.assignor.name)
+    if own and not changed and group.group_epoch == group.target_epoch:
+        notes.append(
+            "the coordinator computes a new target only when members, subscriptions or topics"
+            " change: this is the one that the next change brings"
+        )
+    moving = [m.member_id for m in group.members or () if _is_moving(m)]
+    if moving:
+        notes.append(
+            f"{len(moving)} of {len(group.members or ())} members have not reached their present"
+            " target yet; partitions go from where they are now to where the plan puts them"
+        )
+    return notes
+
+
+def _is_moving(member: Member) -> bool:
+    target, current = member.target_assignment, member.assignment
+    if target is None or current is None:
+        return False
+    return _as_sets(target) != _as_sets(current)
+
+
+def _as_sets(held: Mapping[str, Sequence[int]]) -> dict[str, frozenset[int]]:
+    return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}
 
 
 def _doubts(settled: Settled, outcomes: Outcomes) -> list[str]:
     notes: list[str] = []
     if len(outcomes.each) > 1:
         notes.append(
-            f"ids of joining members decide: {len(outcomes.each)} outcomes are possible, shown is"
-            f" the likeliest ({outcomes.each[0].share:.0%})"
+            f"ids that do not exist yet decide: {len(outcomes.each)} outcomes are possible, shown"
+            f" is the likeliest ({outcomes.each[0].share:.0%})"
         )
     if not outcomes.complete:
-        notes.append("the group is too large to try every order of ids: outcomes are a sample")
+        notes.append(
+            "there are more orders of ids that do not exist yet than were tried: the outcomes are"
+            " a sample"
+        )
     if not settled.settled:
         notes.append(f"the group is still moving after {len(settled.steps)} rounds")
     return notes
@@ -208,6 +333,7 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
                 lag=member_lag(held, lags),
                 partitions_before=None if had is None else sum(map(len, had.values())),
                 lag_before=None if had is None else member_lag(had, lags),
+                topics=seat.topics,
             )
         )
     return tuple(members)

@@ -3,12 +3,14 @@
 What a member owns then is its *current assignment*, at the group's current generation; the bytes
 of its last join that DescribeGroups shows are one round older. A member that joins owns nothing.
 Server side the assignor starts from the target assignment instead.
+
+Source: ConsumerCoordinator.metadata; TargetAssignmentBuilder.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kgroups.assignors.javahash import utf16_key
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.lag.arithmetic import offset_rows, partition_lag
 from kgroups.core.planning.joiners import broker_order
@@ -24,25 +26,35 @@ class Round:
     """What the members bring to one rebalance.
 
     Args:
-        held: member id to topic to partitions; absent members own nothing.
+        held: what the assignor is told that they have: member id to topic to partitions; absent
+            members own nothing.
         generation: the generation in which they were given.
+        current: what they really have, where that is something else (KIP-848).
     """
 
     held: Mapping[str, Holdings]
     generation: int
+    current: Mapping[str, Holdings] | None = None
 
 
-def first_round(group: Group) -> Round:
-    """What the members of a group as it is now bring to its next rebalance."""
+def first_round(group: Group, *, server_side: bool = False) -> Round:
+    """What the members of a group as it is now bring to its next rebalance.
+
+    Args:
+        server_side: whether the coordinator assigns: it starts from the target assignment.
+    """
     members = group.members or ()
-    held = {member.member_id: _brought(group, member) for member in members}
-    return Round(held, current_generation(group))
+    current = {member.member_id: member.assignment or {} for member in members}
+    generation = current_generation(group)
+    if not server_side:
+        return Round(current, generation)
+    target = {member.member_id: _target(member) for member in members}
+    return Round(target, generation, current)
 
 
-def _brought(group: Group, member: Member) -> Holdings:
-    if group.type == "consumer" and member.target_assignment is not None:
-        return member.target_assignment
-    return member.assignment or {}
+def _target(member: Member) -> Holdings:
+    shown = member.target_assignment
+    return shown if shown is not None else member.assignment or {}
 
 
 def current_generation(group: Group) -> int:
@@ -61,14 +73,18 @@ def build_request(
     roster: Roster,
     brought: Round,
     *,
+    strategy_name: str,
     ids: Mapping[str, str] | None = None,
+    topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
 ) -> AssignmentRequest:
     """The rebalance that decides this roster.
 
     Args:
         brought: what the members own when they join.
+        strategy_name: decides in which form a member says what it owns.
         ids: assumed ids for members that join: name in the roster to id; None: the names.
+        topic_ids: assumed ids of topics that do not exist yet.
         lags: records to be read by partition, for assignors that balance by lag.
     Returns:
         The request, members in the order in which the coordinator will list them, with the
@@ -84,9 +100,9 @@ def build_request(
     )
     subscribed = {topic for seat in roster.seats for topic in seat.topics}
     return AssignmentRequest(
-        members=[_subscription(name, seats[name], brought) for name in order],
+        members=[_subscription(name, seats[name], brought, strategy_name) for name in order],
         topics={
-            name: _topic_partitions(topic, lags or {})
+            name: _topic_partitions(topic, lags or {}, (topic_ids or {}).get(name))
             for name, topic in roster.topics.items()
             if name in subscribed
         },
@@ -94,31 +110,31 @@ def build_request(
     )
 
 
-def _subscription(member_id: str, seat: Seat, brought: Round) -> MemberSubscription:
+def _subscription(
+    member_id: str, seat: Seat, brought: Round, strategy_name: str
+) -> MemberSubscription:
     held = brought.held.get(member_id)
-    owned = () if held is None else [(topic, tuple(numbers)) for topic, numbers in held.items()]
-    return MemberSubscription(
-        member_id=member_id,
-        topics=seat.topics,
-        instance_id=seat.member.instance_id,
-        rack=seat.member.rack,
-        owned=owned,
-        generation=-1 if held is None else brought.generation,
+    joins = MemberSubscription(
+        member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack or None
     )
+    if held is None:
+        return joins
+    if strategy_name in (STICKY, COOPERATIVE):
+        pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
+        return rejoin(joins, strategy_name, pairs, brought.generation)
+    owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
+    return replace(joins, owned=owned, generation=brought.generation)
 
 
-def sorted_holdings(held: Holdings) -> list[tuple[str, tuple[int, ...]]]:
-    """Owned partitions as a Java client writes them: by topic, then partition."""
-    return [(topic, tuple(sorted(held[topic]))) for topic in sorted(held, key=utf16_key)]
-
-
-def _topic_partitions(topic: Topic, lags: LagByPartition) -> TopicPartitions:
+def _topic_partitions(
+    topic: Topic, lags: LagByPartition, assumed_id: str | None
+) -> TopicPartitions:
     logs = [topic.partitions[number] for number in sorted(topic.partitions)]
     known = any(rack is not None for log in logs for rack in log.racks)
     count = len(logs)
     lag = [lags.get((topic.topic, number)) for number in range(count)] if lags else ()
     racks = [log.racks for log in logs] if known else ()
-    return TopicPartitions(count, racks, lag, topic.topic_id)
+    return TopicPartitions(count, racks, lag, topic.topic_id or assumed_id)
 
 
 def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) -> LagByPartition:

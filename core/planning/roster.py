@@ -21,6 +21,7 @@ from kgroups.core.planning.changes import (
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.patterns import matching_topics, topic_matcher
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     Group,
@@ -45,6 +46,7 @@ class Seat:
         joins: whether it is not there yet.
         id_prefix: what a joining member's id will begin with; None if that is not known.
         id_known: whether `member.member_id` is the real id.
+        pattern: by which it subscribes, besides `topics` as they were before it was resolved.
     """
 
     member: Member
@@ -52,6 +54,7 @@ class Seat:
     joins: bool = False
     id_prefix: str | None = None
     id_known: bool = True
+    pattern: Pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class _Draft:
     leavers: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     said_topics: tuple[str, ...] | None = None  # by a change for the whole group
+    said_pattern: Pattern | None = None  # likewise
 
 
 def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Change]) -> Roster:
@@ -102,6 +106,9 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
     )
     for change in changes:
         _apply(draft, change)
+    _say_what_is_not_known(draft, changes)
+    # Patterns last: they see topics that the changes add.
+    draft.seats = [_resolved(seat, draft) for seat in draft.seats]
     return Roster(group, tuple(draft.seats), tuple(draft.leavers), draft.topics, tuple(draft.notes))
 
 
@@ -109,6 +116,11 @@ def _members(group: Group) -> tuple[Member, ...]:
     if group.type not in ("classic", "consumer"):
         raise RefusedError(
             f"`{group.group}` is a {group.type} group; a dry run knows consumer groups only",
+            code="UNSUPPORTED_GROUP_TYPE",
+        )
+    if group.protocol_type not in (None, "", "consumer"):
+        raise RefusedError(
+            f"`{group.group}` is a group of `{group.protocol_type}`, which assigns no partitions",
             code="UNSUPPORTED_GROUP_TYPE",
         )
     if group.members is None:
@@ -127,7 +139,28 @@ def _seat(group: Group, member: Member) -> Seat:
             hint="try again when the group is Stable",
             code="REBALANCE_IN_PROGRESS",
         )
-    return Seat(member, topics or ())
+    pattern = member.subscription_regex
+    return Seat(member, topics or (), pattern=Pattern(pattern, "re2") if pattern else None)
+
+
+def _resolved(seat: Seat, draft: _Draft) -> Seat:
+    """The seat with the topics that its pattern stands for now."""
+    if seat.pattern is None:
+        return seat
+    found = matching_topics(draft.topics, seat.pattern.pattern, seat.pattern.dialect)
+    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found})))
+
+
+def _say_what_is_not_known(draft: _Draft, changes: Sequence[Change]) -> None:
+    """A note where a topic is added and members may subscribe by a pattern that does not show."""
+    added = [change.topic for change in changes if isinstance(change, AddTopic)]
+    said = any(isinstance(change, Pattern | Subscribe) for change in changes)
+    hidden = any(seat.pattern is None for seat in draft.seats)
+    if added and hidden and not said:
+        draft.notes.append(
+            "members show the names that a client's pattern stood for, not the pattern: if they"
+            f" subscribe by one, say it with `--pattern`, or nobody reads {', '.join(added)}"
+        )
 
 
 def _apply(draft: _Draft, change: Change) -> None:
@@ -147,7 +180,7 @@ def _apply(draft: _Draft, change: Change) -> None:
         case Subscribe():
             _subscribe(draft, change)
         case Pattern():
-            raise UsageError("patterns are not applied here")
+            _subscribe_by_pattern(draft, change)
 
 
 def _add_members(draft: _Draft, change: AddMembers) -> None:
@@ -164,7 +197,13 @@ def _add_members(draft: _Draft, change: AddMembers) -> None:
     if client_id is None:
         client_id = _most_common(seat.member.client_id for seat in draft.seats) or "consumer"
     protocol = _joiner_protocol(draft)
-    topics = change.topics or draft.said_topics or _usual_topics(draft, client_id)
+    pattern = None
+    if change.topics is None and draft.said_topics is None:
+        pattern = draft.said_pattern or _most_common(seat.pattern for seat in draft.seats)
+    if change.topics is not None or draft.said_topics is not None:
+        topics = change.topics or draft.said_topics or ()
+    else:
+        topics = () if draft.said_pattern else _usual_topics(draft, client_id)
     prefix = change.instance_id or client_id
     for _ in range(change.count):
         name = f"{prefix}-new-{len([seat for seat in draft.seats if seat.joins]) + 1}"
@@ -180,7 +219,7 @@ def _add_members(draft: _Draft, change: AddMembers) -> None:
         )
         id_prefix = prefix if protocol == "classic" else None
         known = change.member_id is not None
-        draft.seats.append(Seat(facts, topics, True, id_prefix, known))
+        draft.seats.append(Seat(facts, topics, True, id_prefix, known, pattern))
 
 
 def _joiner_protocol(draft: _Draft) -> MemberProtocol:
@@ -300,7 +339,26 @@ def _subscribe(draft: _Draft, change: Subscribe) -> None:
             f"`{draft.group.group}` has no member `{change.member}`", code="UNKNOWN_MEMBER_ID"
         )
     draft.seats = [
-        replace(seat, topics=_subscribed(seat, change)) if _goes_by(seat, change.member) else seat
+        _with_topics(seat, change) if _goes_by(seat, change.member) else seat
+        for seat in draft.seats
+    ]
+
+
+def _with_topics(seat: Seat, change: Subscribe) -> Seat:
+    pattern = seat.pattern if change.added else None
+    return replace(seat, topics=_subscribed(seat, change), pattern=pattern)
+
+
+def _subscribe_by_pattern(draft: _Draft, change: Pattern) -> None:
+    topic_matcher(change.pattern, change.dialect)  # a broken one is the user's, whoever it is for
+    if change.member is None:
+        draft.said_pattern = change
+    elif not any(_goes_by(seat, change.member) for seat in draft.seats):
+        raise NotFoundError(
+            f"`{draft.group.group}` has no member `{change.member}`", code="UNKNOWN_MEMBER_ID"
+        )
+    draft.seats = [
+        replace(seat, topics=(), pattern=change) if _goes_by(seat, change.member) else seat
         for seat in draft.seats
     ]
 

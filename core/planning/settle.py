@@ -9,7 +9,8 @@ Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgroups.assignors.spec import Assignor, AssignorError, Fault
+from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, Fault
+from kgroups.assignors.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.request import LagByPartition, Round, build_request
@@ -45,21 +46,32 @@ def settle(
     protocol: RebalanceProtocol,
     *,
     ids: Mapping[str, str] | None = None,
+    topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
 ) -> Settled:
     """The assignment of this roster, after as many rounds as the protocol needs.
 
     Args:
         ids: assumed ids of members that join; they are the keys of the answer too.
+        topic_ids: assumed ids of topics that do not exist yet.
     Raises:
         KgroupsError: the strategy cannot assign; names it.
     """
     steps: list[RoundStep] = []
     faults: dict[Fault, None] = {}
     while True:
-        shares, found = _assign(strategy, roster, brought, ids, lags)
+        request = build_request(
+            roster,
+            brought,
+            strategy_name=strategy.name,
+            ids=ids,
+            topic_ids=topic_ids,
+            lags=lags,
+        )
+        shares, found = _assign(strategy, roster.group.group, request)
         faults.update(dict.fromkeys(found))
-        step = round_step(brought.held, shares)
+        held = brought.held if brought.current is None else brought.current
+        step = round_step(held, shares)
         steps.append(step)
         if protocol != "cooperative" or not step.revoked or len(steps) == MAX_ROUNDS:
             unsettled = protocol == "cooperative" and bool(step.revoked)
@@ -68,20 +80,17 @@ def settle(
 
 
 def _assign(
-    strategy: Assignor,
-    roster: Roster,
-    brought: Round,
-    ids: Mapping[str, str] | None,
-    lags: LagByPartition | None,
+    strategy: Assignor, group: str, request: AssignmentRequest
 ) -> tuple[Shares, tuple[Fault, ...]]:
-    request = build_request(roster, brought, ids=ids, lags=lags)
     try:
         answer = strategy.assign(request)
     except AssignorError as error:
         java = f" (a Java leader throws {error.java})" if error.java else ""
+        what = f"assignor `{strategy.name}` cannot assign `{group}`: "
+        if isinstance(strategy, GuardedAssignor):
+            what = ""  # its messages begin with its name
         raise KgroupsError(
-            f"assignor `{strategy.name}` cannot assign `{roster.group.group}`: "
-            f"{error.message}{java}",
+            f"{what}{error.message}{java}",
             hint=error.hint,
             code="ASSIGNOR_FAILED",
         ) from error
@@ -89,4 +98,23 @@ def _assign(
         member: {topic: tuple(numbers) for topic, numbers in topics.items()}
         for member, topics in answer.items()
     }
+    _check_unique(strategy, shares)
     return shares, tuple(answer.faults)
+
+
+def _check_unique(strategy: Assignor, shares: Shares) -> None:
+    """Refuse a partition with two owners from a strategy of the user's own that did not say so."""
+    if not isinstance(strategy, GuardedAssignor) or "unique" in strategy.waives:
+        return
+    owners: dict[tuple[str, int], str] = {}
+    for member, topics in shares.items():
+        for topic, numbers in topics.items():
+            for number in numbers:
+                owner = owners.setdefault((topic, number), member)
+                if owner != member:
+                    raise KgroupsError(
+                        f"the assignor `{strategy.name}` gave {topic}-{number} to `{owner}` and to"
+                        f" `{member}`",
+                        hint="if that is meant, say so: `waives = {'unique'}` in the assignor",
+                        code="ASSIGNOR_FAILED",
+                    )

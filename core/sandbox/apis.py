@@ -4,6 +4,7 @@ The lowest versions are those of Kafka 4 (KIP-896 took the older ones away) or l
 message tables know more; the highest are those of Kafka 4.3.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
@@ -80,3 +81,11 @@ API_VERSIONS: Caps = MappingProxyType(
         Api.DESCRIBE_TOPIC_PARTITIONS: (0, 0),
     }
 )
+
+
+def counts_by_name(counts: Counter[tuple[Api, int]]) -> dict[str, dict[int, int]]:
+    """Requests by API name and version, for people: `{"JoinGroup": {9: 4}}`."""
+    named: dict[str, dict[int, int]] = {}
+    for (api, version), count in sorted(counts.items()):
+        named.setdefault(api.kafka_name, {})[version] = count
+    return named

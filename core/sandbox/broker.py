@@ -9,6 +9,8 @@ from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.connection import Connection, ConnectionFactory
 
 _BACKLOG = 1024
+_ACCEPT_TURNS = 5
+"""Turns of the loop that accepting a connection takes, with some to spare."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,12 @@ class Broker:
     _server: asyncio.Server | None = None
     _socket: socket.socket | None = None
 
+    @property
+    def address(self) -> str:
+        """`host:port`, with an IPv6 host in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
     def reserve(self) -> None:
         """Take the address, without accepting anybody yet; the port is known from here on.
 
@@ -48,19 +56,28 @@ class Broker:
         self.reserve()
         sock, self._socket = self._socket, None
         assert sock is not None, "it was reserved"
+        self.is_up = True  # before the first client can be there
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(connect, sock=sock, backlog=_BACKLOG)
-        self.is_up = True
 
-    def shut(self, reason: str) -> None:
-        """Stop listening and drop every connection."""
+    async def shut(self, reason: str) -> None:
+        """Stop listening and drop every connection.
+
+        The listener closes after the connections that were being accepted are there and were
+        refused: asyncio forgets to close them if their server is gone.
+        """
         self.is_up = False
         if self._socket is not None:
             self._socket.close()
             self._socket = None
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        server, self._server = self._server, None
+        if server is not None:
+            loop = asyncio.get_running_loop()
+            for listener in server.sockets:
+                loop.remove_reader(listener.fileno())
+            for _ in range(_ACCEPT_TURNS):
+                await asyncio.sleep(0)
+            server.close()
         for connection in tuple(self.connections):
             connection.close(reason)
 
@@ -72,7 +89,8 @@ def bind(host: str, port: int) -> socket.socket:
         UsageError: the port is taken or not allowed, or the host is not ours.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio switches Nagle's algorithm off only where the protocol is named.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))

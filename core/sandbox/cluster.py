@@ -6,12 +6,11 @@ caller's loop.
 
 import asyncio
 import time
-from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from uuid import UUID, uuid4
 
 from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
@@ -33,8 +32,15 @@ from kgroups.core.sandbox.persistence import Persistence, kept_topics
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.schema import Body
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
-from kgroups.core.sandbox.storage import DataDirectory, Meta
-from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Partition, Topic, Topics, creation_error
+from kgroups.core.sandbox.storage import DataDirectory, Meta, id_text
+from kgroups.core.sandbox.topics import (
+    OFFSETS_TOPIC,
+    Partition,
+    Topic,
+    Topics,
+    changes_text,
+    creation_error,
+)
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
 
@@ -43,7 +49,9 @@ _OFFSETS_TOPIC_CONFIGS = {
     "compression.type": "producer",
     "segment.bytes": "104857600",
 }
-_SHOWN_CHANGES = 8
+_LAST_TURNS = 10
+"""Turns of the loop after the listeners closed, in which connections that were just accepted are
+refused and those that were dropped report it."""
 
 
 class Cluster:
@@ -59,7 +67,7 @@ class Cluster:
         options.check()
         self.options = options
         self.caps = caps_of(options.as_version)
-        self.cluster_id = options.cluster_id or new_id_text(uuid4())
+        self.cluster_id = options.cluster_id or id_text(uuid4())
         self.events = EventLog(wall_clock_ms)
         self.faults = FaultRules()
         self.request_counts: Counter[tuple[Api, int]] = Counter()
@@ -145,19 +153,19 @@ class Cluster:
     async def stop(self) -> None:
         """Close every connection and listener; nothing is left behind."""
         for broker in self.brokers.values():
-            broker.shut("the cluster stops")
+            await broker.shut("the cluster stops")
         self.coordination.stop()
         if self._incidents is not None:
             self._incidents.cancel()
         if self._persistence is not None:
             self._persistence.close()
-        for _ in range(2):  # aborted transports report their loss in the next turns of the loop
+        for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
     @property
     def bootstrap_servers(self) -> str:
         """`host:port` of every broker, with commas."""
-        return ",".join(f"{broker.host}:{broker.port}" for broker in self.brokers.values())
+        return ",".join(broker.address for broker in self.brokers.values())
 
     @property
     def live_brokers(self) -> list[int]:
@@ -282,7 +290,7 @@ class Cluster:
         """Take a broker down: its connections drop and its partitions move to others."""
         broker = self.broker(broker_id)
         if broker.is_up:
-            broker.shut("the broker goes down")
+            await broker.shut("the broker goes down")
             self.events.add(f"broker {broker_id}", "down")
             self._elect()
 
@@ -366,7 +374,7 @@ class Cluster:
                 self.coordination.leader_changed(partition)
             partition.log.wake()
         if changed and not everything:
-            self.events.add("cluster", _changes_text(changed))
+            self.events.add("cluster", changes_text(changed))
 
     def _new_log(self, topic: Topic, index: int) -> PartitionLog:
         if self._persistence is None:
@@ -390,27 +398,6 @@ class Cluster:
             self._persistence.save_soon()
 
 
-def _changes_text(changed: Sequence[tuple[Topic, Partition]]) -> str:
-    shown = [
-        f"{topic.name}-{partition.index} to {partition.leader}" for topic, partition in changed
-    ]
-    more = f" and {len(shown) - _SHOWN_CHANGES} more" if len(shown) > _SHOWN_CHANGES else ""
-    return f"leaders moved: {', '.join(shown[:_SHOWN_CHANGES])}{more}"
-
-
-def new_id_text(value: UUID) -> str:
-    """An id as Kafka writes it: 22 characters, base 64 for URLs."""
-    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
-
-
 def wall_clock_ms() -> int:
     """Epoch milliseconds now."""
     return time.time_ns() // 1_000_000
-
-
-def counts_by_name(counts: Counter[tuple[Api, int]]) -> dict[str, Any]:
-    """Requests by API name and version, for people: `{"JoinGroup": {9: 4}}`."""
-    named: dict[str, dict[int, int]] = {}
-    for (api, version), count in sorted(counts.items()):
-        named.setdefault(api.kafka_name, {})[version] = count
-    return named

@@ -14,6 +14,8 @@ from typing import Protocol, cast
 from kgroups.core.sandbox.options import Limits
 
 _LENGTH = struct.Struct(">i")
+_FLUSH_BYTES = 64 * 1024
+_FRAMES_A_TURN = 256
 
 Answer = bytearray | bytes | None
 """Bytes to send, length first; None to send nothing (a Produce with acks=0)."""
@@ -49,6 +51,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
+        self._unsent = bytearray()
         self._peer = ""
         self._waiting: asyncio.Future[Answer] | None = None
         self._blocked = False
@@ -65,7 +68,7 @@ class Connection(asyncio.Protocol):
         self._peer = f"/{peername[0]}" if peername else "/"
         self._transport.set_write_buffer_limits(high=self._limits.unsent_bytes)
         if not self._handler.opened(self):
-            self.close("too many connections")
+            self.close("refused")
             return
         self._watch_idle()
 
@@ -118,20 +121,26 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def _work(self) -> None:
-        """Handle complete frames until one has to wait."""
-        while self._waiting is None and not self._blocked and self._transport is not None:
+        """Handle complete frames until one has to wait, or it is another connection's turn."""
+        for _ in range(_FRAMES_A_TURN):
+            if self._waiting is not None or self._blocked or self._transport is None:
+                break
             frame = self._next_frame()
             if frame is None:
                 break
             try:
                 answer = self._handler.handle(frame, self._peer)
             except CloseConnection as error:
+                self._flush()
                 self.close(str(error))
                 return
             if answer is None or isinstance(answer, bytes | bytearray):
                 self._send(answer)
             else:
                 self._wait(answer)
+        else:
+            self._loop.call_soon(self._work)
+        self._flush()
         self._regulate()
 
     def _next_frame(self) -> bytes | None:
@@ -149,8 +158,16 @@ class Connection(asyncio.Protocol):
         return frame
 
     def _send(self, answer: Answer) -> None:
-        if answer is not None and self._transport is not None:
-            self._transport.write(answer)
+        """Keep an answer for `_flush`, so that those to a pipelining client leave together."""
+        if answer is not None:
+            self._unsent += answer
+            if len(self._unsent) >= _FLUSH_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._unsent and self._transport is not None:
+            self._transport.write(self._unsent)
+            self._unsent = bytearray()
 
     def _wait(self, answer: Awaitable[Answer]) -> None:
         self._waiting = asyncio.ensure_future(answer)

@@ -27,7 +27,7 @@ _DEFAULTS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "100",
-    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.assignment.interval.ms": "100",
 }
 """Where the embedded cluster differs from a broker unless it is told otherwise: tests and
 demonstrations do not want to wait three seconds for each first rebalance, nor five for each step

@@ -66,8 +66,10 @@ class Dispatcher:
         self._handlers = handlers
 
     def opened(self, connection: Connection) -> bool:
-        """Take note of a connection, unless there are too many."""
+        """Take note of a connection, unless there are too many or it came too late."""
         cluster = self._cluster
+        if not self._broker.is_up:
+            return False
         if cluster.connection_count >= cluster.options.limits.connections:
             cluster.events.add(f"client {connection.peer}", "refused, too many connections")
             return False

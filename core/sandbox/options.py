@@ -10,6 +10,7 @@ from kgroups.core.sandbox.caps import NEWEST, caps_of
 from kgroups.core.sandbox.topics import name_fault
 
 LOOPBACK = "127.0.0.1"
+_WILDCARDS = ("0.0.0.0", "::")
 MAX_BROKERS = 100
 MAX_PARTITIONS = 100_000
 MAX_PORT = 65_535
@@ -102,6 +103,11 @@ class SandboxOptions:
             raise UsageError(f"{len(self.racks)} racks for {self.brokers} brokers")
         if not self.host:
             raise UsageError("the host is empty")
+        if self.host in _WILDCARDS:
+            raise UsageError(
+                f"`{self.host}` is no address that clients could be told",
+                hint="give the address of this machine that they reach",
+            )
         caps_of(self.as_version)
 
 

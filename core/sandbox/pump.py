@@ -5,6 +5,7 @@ loop's thread, so a request and its effects are one step that nothing comes betw
 """
 
 import asyncio
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -116,28 +117,34 @@ class Pump:
         """Carry out effects until there are none, then arm the timer."""
         while effects := self._coordinator.take():
             failed: Write | None = None
+            error = ErrorCode.NONE
             for effect in effects:
                 match effect:
                     case Reply(token, response, after):
                         if failed is None or after < failed.sequence:
                             self._reply(token, response)
                     case Write():
-                        failed = failed or self._append(effect)
+                        if failed is None:
+                            error = self._append(effect)
+                            failed = effect if error is not ErrorCode.NONE else None
                     case Event():
                         self._tell(effect)
                     case Dropped():
                         pass  # as at a broker, the client hears nothing until it gives up
             if failed is not None:
-                self._coordinator.write_failed(self._clock(), failed, ErrorCode.KAFKA_STORAGE_ERROR)
+                self._coordinator.write_failed(self._clock(), failed, error)
         self._arm()
 
-    def _append(self, write: Write) -> Write | None:
-        """Append; the write itself if that failed."""
+    def _append(self, write: Write) -> ErrorCode:
+        """Append; what went wrong, or NONE."""
         try:
             self._write(write)
         except OSError:
-            return write
-        return None
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        except (struct.error, OverflowError, UnicodeEncodeError):
+            # A name that no record can hold, as one of more than 32,767 bytes: Kafka gives -1 too.
+            return ErrorCode.MESSAGE_TOO_LARGE
+        return ErrorCode.NONE
 
     def _reply(self, token: object, response: object) -> None:
         assert isinstance(token, Pending), "every request is submitted under a Pending"

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.sandbox.cluster import Cluster, counts_by_name
+from kgroups.core.sandbox.apis import counts_by_name
+from kgroups.core.sandbox.cluster import Cluster
 from kgroups.core.sandbox.events import LogLine
 from kgroups.core.sandbox.faults import Fault
 from kgroups.core.sandbox.options import LOOPBACK, Limits, SandboxOptions

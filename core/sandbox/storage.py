@@ -8,7 +8,7 @@ is killed loses nothing that was acknowledged. A tail that was cut is dropped at
 import fcntl
 import json
 import os
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -172,6 +172,11 @@ def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> N
         for header, batch in data.read_log(stored.name, partition.index):
             partition.log.restore(header, batch)
         partition.log.delete_before(kept.log_start_offset)
+
+
+def id_text(value: UUID) -> str:
+    """An id as Kafka writes it: 22 characters, base 64 for URLs."""
+    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
 def topic_id_from(text: str | None) -> UUID | None:

@@ -17,6 +17,7 @@ OFFSETS_TOPIC = "__consumer_offsets"
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 MAX_NAME_LENGTH = 249
 NO_LEADER = -1
+_SHOWN_CHANGES = 8
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
@@ -210,3 +211,12 @@ def creation_error(
             f"Replication factor {replication_factor} does not fit {brokers} brokers.",
         )
     return None
+
+
+def changes_text(changed: Sequence[tuple[Topic, Partition]]) -> str:
+    """Which partitions have which leader now, in words."""
+    shown = [
+        f"{topic.name}-{partition.index} to {partition.leader}" for topic, partition in changed
+    ]
+    more = f" and {len(shown) - _SHOWN_CHANGES} more" if len(shown) > _SHOWN_CHANGES else ""
+    return f"leaders moved: {', '.join(shown[:_SHOWN_CHANGES])}{more}"

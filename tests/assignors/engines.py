@@ -30,3 +30,4 @@ ENGINES: dict[str, tuple[str, Assignor]] = {
     "server range": ("server-range", ServerRangeAssignor()),
 }
 FAMILIES = tuple(dict.fromkeys(family for family, _ in ENGINES.values()))
+SLOW = frozenset({"sticky by statement", "cooperative-sticky by statement"})

@@ -25,7 +25,11 @@ def shop() -> ClusterSnapshot:
     """A small shop: a classic and a KIP-848 group alive, an empty one, every status of lag."""
     topics = (
         Topic("orders", {0: log(0, 100), 1: log(0, 40), 2: log(50, 90)}, "b3JkZXJzLW9yZGVycy0tLQ"),
-        Topic("audit", {0: log(0, 7), 1: PartitionLog(error="LEADER_NOT_AVAILABLE")}),
+        Topic(
+            "audit",
+            {0: log(0, 7), 1: PartitionLog(error="LEADER_NOT_AVAILABLE")},
+            "YXVkaXQtYXVkaXQtLS0tLQ",
+        ),
     )
     classic = Group(
         group="billing",

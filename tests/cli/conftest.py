@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters
-from tests.spark import spark
-
-__all__ = ["files", "spark"]
+from tests.cli import clusters, scenarios
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with `shop.json`, `broken.json` and `nothing.yaml`."""
+    """A folder to work in, with `shop.json`, `broken.json`, `nothing.yaml` and `scenario.yaml`."""
     write_snapshot(clusters.shop(), tmp_path / "shop.json")
     write_snapshot(clusters.broken_shop(), tmp_path / "broken.json")
     write_snapshot(clusters.nothing(), tmp_path / "nothing.yaml")
     (tmp_path / "torn.json").write_text('{\n "schema": "kgroups.snapshot/1",\n "items": [\n')
     (tmp_path / "other.json").write_text('{"schema": "kgroups.list/1", "items": [], "topics": []}')
     (tmp_path / "bad.properties").write_text("security.protocol=CARRIER_PIGEON\n")
+    (tmp_path / "scenario.yaml").write_text(scenarios.SCENARIO)
+    (tmp_path / "misspelt.yaml").write_text(scenarios.MISSPELT)
+    (tmp_path / "own_assignors.py").write_text(scenarios.ASSIGNORS)
     monkeypatch.chdir(tmp_path)
     return tmp_path

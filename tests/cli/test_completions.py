@@ -59,7 +59,7 @@ def test_command_prints_the_file(shell: str) -> None:
 
 LINES = {
     "kgroups des": ["describe"],
-    "kgroups -o json lag ": ["report", "--help"],
+    "kgroups -o json lag ": ["report", "history", "collect", "compact", "--help"],
     "kgroups -b localhost:9092 snapshot s": ["save", "show"],
     "kgroups list --sta": ["--state"],
     "kgroups list --state E": ["Empty"],

@@ -96,6 +96,60 @@ CASES = {
     "plan with an unknown member": "plan billing --from shop.json --remove-member nobody",
     "plan with a bad change": "plan billing --from shop.json --add-members many",
     "plan nothing": "plan",
+    "plan a scenario": "plan --from scenario.yaml",
+    "plan a scenario as json": "plan upgraded --from scenario.yaml -o json",
+    "plan rounds": "plan orders-app --from scenario.yaml --remove-member app-2 --rounds",
+    "plan outcomes": (
+        "plan orders-app --from scenario.yaml --assignor range --add-members 1:app --outcomes"
+    ),
+    "plan a check in some outcomes": (
+        "plan orders-app --from scenario.yaml --assignor range --add-members 1:app --metrics"
+        " --fail-on 'moved > 3'"
+    ),
+    "plan and explain": (
+        "plan orders-app --from scenario.yaml --add-members 1:z --explain orders:5"
+    ),
+    "plan and explain as json": (
+        "plan orders-app --from scenario.yaml --explain payments-2 -o json"
+    ),
+    "plan and explain an unknown partition": (
+        "plan orders-app --from scenario.yaml --explain orders:9"
+    ),
+    "plan for another leader": "plan billing --from shop.json --as sarama --metrics",
+    "plan for an unknown leader": "plan billing --from shop.json --as cobol",
+    "plan with a pattern": (
+        "plan orders-app --from scenario.yaml --pattern 'ord.*' --add-topic orders-eu=2 --metrics"
+    ),
+    "plan with a broken pattern": "plan orders-app --from scenario.yaml --pattern 'ord('",
+    "plan that must not move much": (
+        "plan orders-app --from scenario.yaml --add-members 1:z --metrics"
+        " --fail-on 'moved > 10% and idle_members == 0'"
+    ),
+    "plan that moves little enough": (
+        "plan orders-app --from scenario.yaml --metrics --fail-on 'moved > 10%'"
+    ),
+    "plan with a check that cannot be told": (
+        "plan orders-app --from scenario.yaml --pattern orders --metrics --fail-on 'lag_max > 1'"
+    ),
+    "plan with a check that its leader leaves open": (
+        "plan orders-app --from scenario.yaml --as franz-go --metrics --fail-on 'moved > 50%'"
+    ),
+    "plan with a bad check": "plan billing --from shop.json --fail-on 'mooved > 10%'",
+    "plan a misspelt scenario": "plan --from misspelt.yaml",
+    "plan with an assignor of one's own": (
+        "plan orders-app --from scenario.yaml --assignor own_assignors:First,range --metrics"
+    ),
+    "plan with an assignor that is not there": (
+        "plan orders-app --from scenario.yaml --assignor own_assignors:Last"
+    ),
+    "plan with a report of one group": "plan billing --report --from shop.json",
+    "plan with a report and changes": (
+        "plan --all-groups --report --add-members 1 --from shop.json"
+    ),
+    "plan by without a report": "plan billing --by member --from shop.json",
+    "check an assignor": "plan --check-assignor range",
+    "check an assignor as json": "plan --check-assignor own_assignors:TwiceToTwo -o json",
+    "check an assignor that is not there": "plan --check-assignor best",
     "lag report by nothing known": "lag report --from shop.json --by moon",
     "lag report of a torn file": "lag report --from torn.json",
     "delete with nobody to ask": "delete billing",

@@ -12,7 +12,6 @@ from scripts.demo import STEPS
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.kafka
 @pytest.mark.spark
 def test_the_demo_shows_every_command_and_ends_well() -> None:
     """Each step is echoed and answered: live groups, a dry run with the newcomer, Spark's lag."""

@@ -346,3 +346,12 @@ def test_a_server_that_never_answers() -> None:
         assert time.monotonic() - started < 5
     assert (code, stdout) == (3, "")
     assert f"127.0.0.1:{port}" in stderr
+
+
+def test_plan_reads_topics_that_no_group_names(address: str, kafka: KafkaCluster) -> None:
+    """A pattern and a subscription on paper are resolved against the cluster's topics."""
+    create_topics(kafka.bootstrap, {"cli-unread": 3})
+    for change in (["--pattern", "cli-unr.*"], ["--subscribe", "+cli-unread"]):
+        plan = ask(address, "plan", CLASSIC, *change, "-o", "json").document["items"][0]
+        planned = [member["assignment"].get("cli-unread", []) for member in plan["members"]]
+        assert sorted(number for numbers in planned for number in numbers) == [0, 1, 2]

@@ -6,7 +6,7 @@ from tests.kafka.broker import KafkaCluster
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.modern import ModernGroup
 from tests.kafka.official import WarmTools
-from tests.kafka.vanished import commit_to_vanished_topic, java_hash
+from tests.kafka.vanished import commit_to_vanished_topic
 from tests.kafka.workload import (
     commit_offsets,
     create_topics,
@@ -111,15 +111,6 @@ def test_expired_records_move_the_log_start(kafka: KafkaCluster, official: WarmT
     )
     assert rows(answer.stdout) == [["wl-expired", "wl-expired", "0", "12"]]
     assert fetch_offsets(kafka.bootstrap, "wl-expired") == {("wl-expired", 0): 3}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("", 0), ("a", 97), ("orders-service", 23943117), ("\N{ROCKET}x", 54963957)],
-)
-def test_java_hash_is_javas(text: str, expected: int) -> None:
-    """Names map to the number that `String.hashCode` gives, beyond ASCII and 32 bits too."""
-    assert java_hash(text) == expected
 
 
 def test_commits_of_a_vanished_topic_survive_a_restart(official: WarmTools) -> None:

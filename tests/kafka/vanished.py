@@ -8,18 +8,11 @@ import struct
 
 from confluent_kafka import Producer
 
+from kgroups.core.coordinator.placement import offsets_partition
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.workload import SeedingFailed, admin_of
 
 OFFSETS_TOPIC = "__consumer_offsets"
-
-
-def java_hash(text: str) -> int:
-    """`String.hashCode` of Java: over UTF-16 units, as a signed 32-bit number."""
-    value = 0
-    for (unit,) in struct.iter_unpack(">H", text.encode("utf-16-be")):
-        value = (31 * value + unit) & 0xFFFFFFFF
-    return value - 0x100000000 if value & 0x80000000 else value
 
 
 def _string(text: str) -> bytes:
@@ -50,7 +43,7 @@ def commit_to_vanished_topic(
     """
     known = admin_of(cluster.bootstrap).list_topics(OFFSETS_TOPIC, timeout=10)
     count = len(known.topics[OFFSETS_TOPIC].partitions)
-    at = (java_hash(group) & 0x7FFFFFFF) % count
+    at = offsets_partition(group, count)
     failures: list[str] = []
     producer = Producer(
         {"bootstrap.servers": cluster.bootstrap, "client.id": "__admin_client", "log_level": 0}

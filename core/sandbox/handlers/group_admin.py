@@ -48,14 +48,23 @@ def find_coordinator(call: Call) -> Body | Awaitable[Body]:
     return submit(call, request, render)
 
 
+_NOT_SERVED = {
+    1: (ErrorCode.transactional_id_authorization_failed, "transactions"),
+    2: (ErrorCode.invalid_request, "share groups"),
+}
+"""Key types without a coordinator here. The code for transactions is the one that every producer
+takes for final; most would ask again for ever after another."""
+
+
 def _no_coordinator(key: str, key_type: int) -> Body:
-    what = {1: "transactions", 2: "share groups"}.get(key_type, f"key type {key_type}")
+    unknown = (ErrorCode.invalid_request, f"key type {key_type}")
+    code, what = _NOT_SERVED.get(key_type, unknown)
     return {
         "key": key,
         "node_id": -1,
         "host": "",
         "port": -1,
-        "error_code": ErrorCode.invalid_request,
+        "error_code": code,
         "error_message": f"The embedded cluster serves no {what}.",
     }
 

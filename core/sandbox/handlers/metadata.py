@@ -83,8 +83,8 @@ def partition_row(call: Call, partition: Partition) -> Body:
         "leader_epoch": partition.leader_epoch,
         "replica_nodes": partition.replicas,
         "isr_nodes": up,
-        "eligible_leader_replicas": None,
-        "last_known_elr": None,
+        "eligible_leader_replicas": [],
+        "last_known_elr": [],
         "offline_replicas": [b for b in partition.replicas if not brokers[b].is_up],
     }
 

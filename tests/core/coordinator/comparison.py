@@ -34,9 +34,9 @@ def _canonical(value: Any, at: str = "") -> Any:
         return {name: _canonical(one, name) for name, one in value.items()}
     if not isinstance(value, list):
         return value
-    items = [_canonical(one, at) for one in value]
     if at in ASSIGNED:
-        return sorted((_with_sorted_partitions(one) for one in items), key=_key)
+        return sorted((_with_sorted_partitions(one) for one in value), key=_key)
+    items = [_canonical(one, at) for one in value]
     if at in SETS:
         return sorted(items, key=_key)
     if at == "records":  # records of one key keep their order

@@ -15,6 +15,7 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Effect, Event, Reply, Write
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.messages import Request
+from kgroups.core.coordinator.ports import Ports
 from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
@@ -33,13 +34,16 @@ class Harness:
     """
 
     def __init__(
-        self, config: CoordinatorConfig | None = None, topology: Topology = TOPICS
+        self,
+        config: CoordinatorConfig | None = None,
+        topology: Topology = TOPICS,
+        ports: Ports | None = None,
     ) -> None:
         self.config = config or CoordinatorConfig(classic_initial_rebalance_delay_ms=0)
         self.now_ms = START_MS
         self._tokens, ids = count(1), count(1)
         self._new_id = lambda: UUID(int=next(ids))
-        self.topology = topology
+        self.topology, self.ports = topology, ports
         self.coordinator = self._new()
         self.follower = self._new()
         self.replies: dict[Hashable, Any] = {}
@@ -51,7 +55,9 @@ class Harness:
         self.refusal: ErrorCode | None = None
 
     def _new(self) -> Coordinator:
-        return Coordinator(self.config, self.topology, self._new_id, now_ms=self.now_ms)
+        return Coordinator(
+            self.config, self.topology, self._new_id, now_ms=self.now_ms, ports=self.ports
+        )
 
     def send(self, request: Request) -> int:
         """Submit a request; gives back its token."""

@@ -21,6 +21,8 @@ from tests.core.coordinator.oracle_json import (
 START_MS = 1_700_000_000_000
 PARTITION = 0
 NOW = "answered at once"
+# The oracle's groups with settings of their own do not know the broker's, but Kafka's defaults.
+GROUP_DEFAULTS = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
 BLANK = {"offsets.topic.num.partitions": "1"}
 
 
@@ -67,7 +69,10 @@ class Adapter:
         elif kind == "cleanup":
             self.coordinator.expire_offsets(self.now_ms)
         elif kind == "group_config":
-            self.coordinator.set_group_config(op["group"], op["config"])
+            given = op["config"]
+            self.coordinator.set_group_config(
+                op["group"], {**GROUP_DEFAULTS, **given} if given else {}
+            )
         elif kind == "reload":
             self._reload()
         else:

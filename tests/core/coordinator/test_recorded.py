@@ -14,7 +14,7 @@ from tests.core.coordinator.oracle_adapter import Adapter
 from tests.core.coordinator.oracle_json import Json
 
 DATA = Path(__file__).parents[2] / "data" / "coordinator"
-TRACES = ("classic-000", "classic-001", "offsets-000", "offsets-001")
+TRACES = sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz"))
 
 
 def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
@@ -23,6 +23,11 @@ def read_trace(name: str) -> Iterator[tuple[Json, Json]]:
         for line in lines:
             op, answer = json.loads(line)
             yield op, answer
+
+
+def test_traces_of_every_shape_are_here() -> None:
+    """The folder holds two traces of nearly every shape, and the directed cases."""
+    assert len(TRACES) >= 20
 
 
 @pytest.mark.parametrize("name", TRACES)

@@ -1,13 +1,10 @@
 """The report end to end on a local session, against plain Python over the same snapshot."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
@@ -25,6 +22,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from tests.core.lag.driver import rows_brought_home
 from tests.core.lag.fleet import fleet
 
 pytestmark = pytest.mark.spark
@@ -225,30 +223,6 @@ def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
 
 
 # --- where the work is done ------------------------------------------------------------------
-
-BRINGS_HOME = ["collect", "toPandas", "toArrow", "toLocalIterator", "take", "head", "tail", "first"]
-
-
-@contextmanager
-def rows_brought_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Number of rows of each answer that comes to the driver."""
-    sizes: list[int] = []
-
-    def counted(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            answer = original(*args, **kwargs)
-            if not isinstance(answer, list) and not hasattr(answer, "__len__"):
-                answer = list(answer) if answer is not None else []
-            sizes.append(len(answer))
-            return answer
-
-        return call
-
-    with monkeypatch.context() as patch:
-        for name in BRINGS_HOME:
-            patch.setattr(ClassicDataFrame, name, counted(getattr(ClassicDataFrame, name)))
-        patch.setattr(ClassicDataFrame, "rdd", property(lambda _self: pytest.fail("uses an RDD")))
-        yield sizes
 
 
 @pytest.mark.parametrize(

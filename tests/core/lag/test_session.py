@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
-from kgroups.core.lag.session import (
-    SessionOptions,
-    default_cache_dir,
-    find_java,
-    java_version,
-    spark_session,
-)
+from kgroups.core.lag.java import default_cache_dir, find_java, java_version
+from kgroups.core.lag.session import SessionOptions, spark_session
 
 REPORT = textwrap.dedent(
     """

@@ -187,6 +187,8 @@ REFUSALS = [
             + (group_of(member("a", {})).members or ())),
             [RemoveMember("zzz")], NotFoundError, "zzz"),
     Refusal("share group", Group("g", "share", "Stable", members=()), [], RefusedError, "share"),
+    Refusal("connect group", Group("g", "classic", "Stable", "connect", "sessioned", members=()),
+            [], RefusedError, "`connect`"),
     Refusal("no members taken", Group("g", "classic", "Stable"), [], UsageError, "not known"),
 ]  # fmt: skip
 

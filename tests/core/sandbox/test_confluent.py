@@ -1,7 +1,7 @@
 """librdkafka joins: eager, cooperative, static; it produces, commits, leaves, takes over."""
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.librdkafka import FAST, Member, members, produce, wait_for_shares
@@ -161,3 +161,27 @@ def test_offset_out_of_range_starts_anew(cluster: Sandbox) -> None:
     with Member(servers, "cut", ["cut"], "reader") as reader:
         wait_until(lambda: len(reader.values) == 8, what="what is left")
     assert reader.values == [f"v{number}" for number in range(12, 20)]
+
+
+def test_transactional_producer_is_told_at_once(cluster: Sandbox) -> None:
+    """What the sandbox lacks is a fatal error of the client, not a wait."""
+    producer = Producer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "transactional.id": "t1",
+            "log_level": 0,
+        }
+    )
+    with pytest.raises(KafkaException) as raised:
+        producer.init_transactions(20)
+    assert raised.value.args[0].fatal()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "::1"])
+def test_another_address(host: str) -> None:
+    """Another address of this machine, IPv6 too, is bound and told to clients."""
+    with Sandbox(brokers=2, topics={"t": 4}, host=host) as cluster:
+        servers = cluster.bootstrap_servers
+        produce(servers, "t", 20)
+        with Member(servers, "elsewhere", ["t"], "m") as member:
+            wait_until(lambda: len(member.values) == 20, what="20 records")

@@ -82,6 +82,16 @@ def test_classic_and_new_members_in_one_group(cluster: Sandbox) -> None:
             wait_for_shares([4], new)
 
 
+def test_member_expires(cluster: Sandbox) -> None:
+    """A member that is put out notices, loses its partitions and joins again."""
+    servers = cluster.bootstrap_servers
+    with members(servers, "new-expires", ["t"], ["a", "b"], **NEW) as (first, second):
+        wait_for_shares([2, 2], first, second)
+        cluster.expire_member("new-expires", "a")
+        wait_until(lambda: any(event[0] == "lost" for event in first.events), what="loss noticed")
+        wait_for_shares([2, 2], first, second)
+
+
 def test_not_offered_before_3_7() -> None:
     """An imitated 3.6 has no such protocol, and says so to whoever asks all the same."""
     body = {

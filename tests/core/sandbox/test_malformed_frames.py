@@ -131,6 +131,8 @@ def test_malformed_frames() -> None:
             "generation_id": joined["generation_id"],
             "member_id": joined["member_id"],
         }
+        own = {"member_id": joined["member_id"], "assignment": b"all"}
+        member.ask(Api.SYNC_GROUP, 2, {**beat, "assignments": [own]})
         asyncio.run(attack_together(address, seed, int(FRAMES * WARM_UP)))
         warm = server.rss_bytes()
         parts = 10

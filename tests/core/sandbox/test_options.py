@@ -29,6 +29,7 @@ REFUSED = [
     ("an empty host", {"host": ""}, "the host is empty"),
     ("an unknown property", {"properties": {"x": "1"}}, "unknown property `x`"),
     ("a wrong property", {"properties": {"group.max.size": "many"}}, "about groups is wrong"),
+    ("every address", {"host": "0.0.0.0"}, "no address that clients could be told"),
     ("a foreign host", {"host": "192.0.2.1"}, "cannot listen on `192.0.2.1`"),
 ]
 

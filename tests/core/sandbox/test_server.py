@@ -178,7 +178,7 @@ def test_slow_reader_is_closed_and_holds_back_nobody() -> None:
                 pass  # the server stopped reading, which is the point
             started = time.monotonic()
             assert other.ask(Api.API_VERSIONS, 0)["error_code"] == 0
-            assert time.monotonic() - started < 1
+            assert time.monotonic() - started < 5
             wait_until(
                 lambda: any("does not read" in line.text for line in cluster.events),
                 what="the slow reader's end",

@@ -53,6 +53,7 @@ class WireClient:
     def __init__(self, address: str) -> None:
         host, port = address.split(",")[0].rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._correlation_id = 0
 
     def __enter__(self) -> Self:

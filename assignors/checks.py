@@ -1,0 +1,199 @@
+"""What a good assignment is: properties that tests, `check_assignor` and users share.
+
+Each property looks at a request and the answer to it and says what is wrong, in words. A strategy
+that does not promise one names it in `waives`.
+
+Source: KIP-54 (balance first, then stickiness); the invariants of Kafka's own assignor tests.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kgroups.assignors.spec import (
+    Assignment,
+    AssignmentRequest,
+    Assignor,
+    AssignorError,
+    MemberSubscription,
+)
+
+Partition = tuple[str, int]
+
+
+class Finding(NamedTuple):
+    """A promise that a strategy broke.
+
+    Args:
+        property: its name in `PROPERTIES`, or `answers` where it raised.
+        message: what is wrong.
+        case: the smallest request found on which it breaks, in words.
+    """
+
+    property: str
+    message: str
+    case: str = ""
+
+
+def holders_of(assignment: Assignment, request: AssignmentRequest) -> dict[str, list[Partition]]:
+    """Partitions of each member, those included that a cooperative round hands over later."""
+    held = {m.member_id: list(assignment.partitions_of(m.member_id)) for m in request.members}
+    withheld: Mapping[int, int] = getattr(assignment, "withheld", {})
+    for number, position in withheld.items():
+        topics = getattr(assignment, "topics", None)
+        if topics is not None:
+            held[assignment.member_ids[position]].append(topics.partition(number))
+    return held
+
+
+def _wanted(request: AssignmentRequest) -> set[Partition]:
+    """Every partition of a topic that exists and has a subscriber."""
+    topics = {topic for member in request.members for topic in member.topics}
+    return {
+        (topic, partition)
+        for topic in topics
+        if topic in request.topics
+        for partition in range(request.topics[topic].partitions)
+    }
+
+
+def complete(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """Every partition of the subscribed topics is given to somebody."""
+    given = {partition for partitions in held.values() for partition in partitions}
+    missing = sorted(_wanted(request) - given)
+    return f"nobody gets {_named(missing)}" if missing else None
+
+
+def unique(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """No partition is given twice."""
+    seen: dict[Partition, str] = {}
+    for member_id, partitions in held.items():
+        for partition in partitions:
+            if partition in seen:
+                return f"{_named([partition])} is given to `{seen[partition]}` and `{member_id}`"
+            seen[partition] = member_id
+    return None
+
+
+def subscribed(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """Members get partitions only of topics that exist and that they subscribe to."""
+    wanted = _wanted(request)
+    for member in request.members:
+        for partition in held[member.member_id]:
+            if partition[0] not in member.topics or partition not in wanted:
+                return f"`{member.member_id}` gets {_named([partition])} without a subscription"
+    return None
+
+
+def balanced(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """No member holds a partition that one with two less could have."""
+    for member in request.members:
+        size = len(held[member.member_id])
+        for topic, partition in held[member.member_id]:
+            for other in request.members:
+                if topic in other.topics and len(held[other.member_id]) < size - 1:
+                    return (
+                        f"`{member.member_id}` holds {size} partitions, {topic}-{partition} among "
+                        f"them, and `{other.member_id}` only {len(held[other.member_id])}"
+                    )
+    return None
+
+
+def sticky(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """Asked again with what everybody holds, the strategy moves nothing."""
+    again = replace(request, members=tuple(_with_owned(request, held)))
+    after = holders_of(strategy.assign(again), again)
+    for member_id, partitions in after.items():
+        moved = sorted(set(partitions) - set(held[member_id]))
+        if moved:
+            return f"asked again, `{member_id}` gets {_named(moved)} on top"
+    return None
+
+
+def order_free(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """The order in which members are listed makes no difference to who gets what."""
+    turned = replace(request, members=tuple(reversed(request.members)))
+    after = holders_of(strategy.assign(turned), turned)
+    for member_id, partitions in held.items():
+        if set(after[member_id]) != set(partitions):
+            return f"with members listed backwards, `{member_id}` gets something else"
+    return None
+
+
+def deterministic(
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> str | None:
+    """The same request gives the same answer, list order included."""
+    after = holders_of(strategy.assign(request), request)
+    for member_id, partitions in held.items():
+        if after[member_id] != partitions:
+            return f"asked twice, `{member_id}` gets something else the second time"
+    return None
+
+
+Property = Callable[[Assignor, AssignmentRequest, dict[str, list[Partition]]], str | None]
+
+PROPERTIES: Mapping[str, Property] = MappingProxyType(
+    {
+        "complete": complete,
+        "unique": unique,
+        "subscribed": subscribed,
+        "balanced": balanced,
+        "sticky": sticky,
+        "order-free": order_free,
+        "deterministic": deterministic,
+    }
+)
+
+
+def _with_owned(
+    request: AssignmentRequest, held: dict[str, list[Partition]]
+) -> Iterator[MemberSubscription]:
+    """The members as they come back with what they hold."""
+    generation = request.generation + 1
+    for member in request.members:
+        runs: dict[str, list[int]] = {}
+        for topic, partition in held[member.member_id]:
+            runs.setdefault(topic, []).append(partition)
+        owned = tuple((topic, tuple(partitions)) for topic, partitions in runs.items())
+        yield replace(
+            member,
+            owned=owned,
+            generation=generation,
+            previous=(owned, generation),
+            user_data=None,
+        )
+
+
+def _named(partitions: Iterable[Partition]) -> str:
+    """Partitions in words, not too many of them."""
+    listed = [f"{topic}-{partition}" for topic, partition in partitions]
+    return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
+
+
+def broken_promises(strategy: Assignor, request: AssignmentRequest) -> list[Finding]:
+    """Properties that the strategy promises and its answer to this request lacks."""
+    waived = frozenset(getattr(strategy, "waives", ()))
+    try:
+        held = holders_of(strategy.assign(request), request)
+        said = [
+            (name, test(strategy, request, held))
+            for name, test in PROPERTIES.items()
+            if name not in waived
+        ]
+    except AssignorError as error:
+        return [Finding("answers", error.message)]
+    return [Finding(name, message) for name, message in said if message is not None]

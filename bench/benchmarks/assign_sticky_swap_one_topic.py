@@ -1,0 +1,11 @@
+"""`sticky, one leaves, one joins, 1,000,000 x 2,000, one topic`: one call in a warm process."""
+
+from bench.against_java import AgainstJava
+from bench.assignor_groups import Shape
+
+BENCHMARK = AgainstJava(
+    name="sticky, one leaves, one joins, 1,000,000 x 2,000, one topic",
+    shape=Shape("sticky", 1, 1_000_000, 2_000, "swap"),
+    min_ratio=10,
+    repeats=3,
+)

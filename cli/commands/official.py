@@ -1,0 +1,77 @@
+"""`kgroups official`: the options and layouts of Kafka's own tool."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand
+
+from kgroups.cli.completions import FREE, SOURCES, Option
+from kgroups.cli.official.dispatch import RECORDS
+from kgroups.cli.official.options import GROUP_OPTIONS
+
+HELP = """Speak as kafka-consumer-groups.sh does.
+
+Its options and its layouts; `kgroups official --help` lists them. The word
+`official` may be left out where the line holds --list, --describe, --delete,
+--reset-offsets, --delete-offsets or --validate-regex and no command before it.
+`kgroups official delete-records` is kafka-delete-records.sh, and so is
+`kgroups delete-records` where the line holds --offset-json-file.
+
+EXAMPLES
+  kgroups --bootstrap-server localhost:9092 --list --state
+  kgroups --bootstrap-server localhost:9092 --describe --group g --members
+  kgroups official --version
+  kgroups delete-records --bootstrap-server localhost:9092 --offset-json-file f
+"""
+
+
+class OfficialCommand(TyperCommand):
+    """A command that reads its arguments by rules of its own, `--help` among them."""
+
+    completions = tuple(
+        Option(
+            (f"--{option.name}",),
+            option.help,
+            None if option.takes == "nothing" else SOURCES.get(option.value, FREE),
+        )
+        for option in GROUP_OPTIONS
+        if option.name != "help"
+    )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Every word is an argument."""
+        ctx.params["words"] = args
+        return []
+
+
+def register(app: typer.Typer) -> None:
+    """Add `official` to the program."""
+    app.command("official", help=HELP, cls=OfficialCommand)(official)
+
+
+def official(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="OPTIONS...", help="As Kafka's tool takes them.")
+    ] = None,
+) -> None:
+    """`kgroups official`."""
+    run(words or [])
+
+
+def run(words: Sequence[str]) -> NoReturn:
+    """Run these words as Kafka's tool would, and leave with the exit code."""
+    from kgroups.cli.official.run import run_groups  # the cluster's client: only when needed
+
+    if words[:1] == [RECORDS]:
+        run_delete_records(words[1:])
+    sys.exit(run_groups(words))
+
+
+def run_delete_records(words: Sequence[str]) -> NoReturn:
+    """Run these words as kafka-delete-records.sh would, and leave with the exit code."""
+    from kgroups.cli.official.records import run_records
+    from kgroups.cli.official.run import version_line
+
+    sys.exit(run_records(words, version_line))

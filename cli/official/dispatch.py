@@ -1,0 +1,60 @@
+"""Which of the two grammars a command line is written in."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from kgroups.cli.official.arguments import ParseError, walk
+from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS, Option
+from kgroups.cli.params import GLOBAL_OPTIONS
+
+FORCED: Final = "official"
+RECORDS: Final = "delete-records"
+
+# Options that may stand before an action or a command, of both grammars.
+_KNOWN: Final = {
+    **{
+        flag.lstrip("-"): Option(
+            flag.lstrip("-"), option.help, "nothing" if option.parse is None else "value"
+        )
+        for option in GLOBAL_OPTIONS
+        for flag in option.flags
+    },
+    **{option.name: option for option in GROUP_OPTIONS},
+}
+
+
+def official_arguments(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
+    """The arguments for the official grammar; None if the line is in our own.
+
+    Args:
+        words: what follows the program's name.
+        commands: names of our own commands.
+    """
+    if words[:1] == [FORCED]:
+        return list(words[1:])
+    try:
+        for given in walk(words, _KNOWN):
+            if given.option is None:
+                if given.text in commands:
+                    return None
+            elif given.option.name in ACTIONS:
+                return list(words)
+    except ParseError:
+        return _unreadable(words, commands)
+    return None
+
+
+def record_arguments(words: Sequence[str]) -> list[str] | None:
+    """The arguments for kafka-delete-records.sh; None if the line is not one of its."""
+    if words[:1] != [RECORDS]:
+        return None
+    names = {word.lstrip("-").partition("=")[0] for word in words[1:] if word.startswith("-")}
+    return list(words[1:]) if "offset-json-file" in names else None
+
+
+def _unreadable(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
+    """A line with an unknown option: official if it has an action and no command at all."""
+    if any(word in commands for word in words):
+        return None
+    names = {word.lstrip("-").partition("=")[0] for word in words if word.startswith("-")}
+    return list(words) if names & set(ACTIONS) else None

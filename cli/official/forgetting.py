@@ -1,0 +1,95 @@
+"""`--delete-offsets`: one group forgets what it committed for topics."""
+
+from typing import Final
+
+from kgroups.cli.official import layouts
+from kgroups.cli.official.arguments import Arguments
+from kgroups.cli.official.cluster import open_cluster
+from kgroups.cli.official.plan_file import Partition
+from kgroups.cli.official.scope import scope_of
+from kgroups.cli.official.streams import fail, fail_command, show
+from kgroups.cli.official.words import (
+    UNREACHABLE,
+    error_text,
+    exception_text,
+    nobody_answers,
+)
+from kgroups.core.errors import KgroupsError
+
+MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
+OFFSET_TABLE: Final = (layouts.TOPIC, layouts.PARTITION, layouts.Column("STATUS", 15))
+
+# Errors of single partitions that the headline sums up, and those of the group that it tells.
+OF_PARTITIONS: Final = frozenset(
+    {"GROUP_SUBSCRIBED_TO_TOPIC", "TOPIC_AUTHORIZATION_FAILED", MISSING}
+)
+OF_GROUP: Final = frozenset(
+    {"INVALID_GROUP_ID", "GROUP_ID_NOT_FOUND", "GROUP_AUTHORIZATION_FAILED", "NON_EMPTY_GROUP"}
+)
+
+
+def delete_offsets(arguments: Arguments) -> int:
+    """Delete commits; a partition that is refused does not keep the others."""
+    with open_cluster(arguments) as admin:
+        from kgroups.core.kafka import alterations
+
+        group = arguments.value("group") or ""
+        scope = scope_of(arguments.values("topic"))
+        try:
+            listing = alterations.topics_with_bounds(admin, scope.topics)
+            unknown = {
+                name: listing.failures.get(name, MISSING)
+                for name in scope.topics
+                if name not in listing.topics
+            }
+            partitions = {
+                (name, number): None
+                for name in scope.topics
+                if name in listing.topics
+                for number in listing.topics[name].partitions
+            } | dict.fromkeys(scope.partitions)
+            whole, errors = (
+                alterations.delete_offsets(admin, group, list(partitions))
+                if partitions
+                else (None, {})
+            )
+        except KgroupsError as error:
+            if error.code in OF_GROUP:
+                whole, errors = error.code, {}
+            else:
+                unreachable = error.code in UNREACHABLE
+                cause = (
+                    nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
+                )
+                fail_command(cause, error.hint or error.message)
+                return 1
+    if whole is not None:
+        errors = dict.fromkeys(partitions, whole)
+    _headline(group, errors)
+    show(status_table(errors, unknown))
+    return 1 if unknown or any(errors.values()) else 0
+
+
+def _headline(group: str, errors: dict[Partition, str | None]) -> None:
+    first = next((code for code in errors.values() if code is not None), None)
+    if first is None:
+        show(f"Request succeeded for deleting offsets from group {group}.\n")
+    elif first in OF_GROUP:
+        fail(error_text(first))
+    elif first in OF_PARTITIONS:
+        fail("Encountered some partition-level error, see the follow-up details.")
+    else:
+        fail(f"Encountered some unknown error: {first}")
+
+
+def status_table(errors: dict[Partition, str | None], unknown: dict[str, str]) -> str:
+    """A row for each partition, and for each topic that cannot be looked up."""
+    rows = [
+        [topic, str(number), "Successful" if code is None else f"Error: {exception_text(code)}"]
+        for (topic, number), code in errors.items()
+    ]
+    rows += [
+        [topic, layouts.NOTHING, f"Error: {exception_text(code)}"]
+        for topic, code in unknown.items()
+    ]
+    return "\n" + layouts.table(OFFSET_TABLE, sorted(rows, key=lambda row: row[0] + row[1]))

@@ -1,0 +1,95 @@
+"""The options of Kafka's two tools, as a table: how each is written and what it means."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Takes = Literal["nothing", "value", "maybe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option.
+
+    Args:
+        name: without dashes.
+        help: what it does.
+        takes: `value` swallows the next word whatever it is, `maybe` only one without a dash.
+        value: name of its value in the help.
+        only_with: one of these must be given too; empty for an option that stands alone.
+    """
+
+    name: str
+    help: str
+    takes: Takes = "nothing"
+    value: str = ""
+    only_with: tuple[str, ...] = ()
+
+
+_COMMON: Final = (
+    Option("bootstrap-server", "Address of a broker; several by commas.", "value", "HOST:PORT"),
+    Option("command-config", "Client properties, Java's or librdkafka's.", "value", "FILE"),
+    Option("help", "Show this page."),
+    Option("version", "Show the version."),
+)
+
+GROUP_OPTIONS: Final = (
+    Option("list", "List consumer groups."),
+    Option("describe", "Describe groups: offsets, members or state."),
+    Option("delete", "Delete groups with their offsets."),
+    Option("delete-offsets", "Delete a group's offsets of topics."),
+    Option("reset-offsets", "Move a group's offsets; nothing is written without --execute."),
+    Option("validate-regex", "Say whether a pattern is one that brokers take.", "value", "REGEX"),
+    Option("group", "A group; may be repeated.", "value", "GROUP"),
+    Option("all-groups", "Every consumer group."),
+    Option("topic", "A topic, or partitions of it: t or t:0,1; may be repeated.", "value", "TOPIC"),
+    Option("all-topics", "Every topic that the group committed."),
+    Option("offsets", "View: partitions, offsets, lag (default).", only_with=("describe",)),
+    Option("members", "View: the members.", only_with=("describe",)),
+    Option(
+        "state",
+        "View: state; with --list a filter, several by commas.",
+        "maybe",
+        "STATE",
+        ("describe", "list"),
+    ),
+    Option("type", "Show types, or only these: classic, consumer.", "maybe", "TYPE", ("list",)),
+    Option("verbose", "More columns.", only_with=("describe",)),
+    Option("to-earliest", "Reset to the start of the log."),
+    Option("to-latest", "Reset to the end of the log."),
+    Option("to-current", "Reset to what is committed, or the end."),
+    Option("to-offset", "Reset to this offset.", "value", "N"),
+    Option("shift-by", "Move by so many records; negative moves back.", "value", "N"),
+    Option("by-duration", "Reset to this long ago: PT1H30M.", "value", "DURATION"),
+    Option("to-datetime", "Reset to a moment: 2026-01-31T12:00:00.000.", "value", "DATETIME"),
+    Option("from-file", "Reset to the offsets of a CSV file.", "value", "FILE"),
+    Option("dry-run", "Only show what would be done."),
+    Option("execute", "Do it."),
+    Option("export", "Print the plan as CSV."),
+    Option("timeout", "Longest wait in milliseconds (30000).", "value", "MS"),
+    *_COMMON,
+)
+
+RECORD_OPTIONS: Final = (
+    Option("offset-json-file", "JSON file: which records go.", "value", "FILE"),
+    *_COMMON,
+)
+
+ACTIONS: Final = (
+    "list",
+    "describe",
+    "delete",
+    "reset-offsets",
+    "delete-offsets",
+    "validate-regex",
+)
+SCENARIOS: Final = (
+    "to-offset",
+    "to-datetime",
+    "by-duration",
+    "to-earliest",
+    "to-latest",
+    "to-current",
+    "shift-by",
+    "from-file",
+)
+DEFAULT_TIMEOUT_MS: Final = 30_000

@@ -1,0 +1,133 @@
+"""kafka-delete-records.sh: records below an offset go, partition by partition."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kgroups.cli.exits import show_error
+from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
+from kgroups.cli.official.cluster import NoClient, open_cluster
+from kgroups.cli.official.help import records_page
+from kgroups.cli.official.options import RECORD_OPTIONS
+from kgroups.cli.official.plan_file import Partition
+from kgroups.cli.official.streams import notice, say, show
+from kgroups.cli.official.validation import Misuse
+from kgroups.cli.official.words import exception_text
+from kgroups.core.errors import KgroupsError
+
+TIMEOUT_MS: Final = 60_000
+INT: Final = range(-(2**31), 2**31)
+LONG: Final = range(-(2**63), 2**63)
+
+
+class BadFile(Misuse):
+    """The JSON file cannot be understood."""
+
+
+def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
+    """The exit code of `kafka-delete-records.sh WORDS`, run by us."""
+    try:
+        arguments = parse(words, RECORD_OPTIONS)
+        if not words:
+            say(records_page().rstrip("\n"))
+            return 1
+        if arguments.has("help"):
+            show(records_page())
+            return 0
+        if arguments.has("version"):
+            show(version())
+            return 0
+        for name in ("bootstrap-server", "offset-json-file"):
+            if not arguments.has(name):
+                raise Misuse(f'Missing required argument "[{name}]"')
+        return _delete_records(arguments)
+    except (ParseError, Misuse) as error:
+        show_error(error)
+    except LateError as error:
+        say(str(error))
+    except NoClient as error:
+        say(error.message.removeprefix("java.nio.file.NoSuchFileException: "))
+    except KgroupsError as error:
+        say(exception_text(error.code, error.message))
+    return 1
+
+
+def _delete_records(arguments: Arguments) -> int:
+    with open_cluster(arguments, default_ms=TIMEOUT_MS) as admin:
+        from kgroups.core.kafka.alterations import delete_records
+
+        before = offsets_of(_read(arguments.value("offset-json-file") or ""))
+        show("Executing records delete operation\n")
+        found = delete_records(admin, before) if before else {}
+    show("Records delete operation completed:\n")
+    failed = False
+    for (topic, number), outcome in sorted(found.items()):
+        if isinstance(outcome, int):
+            show(f"partition: {topic}-{number}\tlow_watermark: {outcome}\n")
+        else:
+            failed = True
+            notice(f"partition: {topic}-{number} error: {exception_text(outcome)}")
+    return 1 if failed else 0
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"Unable to read file {path}") from error
+
+
+def offsets_of(text: str) -> dict[Partition, int]:
+    """Partitions and the first offset that each keeps.
+
+    Raises:
+        BadFile: the text is no such JSON; the message is the official one.
+    """
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise BadFile("The input string is not a valid JSON") from error
+    if not isinstance(document, dict):
+        raise BadFile(f"Expected JSON object, received {_shown(document)}")
+    version = _number(document["version"], "Integer", INT) if "version" in document else 1
+    if version != 1:
+        raise BadFile(f"Not supported version field value {version}")
+    if "partitions" not in document:
+        raise BadFile("Missing partitions field")
+    rows = document["partitions"]
+    if not isinstance(rows, list):
+        raise BadFile(f"Expected JSON array, received {_shown(rows)}")
+    found: dict[Partition, int] = {}
+    twice: dict[Partition, None] = {}
+    for row in rows:
+        if not isinstance(row, dict):
+            raise BadFile(f"Expected JSON object, received {_shown(row)}")
+        topic = _field(row, "topic")
+        if not isinstance(topic, str):
+            raise BadFile(f"Expected `String` value, received {_shown(topic)}")
+        at = (topic, _number(_field(row, "partition"), "Integer", INT))
+        offset = _number(_field(row, "offset"), "Long", LONG)
+        if at in found:
+            twice[at] = None
+        found[at] = offset
+    if twice:
+        names = ",".join(f"{topic}-{number}" for topic, number in twice)
+        raise BadFile(f"Offset json file contains duplicate topic partitions: {names}")
+    return found
+
+
+def _field(row: dict[str, Any], name: str) -> Any:
+    if name not in row:
+        raise BadFile(f"No such field exists: `{name}`")
+    return row[name]
+
+
+def _number(value: Any, kind: str, allowed: range) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
+        raise BadFile(f"Expected `{kind}` value, received {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

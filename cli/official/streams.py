@@ -1,0 +1,41 @@
+"""Where words go: tables to stdout, notices and errors to stderr, in the order they are said."""
+
+import sys
+
+from kgroups.cli.exits import leave_pipe, printable
+from kgroups.cli.official.words import FAILED
+
+
+def show(text: str) -> None:
+    """Write data to stdout; nobody may be reading any more."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        leave_pipe()
+
+
+def say(text: str) -> None:
+    """Write one line to stderr after what stdout has so far."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        leave_pipe()
+    sys.stderr.write("\n".join(printable(line) for line in text.split("\n")) + "\n")
+    sys.stderr.flush()
+
+
+def notice(text: str) -> None:
+    """Write a notice to stderr, an empty line before it."""
+    say(f"\n{text}")
+
+
+def fail(text: str, hint: str | None = None) -> None:
+    """Write an error to stderr as the tool does to stdout, and what to do about it."""
+    notice(f"Error: {text}")
+    if hint is not None:
+        say(f"hint: {hint}")
+
+
+def fail_command(text: str, hint: str | None = None) -> None:
+    """Write what stopped the command, or one group of it."""
+    fail(FAILED + text, hint)

@@ -1,0 +1,126 @@
+"""Kafka's errors as its Java client names and words them."""
+
+from typing import Final
+
+from kgroups.core.errors import ItemError, KgroupsError
+
+_PACKAGE: Final = "org.apache.kafka.common.errors."
+FAILED: Final = "Executing consumer group command failed due to "
+
+# Error name of the protocol -> exception class and its default text.
+EXCEPTIONS: Final[dict[str, tuple[str, str]]] = {
+    "GROUP_ID_NOT_FOUND": ("GroupIdNotFoundException", "The group id does not exist."),
+    "INVALID_GROUP_ID": ("InvalidGroupIdException", "The group id is invalid."),
+    "NON_EMPTY_GROUP": ("GroupNotEmptyException", "The group is not empty."),
+    "GROUP_SUBSCRIBED_TO_TOPIC": (
+        "GroupSubscribedToTopicException",
+        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed "
+        "to it.",
+    ),
+    "GROUP_AUTHORIZATION_FAILED": ("GroupAuthorizationException", "Group authorization failed."),
+    "TOPIC_AUTHORIZATION_FAILED": ("TopicAuthorizationException", "Topic authorization failed."),
+    "CLUSTER_AUTHORIZATION_FAILED": (
+        "ClusterAuthorizationException",
+        "Cluster authorization failed.",
+    ),
+    "UNKNOWN_TOPIC_OR_PARTITION": (
+        "UnknownTopicOrPartitionException",
+        "This server does not host this topic-partition.",
+    ),
+    "INVALID_TOPIC_EXCEPTION": (
+        "InvalidTopicException",
+        "The request attempted to perform an operation on an invalid topic.",
+    ),
+    "OFFSET_OUT_OF_RANGE": (
+        "OffsetOutOfRangeException",
+        "The requested offset is not within the range of offsets maintained by the server.",
+    ),
+    "POLICY_VIOLATION": (
+        "PolicyViolationException",
+        "Request parameters do not satisfy the configured policy.",
+    ),
+    "LEADER_NOT_AVAILABLE": (
+        "LeaderNotAvailableException",
+        "There is no leader for this topic-partition as we are in the middle of a leadership "
+        "election.",
+    ),
+    "COORDINATOR_NOT_AVAILABLE": (
+        "CoordinatorNotAvailableException",
+        "The coordinator is not available.",
+    ),
+    "COORDINATOR_LOAD_IN_PROGRESS": (
+        "CoordinatorLoadInProgressException",
+        "The coordinator is loading and hence can't process requests.",
+    ),
+    "NOT_COORDINATOR": ("NotCoordinatorException", "This is not the correct coordinator."),
+    "REQUEST_TIMED_OUT": ("TimeoutException", "The request timed out."),
+    "NETWORK_EXCEPTION": (
+        "NetworkException",
+        "The server disconnected before a response was received.",
+    ),
+    "BROKER_NOT_AVAILABLE": ("BrokerNotAvailableException", "The broker is not available."),
+    "UNKNOWN_MEMBER_ID": (
+        "UnknownMemberIdException",
+        "The coordinator is not aware of this member.",
+    ),
+    "REBALANCE_IN_PROGRESS": (
+        "RebalanceInProgressException",
+        "The group is rebalancing, so a rejoin is needed.",
+    ),
+    "SASL_AUTHENTICATION_FAILED": ("SaslAuthenticationException", "SASL Authentication failed."),
+    "SSL_HANDSHAKE_FAILED": ("SslAuthenticationException", "SSL handshake failed"),
+    "UNSUPPORTED_VERSION": (
+        "UnsupportedVersionException",
+        "The version of API is not supported.",
+    ),
+}
+
+# Failures of a connection; the tool then says which call could not be sent.
+UNREACHABLE: Final = frozenset(
+    {"REQUEST_TIMED_OUT", "NETWORK_EXCEPTION", "BROKER_NOT_AVAILABLE", "CLUSTER"}
+)
+NO_BROKER_TO_LIST: Final = (
+    "org.apache.kafka.common.KafkaException: Failed to find brokers to send ListGroups"
+)
+WRAPPER: Final = "java.util.concurrent.ExecutionException: "
+
+
+def nobody_answers(call: str, api: str = "FIND_COORDINATOR") -> str:
+    """What the Java client says when it finds no broker for a call in time."""
+    return (
+        f"{_PACKAGE}TimeoutException: Timed out waiting for a node assignment. "
+        f"Call: {call}(api={api})"
+    )
+
+
+def exception_text(code: str, text: str | None = None) -> str:
+    """An error as Java prints it: class and text.
+
+    Args:
+        code: Kafka's error name.
+        text: replaces the class's own.
+    """
+    known = EXCEPTIONS.get(code)
+    if known is None:
+        words = "".join(part.capitalize() for part in code.split("_"))
+        return f"{_PACKAGE}{words}Exception: {text or code}"
+    return f"{_PACKAGE}{known[0]}: {text or known[1]}"
+
+
+def error_text(code: str) -> str:
+    """The text of an error alone."""
+    return EXCEPTIONS[code][1] if code in EXCEPTIONS else code
+
+
+def describe_failure(error: ItemError) -> str:
+    """Why one group is not described, as the tool says it."""
+    if error.code == "GROUP_ID_NOT_FOUND":
+        return exception_text(error.code, f"Group {error.target} not found.")
+    if error.code in UNREACHABLE:
+        return nobody_answers("describeConsumerGroups")
+    return exception_text(error.code)
+
+
+def list_failure(error: KgroupsError | ItemError) -> str:
+    """Why groups could not be listed."""
+    return NO_BROKER_TO_LIST if error.code in UNREACHABLE else exception_text(error.code)

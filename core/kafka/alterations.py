@@ -1,0 +1,245 @@
+"""Writes of offsets and records, and what has to be known before them: one function each.
+
+Every item's own answer is kept: a request that was taken may hold partitions that were refused.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
+from kgroups.core.kafka.messages import build, build_part, error_name, schema
+from kgroups.core.snapshot import Topic
+
+Partition = tuple[str, int]
+Errors = dict[Partition, str | None]
+
+NOBODY = -1
+
+
+def topics_with_bounds(admin: ClusterAdmin, names: Iterable[str]) -> TopicListing:
+    """Those of the topics that exist, with start and end of each partition's log.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> TopicListing:
+        listing = await read_topics(cluster, set(names), deadline)
+        bounds = await read_bounds(cluster, listing.topics, (START, END), deadline)
+        return TopicListing(bounds, listing.failures)
+
+    return admin.over_wire(ask)
+
+
+def offsets_at(
+    admin: ClusterAdmin, topics: Mapping[str, Topic], time_ms: int
+) -> dict[Partition, int | None]:
+    """The first offset of each partition whose record is not older than a time; None without one.
+
+    Args:
+        admin: the cluster.
+        topics: with their leaders; only their partitions are asked for.
+        time_ms: epoch milliseconds, not negative.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    moment = Bound("log_start_offset", time_ms, "read_uncommitted")
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Topic]:
+        return await read_bounds(cluster, topics, (moment,), deadline)
+
+    found: dict[Partition, int | None] = {}
+    for topic in admin.over_wire(ask).values():
+        for number, log in topic.partitions.items():
+            offset = log.log_start_offset
+            found[topic.topic, number] = None if offset is None or offset < 0 else offset
+    return found
+
+
+def commit_offsets(admin: ClusterAdmin, group: str, offsets: Mapping[Partition, int]) -> Errors:
+    """What became of each partition of one commit of a group without members: an error name.
+
+    Raises:
+        ClusterError: the coordinator cannot be asked.
+    """
+    return _each_partition(
+        admin, group, offsets, lambda left: _commit_body(group, {at: offsets[at] for at in left})
+    )[1]
+
+
+def delete_offsets(
+    admin: ClusterAdmin, group: str, partitions: Sequence[Partition]
+) -> tuple[str | None, Errors]:
+    """The group's error, or that of each partition, when their commits are deleted.
+
+    Raises:
+        ClusterError: the coordinator cannot be asked.
+    """
+    return _each_partition(
+        admin, group, partitions, lambda left: _delete_body(group, left), api="offset_delete"
+    )
+
+
+def delete_records(
+    admin: ClusterAdmin, before: Mapping[Partition, int]
+) -> dict[Partition, int | str]:
+    """The new start of each partition's log, or an error name.
+
+    Args:
+        admin: the cluster.
+        before: first offset to keep; -1 for the end of the log.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[Partition, int | str]:
+        found: dict[Partition, int | str] = {}
+        left = dict(before)
+        async for _ in Attempts(deadline):
+            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            by_leader: dict[int, dict[Partition, int]] = {}
+            for (topic, number), offset in left.items():
+                known = listing.topics.get(topic)
+                log = None if known is None else known.partitions.get(number)
+                if log is None:
+                    missing = "UNKNOWN_TOPIC_OR_PARTITION"
+                    found[topic, number] = listing.failures.get(topic, missing)
+                elif log.leader is None:
+                    found[topic, number] = "LEADER_NOT_AVAILABLE"
+                else:
+                    by_leader.setdefault(log.leader, {})[topic, number] = offset
+            for leader, wanted in by_leader.items():
+                found |= await _delete_on(cluster, leader, wanted, deadline)
+            left = {at: before[at] for at, code in found.items() if code in RETRIABLE}
+            if not left:
+                break
+        return found
+
+    return admin.over_wire(ask)
+
+
+async def _delete_on(
+    cluster: Cluster, leader: int, wanted: Mapping[Partition, int], deadline: Deadline
+) -> dict[Partition, int | str]:
+    """The records of one leader's partitions."""
+
+    def body(version: int) -> Any:
+        module = schema("delete_records", version, "request")
+        topics = tuple(
+            build_part(
+                module,
+                "DeleteRecordsTopic",
+                name=topic,
+                partitions=tuple(
+                    module.DeleteRecordsPartition(
+                        partition_index=number, offset=wanted[topic, number]
+                    )
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in _by_topic(wanted).items()
+        )
+        wait = timedelta(milliseconds=10_000)
+        return build("delete_records", version, topics=topics, timeout=wait)
+
+    try:
+        _, answer = await cluster.ask(leader, "delete_records", body, deadline.at)
+    except BrokerFailure as failure:
+        return dict.fromkeys(wanted, failure.code)
+    return {
+        (topic.name, item.partition_index): error_name(item.error_code) or item.low_watermark
+        for topic in answer.topics
+        for item in topic.partitions
+    }
+
+
+def _each_partition(
+    admin: ClusterAdmin,
+    group: str,
+    partitions: Iterable[Partition],
+    body_of: Callable[[Sequence[Partition]], Callable[[int], Any]],
+    *,
+    api: str = "offset_commit",
+) -> tuple[str | None, Errors]:
+    """One request to a group's coordinator, again for what may be tried again."""
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> tuple[str | None, Errors]:
+        errors: Errors = {}
+        left = list(partitions)
+        whole: str | None = None
+        async for _ in Attempts(deadline):
+            placed, lost = await cluster.coordinators([group], deadline)
+            if lost:
+                raise lost[group]
+            _, answer = await cluster.ask(placed[group], api, body_of(left), deadline.at)
+            whole = error_name(getattr(answer, "error_code", 0))
+            if whole is None:
+                errors |= {
+                    (topic.name, item.partition_index): error_name(item.error_code)
+                    for topic in answer.topics
+                    for item in topic.partitions
+                }
+            left = [at for at in left if errors.get(at) in RETRIABLE]
+            if whole not in RETRIABLE and not left:
+                break
+        return whole, errors
+
+    return admin.over_wire(ask)
+
+
+def _by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        found.setdefault(topic, []).append(number)
+    return found
+
+
+def _commit_body(group: str, offsets: Mapping[Partition, int]) -> Callable[[int], Any]:
+    """A commit of nobody: no member, no generation, no metadata, no leader epoch."""
+
+    def body(version: int) -> Any:
+        module = schema("offset_commit", version, "request")
+        topics = tuple(
+            build_part(
+                module,
+                "OffsetCommitRequestTopic",
+                name=topic,
+                partitions=tuple(
+                    build_part(
+                        module,
+                        "OffsetCommitRequestPartition",
+                        partition_index=number,
+                        committed_offset=offsets[topic, number],
+                        committed_leader_epoch=NOBODY,
+                        committed_metadata="",
+                    )
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in _by_topic(offsets).items()
+        )
+        return build("offset_commit", version, group_id=group, member_id="", topics=topics)
+
+    return body
+
+
+def _delete_body(group: str, partitions: Iterable[Partition]) -> Callable[[int], Any]:
+    def body(version: int) -> Any:
+        module = schema("offset_delete", version, "request")
+        topics = tuple(
+            module.OffsetDeleteRequestTopic(
+                name=topic,
+                partitions=tuple(
+                    module.OffsetDeleteRequestPartition(partition_index=number)
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in _by_topic(partitions).items()
+        )
+        return build("offset_delete", version, group_id=group, topics=topics)
+
+    return body

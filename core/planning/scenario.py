@@ -1,0 +1,285 @@
+"""A scenario: topics, groups and changes on paper, in one YAML (or JSON) file.
+
+What a snapshot has from a cluster, a scenario has from its author, so only what planning needs is
+asked for; everything that is written is checked, and a complaint names file, line and what is
+accepted. The format is described in `cli/schemas/scenario.json`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, cast, get_args
+
+from kgroups.core.document import Cursor, Document
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes import (
+    DIALECTS,
+    MAX_PARTITIONS,
+    Change,
+    Dialect,
+    DropHost,
+    Pattern,
+    parse_add_members,
+    parse_add_topic,
+    parse_pattern,
+    parse_remove_member,
+    parse_set_partitions,
+    parse_subscribe,
+)
+from kgroups.core.planning.leaders import LIBRARIES
+from kgroups.core.planning.patterns import matching_topics
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    MemberProtocol,
+    PartitionLog,
+    Topic,
+)
+
+_T = TypeVar("_T")
+
+SCHEMA: Final = "kgroups.scenario/1"
+
+TOPIC_KEYS: Final = ("partitions", "racks", "lag", "topic_id")
+GROUP_KEYS: Final = ("assignor", "protocol", "client", "members", "changes")
+MEMBER_KEYS: Final = ("client_id", "instance_id", "host", "rack", "topics", "pattern", "owned")
+CHANGE_KEYS: Final = (
+    "add_members",
+    "remove_member",
+    "drop_host",
+    "set_partitions",
+    "add_topic",
+    "subscribe",
+    "pattern",
+)
+DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "consumer": "uniform"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What a scenario file says.
+
+    Args:
+        changes: group to what happens to it, in order.
+        leaders: group to the client library of its leader, where the file says it.
+    """
+
+    snapshot: ClusterSnapshot
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    leaders: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_scenario(document: Document) -> bool:
+    """Whether a file means to be a scenario: it says so, or is not a document with items."""
+    value = document.value
+    if not isinstance(value, dict):
+        return False
+    schema = value.get("schema")
+    if isinstance(schema, str):
+        return schema.startswith("kgroups.scenario")
+    return "items" not in value and ("topics" in value or "groups" in value)
+
+
+def parse_scenario(document: Document) -> Scenario:
+    """The scenario in a parsed file.
+
+    Raises:
+        UsageError: something in it is wrong; names file, line and what is accepted.
+    """
+    root = document.root.fields(("topics", "groups"), ("schema",))
+    root.optional("schema", lambda cursor: cursor.text((SCHEMA,)))
+    topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
+    groups: list[Group] = []
+    changes: dict[str, tuple[Change, ...]] = {}
+    leaders: dict[str, str] = {}
+    for name, cursor in root["groups"].entries():
+        fields = cursor.fields(("members",), GROUP_KEYS)
+        group = _group(name, cursor, topics)
+        groups.append(group)
+        ids = frozenset(member.member_id for member in group.members or ())
+        changes[name] = _changes(fields["changes"], ids) if "changes" in fields.values else ()
+        client = fields.optional("client", lambda c: c.text(LIBRARIES))
+        if client is not None:
+            leaders[name] = client
+    ordered = tuple(sorted(groups, key=lambda group: group.group))
+    return Scenario(ClusterSnapshot(0, ordered, topics), changes, leaders)
+
+
+def _topic(name: str, cursor: Cursor) -> Topic:
+    """A topic: its number of partitions, or a mapping that has more."""
+    if not isinstance(cursor.value, dict):
+        count = cursor.integer(0, MAX_PARTITIONS)
+        return Topic(name, {number: PartitionLog() for number in range(count)})
+    fields = cursor.fields(("partitions",), TOPIC_KEYS)
+    count = fields["partitions"].integer(0, MAX_PARTITIONS)
+    racks = fields.optional("racks", lambda c: [_racks(each) for each in c.items()]) or []
+    lags = fields.optional("lag", lambda c: _lags(c, count)) or [None] * count
+    if racks and len(racks) != count:
+        fields["racks"].fail(f"{len(racks)} entries for {count} partitions")
+    return Topic(
+        name,
+        {
+            number: PartitionLog(
+                log_start_offset=None if lags[number] is None else 0,
+                log_end_offset=lags[number],
+                racks=racks[number] if racks else (),
+            )
+            for number in range(count)
+        },
+        topic_id=fields.optional("topic_id", Cursor.text),
+    )
+
+
+def _racks(cursor: Cursor) -> tuple[str | None, ...]:
+    return tuple(None if each.value is None else each.text() for each in cursor.items())
+
+
+def _lags(cursor: Cursor, count: int) -> list[int | None]:
+    """Records to be read in each partition: one number for all, or a list."""
+    if not isinstance(cursor.value, list):
+        return [cursor.integer(0)] * count
+    lags = [None if each.value is None else each.integer(0) for each in cursor.items()]
+    if len(lags) != count:
+        cursor.fail(f"{len(lags)} numbers for {count} partitions")
+    return lags
+
+
+def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
+    fields = cursor.fields(("members",), GROUP_KEYS)
+
+    def read_protocol(value: Cursor) -> MemberProtocol:
+        return cast(MemberProtocol, value.text(get_args(MemberProtocol)))
+
+    protocol = fields.optional("protocol", read_protocol) or "classic"
+    members: list[Member] = []
+    owners: dict[tuple[str, int], str] = {}
+    instances: dict[str, str] = {}
+    for member_id, entry in fields["members"].entries():
+        member = _member(member_id, entry, topics, protocol)
+        _claim(member, entry, owners)
+        if member.instance_id is not None:
+            taken = instances.setdefault(member.instance_id, member_id)
+            if taken != member_id:
+                entry.fail(f"the instance id `{member.instance_id}` is that of `{taken}` too")
+        members.append(member)
+    read = {topic for member in members for topic in member.subscription or ()}
+    offsets = {
+        topic: {
+            number: CommittedOffset(0)
+            for number, log in topics[topic].partitions.items()
+            if log.log_end_offset is not None
+        }
+        for topic in read
+    }
+    return Group(
+        group=name,
+        type=protocol,
+        state="Stable" if members else "Empty",
+        protocol_type="consumer",
+        assignor=fields.optional("assignor", Cursor.text) or DEFAULT_ASSIGNORS[protocol],
+        group_epoch=1 if protocol == "consumer" else None,
+        target_epoch=1 if protocol == "consumer" else None,
+        members=tuple(members),
+        offsets={topic: commits for topic, commits in offsets.items() if commits},
+    )
+
+
+def _member(
+    member_id: str, cursor: Cursor, topics: Mapping[str, Topic], protocol: MemberProtocol
+) -> Member:
+    fields = cursor.fields((), MEMBER_KEYS)
+    if "topics" not in fields.values and "pattern" not in fields.values:
+        cursor.fail("it reads nothing: `topics` or `pattern` is missing", hint=_one_of(MEMBER_KEYS))
+    named = fields.optional("topics", lambda c: _subscription(c, topics)) or ()
+    pattern = fields.optional("pattern", lambda c: _pattern(c, protocol, topics))
+    matched = matching_topics(topics, pattern.pattern, pattern.dialect) if pattern else ()
+    owned = fields.optional("owned", lambda c: _owned(c, topics)) or {}
+    return Member(
+        member_id=member_id,
+        client_id=fields.optional("client_id", Cursor.text) or member_id,
+        host=fields.optional("host", Cursor.text) or "",
+        instance_id=fields.optional("instance_id", Cursor.text),
+        member_protocol=protocol,
+        subscription=tuple(dict.fromkeys((*named, *matched))),
+        subscription_regex=pattern.pattern if pattern and pattern.dialect == "re2" else None,
+        assignment=owned,
+        target_assignment=owned if protocol == "consumer" else None,
+        rack=fields.optional("rack", Cursor.text),
+    )
+
+
+def _subscription(cursor: Cursor, topics: Mapping[str, Topic]) -> tuple[str, ...]:
+    return tuple(_known_topic(each, each.text(), topics) for each in cursor.items())
+
+
+def _known_topic(cursor: Cursor, name: str, topics: Mapping[str, Topic]) -> str:
+    if name not in topics:
+        cursor.fail(f"there is no topic `{name}`", hint=_one_of(topics, "topics"))
+    return name
+
+
+def _pattern(cursor: Cursor, protocol: MemberProtocol, topics: Mapping[str, Topic]) -> Pattern:
+    default: Dialect = "re2" if protocol == "consumer" else "java"
+    pattern = _spelled(cursor, lambda text: parse_pattern(text, default))
+    _spelled(cursor, lambda _: matching_topics(topics, pattern.pattern, pattern.dialect))
+    return pattern
+
+
+def _owned(cursor: Cursor, topics: Mapping[str, Topic]) -> dict[str, tuple[int, ...]]:
+    owned: dict[str, tuple[int, ...]] = {}
+    for topic, numbers in cursor.entries():
+        count = len(topics[_known_topic(numbers, topic, topics)].partitions)
+        found: list[int] = []
+        for entry in numbers.items():
+            number = entry.integer(0)
+            if number >= count:
+                entry.fail(
+                    f"there is no partition {topic}-{number}",
+                    hint=f"`{topic}` has {count} partitions, numbered from 0",
+                )
+            found.append(number)
+        owned[topic] = tuple(found)
+    return owned
+
+
+def _claim(member: Member, cursor: Cursor, owners: dict[tuple[str, int], str]) -> None:
+    for topic, numbers in (member.assignment or {}).items():
+        for number in numbers:
+            if (topic, number) in owners:
+                cursor.fail(f"{topic}-{number} is owned by `{owners[topic, number]}` already")
+            owners[topic, number] = member.member_id
+
+
+def _changes(cursor: Cursor, present: frozenset[str]) -> tuple[Change, ...]:
+    parsers: Mapping[str, Callable[[str], Change]] = {
+        "add_members": parse_add_members,
+        "remove_member": lambda text: parse_remove_member(text, present),
+        "drop_host": DropHost,
+        "set_partitions": parse_set_partitions,
+        "add_topic": parse_add_topic,
+        "subscribe": parse_subscribe,
+        "pattern": lambda text: parse_pattern(text, DIALECTS[0]),
+    }
+    found: list[Change] = []
+    for entry in cursor.items():
+        fields = entry.fields((), CHANGE_KEYS)
+        if len(fields.values) != 1:
+            entry.fail(
+                f"expected one change, found {len(fields.values)}", hint=_one_of(CHANGE_KEYS)
+            )
+        found += [_spelled(fields[key], parsers[key]) for key in fields.values]
+    return tuple(found)
+
+
+def _spelled(cursor: Cursor, parse: Callable[[str], _T]) -> _T:
+    """A text of the command line's own spelling, its complaint placed in the file."""
+    text = str(cursor.value) if isinstance(cursor.value, int) else cursor.text()
+    try:
+        return parse(text)
+    except UsageError as error:
+        cursor.fail(error.message, hint=error.hint)
+
+
+def _one_of(names: Iterable[str], what: str = "accepted keys") -> str:
+    return f"{what}: " + ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,83 @@
+"""`kgroups plan` with assignors of the user's own that misbehave, and the fleet's report."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.assignors import user_defined
+from kgroups.core.snapshot import Group
+from kgroups.core.snapshot_file import write_snapshot
+from tests.cli import clusters
+from tests.cli.process import finish
+from tests.cli.runner import check_document, run
+
+MISBEHAVING = {
+    "Raises": ("`raises` raised ValueError: no way",),
+    "Hangs": ("`hangs` took longer than 300 ms",),
+    "Unknown": ("`unknown`", "`nobody`"),
+    "TwiceToOne": ("`twice-to-one`", "orders-0 twice"),
+    "TwiceToTwo": ("`twice-to-two`", "orders-0", "`app-1`", "`app-2`"),
+    "NoSuchPartition": ("`no-such-partition`", "orders-99, which does not exist"),
+    "Nonsense": ("`nonsense` returned int",),
+}
+
+
+@pytest.fixture
+def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits ten seconds for an assignor that hangs."""
+    guarded = user_defined.GuardedAssignor.__init__
+    monkeypatch.setattr(guarded, "__defaults__", (300,))
+    monkeypatch.setattr(user_defined.load_assignor, "__kwdefaults__", {"limit_ms": 300})
+
+
+@pytest.mark.usefixtures("files", "_short_limit")
+@pytest.mark.parametrize("name", MISBEHAVING)
+def test_an_assignor_that_misbehaves_is_named(name: str) -> None:
+    """Exit code 1, one clear sentence, and no traceback unless it is asked for."""
+    line = ("plan", "orders-app", "--from", "scenario.yaml", "--assignor", f"own_assignors:{name}")
+    outcome = run(*line)
+    assert outcome.exit_code == 1
+    for part in MISBEHAVING[name]:
+        assert part in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert "hint:" in outcome.stderr
+    assert "Traceback" in run(*line, "--verbose").stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_verbose_shows_where_it_raised() -> None:
+    """The traceback goes down to the line of the user's own file."""
+    outcome = run("plan", "orders-app", "--from", "scenario.yaml", "--verbose",
+                  "--assignor", "own_assignors:Raises")  # fmt: skip
+    assert 'raise ValueError("no way")' in outcome.stderr
+    assert "own_assignors.py" in outcome.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("files")
+def test_the_fleet_is_planned_inside_spark() -> None:
+    """Every group of the file, lag before and after, with the assignors that it uses."""
+    line = "plan --all-groups --report --by group --from shop.json -o json"
+    code, stdout, stderr = finish(*line.split())
+    assert code in (0, 1), stderr
+    document: dict[str, Any] = json.loads(stdout)
+    check_document(document)
+    assert document["schema"] == "kgroups.lag.report/1"
+    rows = {(item["group"], item["assignor"]) for item in document["items"]}
+    assert ("billing", "range") in rows
+    assert all("planned_lag" in item for item in document["items"])
+
+
+def test_groups_that_have_no_plans(files: Path) -> None:
+    """With --all-groups a share group is left out with a note; by its name it is refused."""
+    shop = clusters.shop()
+    share = Group("fans", "share", "Stable", members=())
+    write_snapshot(replace(shop, groups=(*shop.groups, share)), files / "mixed.json")
+    everything = run("plan", "--all-groups", "--from", "mixed.json", "-o", "json")
+    assert everything.exit_code == 0
+    assert "fans" not in {item["group"] for item in everything.document["items"]}
+    assert "left out: `fans` is a share group" in everything.stderr
+    assert run("plan", "fans", "--from", "mixed.json").exit_code == 4

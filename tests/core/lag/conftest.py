@@ -1,5 +1,0 @@
-"""Fixtures of the lag tests."""
-
-from tests.spark import spark
-
-__all__ = ["spark"]

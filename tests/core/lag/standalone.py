@@ -1,0 +1,100 @@
+"""Spark's own servers on loopback: a standalone master with workers, and a Connect server."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pyspark
+
+HOME = Path(str(pyspark.__file__)).parent
+DEADLINE_S = 90.0
+
+
+def free_port() -> int:
+    """A port that nothing listens on now."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+@contextmanager
+def _server(name: str, command: Sequence[str], folder: Path, ready: str) -> Iterator[str]:
+    """A server in the foreground until the block ends; gives the part of its log that matched.
+
+    Raises:
+        AssertionError: it ended or was not ready in time; its log is in the message.
+    """
+    log = folder / f"{name}.log"
+    environment = os.environ | {
+        "SPARK_NO_DAEMONIZE": "1",
+        "SPARK_DAEMON_MEMORY": "512m",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOG_DIR": str(folder),
+        "SPARK_LOCAL_DIRS": str(folder),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=folder
+        )
+    try:
+        yield _wait_for(process, log, ready)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(process: "subprocess.Popen[bytes]", log: Path, ready: str) -> str:
+    """The first group of `ready` in the log, waited for."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        text = log.read_text(errors="replace")
+        if found := re.search(ready, text):
+            return found[1]
+        assert process.poll() is None, f"{log.name} ended:\n{text}"
+        time.sleep(0.1)
+    raise AssertionError(f"not ready after {DEADLINE_S} s:\n{log.read_text(errors='replace')}")
+
+
+@contextmanager
+def standalone(folder: Path, workers: int = 2) -> Iterator[str]:
+    """A standalone master with workers of one core each; gives its `spark://` address."""
+    spark_class = str(HOME / "bin" / "spark-class")
+    deploy = "org.apache.spark.deploy"
+    with ExitStack() as stack:
+        command = [spark_class, f"{deploy}.master.Master", "--host", "127.0.0.1"]
+        command += ["--port", "0", "--webui-port", "0"]
+        ready = r"Starting Spark master at (spark://127\.0\.0\.1:\d+)"
+        master = stack.enter_context(_server("master", command, folder, ready))
+        for number in range(workers):
+            command = [spark_class, f"{deploy}.worker.Worker", "--host", "127.0.0.1"]
+            command += ["--webui-port", "0", "--cores", "1", "--memory", "512m"]
+            command += ["--work-dir", str(folder / f"work-{number}"), master]
+            ready = r"Successfully registered with master (\S+)"
+            stack.enter_context(_server(f"worker-{number}", command, folder, ready))
+        yield master
+
+
+@contextmanager
+def connect_server(folder: Path) -> Iterator[str]:
+    """A Spark Connect server; gives its `sc://` address."""
+    port = free_port()
+    command = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
+    command += ["--driver-memory", "512m", "--conf", "spark.ui.enabled=false"]
+    command += ["--conf", f"spark.connect.grpc.binding.port={port}"]
+    command += ["--conf", "spark.connect.grpc.binding.address=127.0.0.1"]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    command += ["spark-internal"]
+    with _server("connect", command, folder, r"Spark Connect server started at: (\S+)"):
+        yield f"sc://127.0.0.1:{port}"

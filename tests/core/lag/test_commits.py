@@ -1,0 +1,165 @@
+"""Records of `__consumer_offsets` through the Spark data source, from a log in memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.coordinator import records as r
+from kgroups.core.coordinator.record_codec import encode_key, encode_value
+from kgroups.core.lag.commits import COMMITS, parse_record, read_commits
+from kgroups.core.lag.history_report import lag_history
+from kgroups.core.lag.report import LagQuery
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
+
+pytestmark = pytest.mark.spark
+
+MINUTE_MS = 60_000
+NOW_MS = 1_760_000_000_000
+
+
+class Slice(NamedTuple):
+    """One partition of the log in memory."""
+
+    partition: int
+
+
+class Raw(NamedTuple):
+    """A record as bytes."""
+
+    offset: int
+    timestamp_ms: int | None
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True)
+class LogInMemory:
+    """A commit log that is only data, so that it can travel to Spark's workers."""
+
+    partitions: dict[int, list[Raw]]
+
+    def slices(self) -> Sequence[Slice]:
+        """One slice a partition."""
+        return [Slice(number) for number in self.partitions]
+
+    def read(self, part: Slice) -> Iterator[Sequence[Raw]]:
+        """Two records at a time."""
+        records = self.partitions[part.partition]
+        for start in range(0, len(records), 2):
+            yield records[start : start + 2]
+
+
+def commit(place: int, at_ms: int, group: str, offset: int | None, partition: int = 0) -> Raw:
+    """A commit's record, or its tombstone."""
+    key = r.OffsetCommitKey(group, "t", partition)
+    value = None
+    if offset is not None:
+        value = r.OffsetCommitValue(offset, leader_epoch=3, commit_timestamp_ms=at_ms)
+    record = r.Record(key, value)
+    return Raw(place, at_ms, encode_key(key), encode_value(record))
+
+
+def test_records_by_kind() -> None:
+    """A commit, a tombstone, a group's record, an unknown kind, and three kinds of rubbish."""
+    good = commit(5, 99, "g", 7)
+    assert good.value is not None
+    group_key = encode_key(r.GroupMetadataKey("g"))
+    cases = [
+        (good, (5, 99, "commit", "g", "t", 0, 7, 3, 99, None)),
+        (commit(6, 98, "g", None), (6, 98, "tombstone", "g", "t", 0, None, None, None, None)),
+        (Raw(7, 97, group_key, None), (7, 97, "other", *[None] * 7)),
+        (Raw(8, 96, b"\x7f\x00", b"?"), (8, 96, "other", *[None] * 7)),
+    ]
+    for raw, expected in cases:
+        assert parse_record(raw) == expected
+    for rubbish in (
+        Raw(1, 1, None, b"value"),
+        Raw(1, 1, good.key, good.value[:5]),
+        Raw(1, 1, good.key and good.key[:-2], good.value),
+    ):
+        parsed = parse_record(rubbish)
+        assert parsed[2] == "broken"
+        assert parsed[-1]
+
+
+def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:
+    """Every record of every partition of the log, once, with its place."""
+    log = LogInMemory(
+        {
+            3: [commit(i, i, "g", i) for i in range(5)],
+            9: [commit(40, 1, "h", 1), Raw(41, 2, None, None)],
+        }
+    )
+    frame = read_commits(spark, log)
+    assert frame.schema == COMMITS
+    rows = {(row["log_partition"], row["log_offset"], row["kind"]) for row in frame.collect()}
+    assert rows == {(3, i, "commit") for i in range(5)} | {(9, 40, "commit"), (9, 41, "broken")}
+    assert read_commits(spark, LogInMemory({})).collect() == []
+
+
+def fleet_now(commits: dict[str, int], end: int) -> ClusterSnapshot:
+    """Groups as they are now, on one topic of one partition."""
+    return ClusterSnapshot(
+        captured_at_ms=NOW_MS,
+        groups=tuple(
+            Group(name, "classic", "Empty", offsets={"t": {0: CommittedOffset(offset)}})
+            for name, offset in sorted(commits.items())
+        ),
+        topics={"t": Topic("t", {0: PartitionLog(0, end, leader=1)})},
+        cluster_id="c1",
+    )
+
+
+def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
+    """Commit times decide: no commits for longer than they went on, or the same one on and on."""
+    records: list[Raw] = []
+    for minute in range(20):
+        at_ms = NOW_MS - (60 - minute) * MINUTE_MS
+        records.append(commit(len(records), at_ms, "stopped", 100 * minute))
+    for minute in range(60):
+        at_ms = NOW_MS - (60 - minute) * MINUTE_MS + 1
+        records.append(commit(len(records), at_ms, "stands still", 500))
+        records.append(commit(len(records), at_ms, "keeps up", 100 * minute))
+        records.append(commit(len(records), at_ms, "rewound", 3_000 if minute < 55 else minute))
+    records.append(Raw(len(records), NOW_MS, b"", None))
+    latest = {"stopped": 1_900, "stands still": 500, "keeps up": 5_900, "rewound": 59}
+    report = lag_history(
+        fleet_now(latest, 5_900),
+        LogInMemory({0: records}),
+        LagQuery(by="group"),
+        since_ms=NOW_MS - 120 * MINUTE_MS,
+        until_ms=NOW_MS,
+        session=spark,
+    )
+    rows = {row["group"]: row for row in report.items}
+    said = {name: (row["lag"], row["verdict"], row["commits"]) for name, row in rows.items()}
+    assert said == {
+        "stopped": (4_000, "STOP", 20),
+        "stands still": (5_400, "STALL", 60),
+        "keeps up": (0, "OK", 60),
+        "rewound": (5_841, "REWIND", 60),
+    }
+    assert rows["stopped"]["commit_age_seconds"] == pytest.approx(41 * 60)
+    assert rows["keeps up"]["commit_age_seconds"] == pytest.approx(60, abs=1)
+    assert rows["keeps up"]["rate_out"] == pytest.approx(100 / 60, rel=0.05)
+    assert all(row["rate_in"] is None for row in rows.values())
+    assert report.summary["records"] == {"commit": 200, "tombstone": 0, "other": 0, "broken": 1}
+    (error,) = report.errors
+    assert error.target == "__consumer_offsets-0 offset 200"
+
+
+def test_history_leaves_out_what_is_before_the_window(spark: SparkSession) -> None:
+    """Only commits of the window count."""
+    times = [NOW_MS - 90 * MINUTE_MS, NOW_MS - 10 * MINUTE_MS, NOW_MS - 5 * MINUTE_MS]
+    log = LogInMemory({0: [commit(i, at_ms, "g", i) for i, at_ms in enumerate(times)]})
+    report = lag_history(
+        fleet_now({"g": 2}, 10),
+        log,
+        since_ms=NOW_MS - 60 * MINUTE_MS,
+        until_ms=NOW_MS,
+        session=spark,
+    )
+    assert [row["commits"] for row in report.items] == [2]

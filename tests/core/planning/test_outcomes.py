@@ -1,0 +1,82 @@
+"""Whatever id a newcomer draws, what then happens was among the outcomes."""
+
+import random
+import uuid
+
+import pytest
+
+from kgroups.core.planning.changes import AddMembers
+from kgroups.core.planning.joiners import consumer_id
+from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from tests.core.planning.groups import group_of, member, topics_of
+
+STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server range")
+TRIES = 12
+
+
+def random_group(dice: random.Random, strategy: str) -> tuple[ClusterSnapshot, Group]:
+    """A settled group of two to five members with ids as real ones have them."""
+    server = strategy in ("uniform", "server range")
+    counts = {name: dice.randint(1, 7) for name in dice.sample(("t", "u", "v"), dice.randint(1, 3))}
+    ids = sorted(_new_id(dice, server) for _ in range(dice.randint(2, 5)))
+    held: dict[str, dict[str, list[int]]] = {one: {} for one in ids}
+    for topic, count in counts.items():
+        for number in range(count):
+            held[dice.choice(ids)].setdefault(topic, []).append(number)
+    members = [
+        member(one, held[one], topics=sorted(counts), protocol="consumer" if server else "classic")
+        for one in ids
+    ]
+    group = group_of(
+        *members,
+        assignor=strategy.removeprefix("server "),
+        kind="consumer" if server else "classic",
+    )
+    topics = {
+        name: Topic(name, topic.partitions, _new_id(dice, True))
+        for name, topic in topics_of(counts).items()
+    }
+    return ClusterSnapshot(0, (group,), topics), group
+
+
+def _new_id(dice: random.Random, server: bool) -> str:
+    drawn = uuid.UUID(int=dice.getrandbits(128), version=4)
+    return consumer_id(drawn) if server else f"app-{drawn}"
+
+
+def shares_of(plan: Plan, newcomer: str) -> frozenset[tuple[str, str, int]]:
+    """Who gets what, the newcomer under one name."""
+    return frozenset(
+        ("new" if m.member_id == newcomer else m.member_id, topic, number)
+        for m in plan.members
+        for topic, numbers in m.assignment.items()
+        for number in numbers
+    )
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_newcomer_ends_in_the_set(strategy: str) -> None:
+    """The plan is made without the id, then with it: the second is one of the first's outcomes."""
+    dice = random.Random(f"outcomes of {strategy}")
+    undecided = 0
+    for _ in range(TRIES):
+        cluster, group = random_group(dice, strategy)
+        before = plan_group(cluster, group, [AddMembers()], leader="java")
+        named = {
+            frozenset(
+                ("new" if who == "app-new-1" else who, topic, number)
+                for who, held in outcome.settled.shares.items()
+                for topic, numbers in held.items()
+                for number in numbers
+            )
+            for outcome in before.outcomes.each
+        }
+        undecided += len(named) > 1
+        for _ in range(TRIES):
+            drawn = _new_id(dice, group.type == "consumer")
+            known = plan_group(cluster, group, [AddMembers(member_id=drawn)], leader="java")
+            assert shares_of(known, drawn) in named or not before.outcomes.complete
+            assert known.confidence == "exact"
+    # A newcomer of a sticky group gets what others have too much, whatever its id.
+    assert undecided or "sticky" in strategy

@@ -1,0 +1,50 @@
+"""House rules that a linter does not know: sizes of files and functions, import contracts."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("assignors", "core", "cli")
+MAX_FILE_LINES = 450
+MAX_FUNCTION_LINES = 75
+
+
+def product_files() -> Iterator[Path]:
+    """Every module of the product."""
+    for top in PRODUCT:
+        yield from sorted((ROOT / top).rglob("*.py"))
+
+
+def test_files_stay_small() -> None:
+    """A file that outgrows its room is divided."""
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in product_files()
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
+    }
+    assert long == {}
+
+
+def test_functions_stay_small() -> None:
+    """A function that does two things is two functions."""
+    long = {
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": length
+        for path in product_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        # A command's options are its signature, however many: the body counts.
+        if (length := (node.end_lineno or 0) - node.body[0].lineno + 1) > MAX_FUNCTION_LINES
+    }
+    assert long == {}
+
+
+def test_imports_point_one_way() -> None:
+    """assignors <- core <- cli, and the walls between the rooms of core."""
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout

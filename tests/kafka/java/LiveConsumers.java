@@ -1,0 +1,134 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
+ * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2)},
+ * {"op": "close", "name"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned", or {"error"}.
+ */
+public final class LiveConsumers {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Map<String, Member> MEMBERS = new ConcurrentHashMap<>();
+
+    /** One consumer and the thread that polls it. */
+    private static final class Member implements Runnable {
+        private final KafkaConsumer<byte[], byte[]> consumer;
+        private final Thread thread;
+        private volatile List<TopicPartition> owned = List.of();
+        private volatile boolean stopped;
+        private volatile Throwable failure;
+
+        private Member(JsonNode asked) {
+            Properties config = new Properties();
+            asked.get("config").fields().forEachRemaining(each -> config.put(each.getKey(), each.getValue().asText()));
+            consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            if (asked.has("regex")) {
+                consumer.subscribe(new SubscriptionPattern(asked.get("regex").asText()));
+            } else if (asked.has("pattern")) {
+                consumer.subscribe(Pattern.compile(asked.get("pattern").asText()));
+            } else {
+                List<String> topics = new ArrayList<>();
+                asked.get("topics").forEach(topic -> topics.add(topic.asText()));
+                consumer.subscribe(topics);
+            }
+            thread = new Thread(this, asked.get("name").asText());
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        @Override
+        public void run() {
+            try {
+                while (!stopped) {
+                    consumer.poll(Duration.ofMillis(50));
+                    owned = new ArrayList<>(consumer.assignment());
+                }
+            } catch (WakeupException woken) {
+                // told to stop
+            } catch (Throwable thrown) {
+                failure = thrown;
+            } finally {
+                consumer.close();
+            }
+        }
+
+        private void close() throws Exception {
+            stopped = true;
+            consumer.wakeup();
+            thread.join(30_000);
+            if (failure != null) {
+                throw new IllegalStateException(failure);
+            }
+        }
+    }
+
+    private LiveConsumers() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        PrintStream answers = System.out;
+        BufferedReader asked = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = asked.readLine(); line != null; line = asked.readLine()) {
+            JsonNode request = JSON.readTree(line);
+            new Thread(() -> reply(request, answers)).start();
+        }
+        System.exit(0);
+    }
+
+    private static void reply(JsonNode request, PrintStream answers) {
+        ObjectNode answer = JSON.createObjectNode();
+        answer.set("number", request.get("number"));
+        try {
+            act(request, answer);
+            answer.put("ok", true);
+        } catch (Throwable thrown) {
+            answer.put("error", thrown.toString());
+        }
+        synchronized (answers) {
+            answers.println(answer);
+            answers.flush();
+        }
+    }
+
+    private static void act(JsonNode request, ObjectNode answer) throws Exception {
+        switch (request.get("op").asText()) {
+            case "open" -> MEMBERS.put(request.get("name").asText(), new Member(request));
+            case "close" -> MEMBERS.remove(request.get("name").asText()).close();
+            case "owned" -> answer.set("owned", owned(request.get("names")));
+            default -> throw new IllegalArgumentException("unknown op");
+        }
+    }
+
+    private static ObjectNode owned(JsonNode names) {
+        ObjectNode found = JSON.createObjectNode();
+        for (JsonNode name : names) {
+            Member member = MEMBERS.get(name.asText());
+            if (member.failure != null) {
+                throw new IllegalStateException(name.asText() + ": " + member.failure);
+            }
+            ArrayNode rows = found.putArray(name.asText());
+            member.owned.forEach(each -> rows.addArray().add(each.topic()).add(each.partition()));
+        }
+        return found;
+    }
+}

@@ -1,0 +1,176 @@
+"""Captures of a real broker, driven at known rates, and the report over them."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import read_settings
+from kgroups.core.lag.collected import collect
+from tests.cli.process import finish
+from tests.cli.runner import check_document
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.workload import commit_offsets, create_topics, produce
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+TOPIC = "driven"
+GROUPS = ("driven-keeps-up", "driven-slow", "driven-stopped")
+BEATS = 30
+BEAT_S = 1.0
+PER_BEAT, SLOW_PER_BEAT = 200, 50
+STOPS_AFTER = 10
+
+
+def drive(bootstrap: str, folder: Path) -> dict[str, float]:
+    """Half a minute of records and commits, a capture every other beat.
+
+    Returns:
+        Seconds that it took, and seconds between the stopped group's last commit and the end.
+    """
+    create_topics(bootstrap, {TOPIC: 1})
+    cell = (TOPIC, 0)
+    begun = stopped = time.monotonic()
+    settings = read_settings(bootstrap, None)
+    with ClusterAdmin(settings) as admin:
+        for beat in range(1, BEATS + 1):
+            produce(bootstrap, {cell: PER_BEAT})
+            end = beat * PER_BEAT
+            commits = {"driven-keeps-up": {cell: end}, "driven-slow": {cell: beat * SLOW_PER_BEAT}}
+            if beat <= STOPS_AFTER:
+                commits["driven-stopped"] = {cell: end}
+                stopped = time.monotonic()
+            commit_offsets(bootstrap, commits)
+            if beat % 2 == 0:
+                (capture,) = collect(lambda: admin.snapshot(GROUPS), folder)
+                assert capture.error is None
+            # The rate is the point: records must come at a pace of wall-clock time.
+            threading.Event().wait(max(begun + beat * BEAT_S - time.monotonic(), 0))
+    ended = time.monotonic()
+    return {"all": ended - begun, "since_stopped": ended - stopped}
+
+
+def test_rates_lag_in_seconds_and_verdicts(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """Within a quarter of what was driven, and each group called by its name."""
+    took = drive(kafka.bootstrap, tmp_path)
+    code, stdout, stderr = finish(
+        "lag", "report", "--captures", str(tmp_path), "--over", "2m", "-o", "json"
+    )
+    assert code == 0, stderr
+    document: dict[str, Any] = json.loads(stdout)
+    check_document(document)
+    rows = {row["group"]: row for row in document["items"]}
+    assert set(rows) == set(GROUPS)
+    per_second = BEATS / took["all"]
+    for row in rows.values():
+        assert row["rate_in"] == pytest.approx(PER_BEAT * per_second, rel=0.25)
+    keeps_up, slow, stopped = (rows[name] for name in GROUPS)
+    assert keeps_up["lag"] == 0
+    assert keeps_up["rate_out"] == pytest.approx(PER_BEAT * per_second, rel=0.25)
+    assert (keeps_up["verdict"], keeps_up["lag_seconds_method"]) == ("OK", "at_head")
+    assert slow["lag"] == BEATS * (PER_BEAT - SLOW_PER_BEAT)
+    assert slow["rate_out"] == pytest.approx(SLOW_PER_BEAT * per_second, rel=0.25)
+    assert (slow["verdict"], slow["trend"]) == ("WARN", "growing")
+    # It stands where the log ended a quarter of the time ago.
+    assert slow["lag_seconds"] == pytest.approx(took["all"] * 0.75, abs=4)
+    assert slow["lag_seconds_method"] == "interpolated"
+    assert slow["catch_up_seconds"] is None
+    assert stopped["lag"] == (BEATS - STOPS_AFTER) * PER_BEAT
+    assert (stopped["verdict"], stopped["verdict_rule"]) == ("STOP", "commits_stopped")
+    assert stopped["lag_seconds"] == pytest.approx(took["since_stopped"], abs=4)
+
+
+def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """Two captures a second apart, merged into one file, each in its envelope."""
+    create_topics(kafka.bootstrap, {"collected": 2})
+    commit_offsets(kafka.bootstrap, {"collected": {("collected", 0): 0, ("collected", 1): 0}})
+    folder, broker = str(tmp_path / "captures"), ("-b", kafka.bootstrap, "-o", "json")
+    code, stdout, stderr = finish(
+        "lag", "collect", folder, "--every", "1s", "--count", "2", *broker
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    assert document["summary"] == {"done": 2, "failed": 0}
+    assert all(item["partitions"] >= 2 for item in document["items"])
+    code, stdout, _ = finish("lag", "compact", folder, "--today", "-o", "json")
+    assert code == 0
+    document = json.loads(stdout)
+    check_document(document)
+    assert document["summary"]["files"] == 6
+    assert len(document["items"]) == 3
+
+
+def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
+    """Each capture fails and is told; the exit code is that of an unreachable cluster."""
+    code, stdout, stderr = finish(
+        *("lag", "collect", str(tmp_path), "--count", "2", "-o", "json"),
+        *("-b", "127.0.0.1:1", "--timeout", "2s"),
+    )
+    assert code == 3
+    document = json.loads(stdout)
+    check_document(document)
+    assert [item["result"] for item in document["items"]] == ["failed", "failed"]
+    assert "127.0.0.1:1" in document["errors"][0]["message"]
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "named"),
+    [
+        (["--over", "1h"], 2, "need `--captures DIR`"),
+        (["--captures", "nowhere"], 5, "no folder `nowhere`"),
+        (["--captures", ".", "--over", "1x"], 2, "`1x` is not a length of time"),
+        (["--captures", ".", "--since", "yesterday"], 2, "`yesterday` is not a time"),
+        (["--captures", ".", "--since", "2026-01-02", "--until", "2026-01-01"], 2, "is empty"),
+        (["--captures", ".", "--since", "2026-01-02", "--over", "1h"], 2, "exclude each other"),
+        (["--captures", ".", "--over", "1h"], 5, "no captures in the window"),
+        (["--captures", ".", "--assignor", "range"], 2, "planned assignments"),
+    ],
+)
+def test_bad_windows_end_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], code: int, named: str
+) -> None:
+    """One sentence, before Spark is started."""
+    monkeypatch.chdir(tmp_path)
+    found, stdout, stderr = finish("lag", "report", *args)
+    assert (found, stdout) == (code, "")
+    assert named in stderr
+    assert "Traceback" not in stderr
+
+
+def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
+    """Every commit of two groups, with its age, out of a broker that nobody collected."""
+    create_topics(kafka.bootstrap, {"remembered": 2})
+    produce(kafka.bootstrap, {("remembered", 0): 50, ("remembered", 1): 50})
+    for offset in (1, 2, 3, 40):
+        commits = {("remembered", 0): offset, ("remembered", 1): 50}
+        commit_offsets(kafka.bootstrap, {"remembers": commits, "remembers too": commits})
+    code, stdout, stderr = finish(
+        *("lag", "history", "--by", "partition", "--over", "1h", "-o", "json"),
+        *("--where", "group like 'remembers%'", "-b", kafka.bootstrap),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    rows = {(r["group"], r["partition"]): r for r in document["items"]}
+    assert set(rows) == {(g, p) for g in ("remembers", "remembers too") for p in (0, 1)}
+    for (_, partition), row in rows.items():
+        assert row["commits"] == 4
+        assert row["lag"] == (10 if partition == 0 else 0)
+        assert 0 <= row["commit_age_seconds"] < 120
+    records = document["summary"]["records"]
+    assert records["commit"] >= 16
+    assert records["broken"] == 0
+
+
+def test_history_of_a_cluster_that_is_not_there() -> None:
+    """One sentence with the address, before Spark is started."""
+    code, stdout, stderr = finish("lag", "history", "-b", "127.0.0.1:1", "--timeout", "2s")
+    assert (code, stdout) == (3, "")
+    assert "127.0.0.1:1" in stderr
+    assert "starting Spark" not in stderr

@@ -1,0 +1,104 @@
+"""Kafka's own scenarios for these tools, told as data, against ours."""
+
+import shlex
+import time
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
+from tests.cli.process import finish
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.vanished import commit_to_vanished_topic
+from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.official.running import run_ours
+from tests.official.scenarios import SCENARIOS, Scenario
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.suite}: {s.what}")
+def test_scenario(full: KafkaCluster, scenario: Scenario) -> None:
+    """Rows, words on stderr, exit code, and the commits that are left."""
+    if scenario.before:
+        with ClusterAdmin(ClientSettings(full.bootstrap)) as admin:
+            admin.delete_groups(list(scenario.before))
+        commit_offsets(full.bootstrap, {k: v for k, v in scenario.before.items() if v})
+    address = ["--bootstrap-server", full.bootstrap]
+    told = run_ours([*("official", *address), *shlex.split(scenario.line)])
+    lines = [" ".join(line.split()) for line in told.stdout.splitlines()]
+    for row in scenario.rows:
+        start = row.replace("{b}", full.bootstrap)
+        assert any(line.startswith(start) for line in lines), told
+    if scenario.count is not None:
+        data = [line for line in lines if line and not line.startswith(("GROUP ", "TOPIC "))]
+        assert len(data) == scenario.count, told
+    assert scenario.err in told.stderr
+    assert bool(scenario.err) is bool(told.stderr)
+    assert told.status == scenario.status
+    for group, offsets in scenario.after.items():
+        assert fetch_offsets(full.bootstrap, group) == dict(offsets)
+
+
+def test_export_then_import(full: KafkaCluster, tmp_path: Path) -> None:
+    """What is exported is taken back: three columns for one group, four for several."""
+    wanted = {"conf-a": {("reset-b", 0): 11, ("reset-b", 1): 12}, "conf-b": {("reset-b", 0): 13}}
+    with ClusterAdmin(ClientSettings(full.bootstrap)) as admin:
+        admin.delete_groups(list(wanted))
+    commit_offsets(full.bootstrap, wanted)
+    start = ["official", "--bootstrap-server", full.bootstrap, "--reset-offsets"]
+    for groups in (["conf-a"], ["conf-a", "conf-b"]):
+        named = [word for group in groups for word in ("--group", group)]
+        text = run_ours([*start, *named, "--all-topics", "--to-current", "--export", "--dry-run"])
+        (tmp_path / "plan.csv").write_text(text.stdout)
+        moved = run_ours([*start, *named, "--all-topics", "--to-latest", "--execute"])
+        assert moved.status == 0
+        assert fetch_offsets(full.bootstrap, "conf-a") == {("reset-b", 0): 50, ("reset-b", 1): 50}
+        back = run_ours([*start, *named, "--from-file", str(tmp_path / "plan.csv"), "--execute"])
+        assert (back.status, back.stderr) == (0, "")
+        for group in groups:
+            assert fetch_offsets(full.bootstrap, group) == wanted[group]
+
+
+def test_as_a_process(full: KafkaCluster) -> None:
+    """The program itself: streams and exit codes as a shell sees them, UTF-8 names included."""
+    address = ("--bootstrap-server", full.bootstrap)
+    status, stdout, stderr = finish(*address, "--describe", "--group", "グループ")
+    assert (status, stdout.count("グループ ")) == (0, 2)
+    assert stderr == "\nConsumer group 'グループ' has no active members.\n"
+    assert finish(*address, "--describe", "--group", "nobody")[:2] == (1, "")
+    assert finish("official", "--help")[0] == 0
+    assert finish("delete-records", *address, "--offset-json-file", "/nope") == (
+        1,
+        "",
+        "error: Unable to read file /nope\n",
+    )
+
+
+def test_rows_are_sorted(full: KafkaCluster) -> None:
+    """The listing is in the order of Java's strings, the same in every call."""
+    lines = run_ours(["--bootstrap-server", full.bootstrap, "--list"]).stdout.splitlines()
+    assert lines == sorted(lines, key=lambda name: name.encode("utf-16-be"))
+    assert len(lines) > 10
+
+
+def test_vanished_topic_hides_nothing() -> None:
+    """A deleted topic's commits are a row with dashes, a failure; no group is hidden by it."""
+    with KafkaCluster() as cluster:
+        create_topics(cluster.bootstrap, {"still-here": 1})
+        produce(cluster.bootstrap, {("still-here", 0): 4})
+        commit_offsets(
+            cluster.bootstrap,
+            {"mourner": {("still-here", 0): 1}, "other": {("still-here", 0): 4}},
+        )
+        commit_to_vanished_topic(
+            cluster, "mourner", "was-here", {0: 5}, now_ms=time.time_ns() // 1_000_000
+        )
+        told = run_ours(["--bootstrap-server", cluster.bootstrap, "--describe", "--all-groups"])
+    rows = [line.split()[:6] for line in told.stdout.splitlines() if line]
+    assert ["mourner", "was-here", "0", "5", "-", "-"] in rows
+    assert ["mourner", "still-here", "0", "1", "4", "3"] in rows
+    assert ["other", "still-here", "0", "4", "4", "0"] in rows
+    assert "UnknownTopicOrPartitionException" in told.stderr
+    assert told.status == 1

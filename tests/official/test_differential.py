@@ -1,0 +1,159 @@
+"""Every command line through Kafka's own tool and through ours, on one cluster."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kgroups.cli.official.deviations import DEVIATIONS
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.settings import ClientSettings
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.official import Answer, WarmTools
+from tests.kafka.workload import Partition, commit_offsets, fetch_offsets
+from tests.official.differences import ANY_WORDS, DIFFERENCES
+from tests.official.lines import LINES, Line
+from tests.official.normal import normal, words
+from tests.official.running import run_ours
+
+pytestmark = pytest.mark.kafka
+
+FILES = {
+    "client.properties": "client.id=someone\nretries=3\n",
+    "three.csv": 'reset-a,0,7\n"reset-a",1,900\nreset-a,0,8\n',
+    "four.csv": "res-a,reset-a,0,7\nres-b,reset-b,1,3\nother,reset-b,0,1\n",
+    "two.csv": "reset-a,0\n",
+    "five.csv": "res-a,reset-a,0,7,9\n",
+    "header.csv": "topic,partition,offset\nreset-a,0,1\n",
+    "negative.csv": "reset-a,0,-4\n",
+    "empty.csv": "",
+    "nobody.csv": "other,reset-a,0,7\nres-b,reset-b,1,3\n",
+    "windows.csv": "reset-a, 0, 7\r\nreset-a,1,8\r\n",
+    "nope.csv": "nope,0,7\n",
+    "records.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": 2, "x": 1},'
+    ' {"topic": "records", "partition": 1, "offset": -1}]}',
+    "records-bad.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": 2},'
+    ' {"topic": "records", "partition": 1, "offset": 500},'
+    ' {"topic": "compacted", "partition": 0, "offset": 0}], "version": 1}',
+    "records-none.json": '{"partitions": [], "version": 1}',
+    "records-twice.json": '{"partitions": [{"topic": "records", "partition": 0, "offset": 2},'
+    ' {"topic": "records", "partition": 0, "offset": 3}]}',
+}
+
+Left = dict[str, dict[Partition, int]]
+Compared = dict[str, "Comparison"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ours had to answer, what it answered, and the rows of differences that applied."""
+
+    expected: Answer
+    ours: Answer
+    rows: frozenset[str]
+    theirs_left: Left
+    ours_left: Left
+
+
+@pytest.fixture(scope="module")
+def compared(
+    full: KafkaCluster, official: WarmTools, tmp_path_factory: pytest.TempPathFactory
+) -> Compared:
+    """Both answers to every line; the official tool is asked first."""
+    folder = tmp_path_factory.mktemp("official")
+    write_files(folder)
+
+    def ask(line: Line) -> Answer:
+        prepare(line, full.bootstrap)
+        return official.run(line.tool, *line.arguments(full.bootstrap, str(folder)))
+
+    return {line.name: compare(line, ask, full.bootstrap, folder) for line in LINES}
+
+
+def write_files(folder: Path) -> None:
+    """Files that the lines name."""
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+
+
+def prepare(line: Line, bootstrap: str) -> None:
+    """Groups that the line changes, as they were."""
+    if line.offsets:
+        with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+            admin.delete_groups(list(line.offsets))
+        commit_offsets(bootstrap, line.offsets)
+
+
+def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: Path) -> Comparison:
+    """One line through both."""
+    expected = ask(line)
+    theirs_left = left_behind(line, bootstrap)
+    applied: list[str] = []
+    for difference in DIFFERENCES:
+        changed = difference.expected(line, expected, ask)
+        if changed is not None:
+            expected = changed
+            applied.append(difference.name)
+    prepare(line, bootstrap)
+    start = ["official"] if line.tool == "consumer-groups" else ["official", "delete-records"]
+    ours = run_ours([*start, *line.arguments(bootstrap, str(folder))])
+    return Comparison(expected, ours, frozenset(applied), theirs_left, left_behind(line, bootstrap))
+
+
+def left_behind(line: Line, bootstrap: str) -> Left:
+    """What the groups of a line that writes offsets have committed now."""
+    if "--execute" not in line.text and "--delete-offsets" not in line.text:
+        return {}
+    if "--delete " in line.text:
+        return {}
+    return {group: fetch_offsets(bootstrap, group) for group in line.offsets}
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
+def test_line(compared: Compared, line: Line) -> None:
+    """stdout to the byte but for order, exit code, and every word of stderr."""
+    told = compared[line.name]
+    assert normal(told.ours.stdout) == normal(told.expected.stdout)
+    assert told.ours.status == told.expected.status
+    assert told.ours_left == told.theirs_left
+    if told.expected.stderr == ANY_WORDS:
+        assert told.ours.stderr
+    else:
+        assert said(told.ours.stderr) == said(told.expected.stderr)
+
+
+def said(stderr: str) -> list[list[str]]:
+    """Words of each line, in the order of lines; ours may add hints and begin with `error:`."""
+    lines = (line.removeprefix("error: ") for line in stderr.splitlines())
+    return sorted(words(line) for line in lines if line and not line.startswith("hint: "))
+
+
+@pytest.mark.parametrize("name", [difference.name for difference in DIFFERENCES])
+def test_every_difference_is_met(compared: Compared, name: str) -> None:
+    """A row that no line needs is no difference."""
+    assert any(name in told.rows for told in compared.values())
+
+
+def test_every_difference_is_documented() -> None:
+    """README's table has each row of the tests'; what it has besides is tested elsewhere."""
+    elsewhere = {"order", "order of writing", "vanished partition"}
+    documented = {row.name for row in DEVIATIONS}
+    assert documented - elsewhere == {difference.name for difference in DIFFERENCES}
+    assert elsewhere <= documented
+
+
+def test_writes_are_seen(compared: Compared) -> None:
+    """Offsets were compared after some line, and were not all as before it."""
+    lines = {line.name: line for line in LINES}
+    assert any(
+        told.ours_left and told.ours_left != lines[name].offsets for name, told in compared.items()
+    )
+
+
+def test_there_are_enough_lines() -> None:
+    """At least 80, each once; all actions are among them."""
+    assert len({line.name for line in LINES}) == len(LINES) >= 80
+    text = " ".join(line.text for line in LINES)
+    assert set(re.findall(r"--(?:list|describe|delete|reset-offsets|delete-offsets)\b", text))

@@ -1,0 +1,57 @@
+"""Which grammar a line is in."""
+
+import shlex
+
+import pytest
+
+from kgroups.cli.app import command_names
+from kgroups.cli.official.dispatch import official_arguments, record_arguments
+
+
+@pytest.mark.parametrize(
+    ("line", "official"),
+    [
+        ("--bootstrap-server b:1 --list", True),
+        ("-list -bootstrap-server=b:1", True),
+        ("--list", True),
+        ("-b b:1 --list", True),
+        ("--verbose --describe --group list", True),
+        ("--group list --describe", True),
+        ("stray --list", True),
+        ("--validate-regex a", True),
+        ("--delete --bogus", True),
+        ("--bogus --delete", True),
+        ("official --help", True),
+        ("official", True),
+        ("", False),
+        ("--help", False),
+        ("--version", False),
+        ("list", False),
+        ("list --state Empty", False),
+        ("-b b:1 list", False),
+        ("--bootstrap-server --list list", False),
+        ("describe g --members", False),
+        ("--timeout 5s describe --all-groups", False),
+        ("-- --list", False),
+        ("--bogus list --list", False),
+        ("delete --describe", False),
+    ],
+)
+def test_grammar(line: str, official: bool) -> None:
+    """Official if an action comes before any command, by the rules of the official parser."""
+    found = official_arguments(shlex.split(line), command_names())
+    assert (found is not None) is official
+
+
+@pytest.mark.parametrize(
+    ("line", "records"),
+    [
+        ("delete-records --offset-json-file f --bootstrap-server b:1", True),
+        ("delete-records -offset-json-file=f", True),
+        ("delete-records t:0 --before 5", False),
+        ("describe --offset-json-file f", False),
+    ],
+)
+def test_delete_records(line: str, records: bool) -> None:
+    """kafka-delete-records.sh is known by its file option."""
+    assert (record_arguments(shlex.split(line)) is not None) is records
