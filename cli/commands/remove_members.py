@@ -27,11 +27,12 @@ SCHEMA = "kgroups.remove-members/1"
 
 HELP = """Put members out of a group, as if they had left.
 
-A member that is alive joins again, unless its program is stopped; this is for
-static members that are gone, and for a rebalance on purpose. Every member that
-is named must be there before the first is removed. The plan is shown and you
-are asked; --yes (or --execute) does not ask. Without a terminal and without
---yes nothing is done (exit code 2). The group is looked at again afterwards.
+A member that is alive joins again, unless its program is stopped; this is
+for static members that are gone, and for a rebalance on purpose. Every member
+that is named must be there before the first is removed. The plan is shown and
+you are asked; --yes (or --execute) does not ask. Without a terminal and
+without --yes nothing is done (exit code 2). The group is looked at again
+afterwards.
 
 RESULTS, one a member
   planned  would be removed (--dry-run)
