@@ -1,10 +1,10 @@
 """`kgroups sandbox up`: an embedded cluster for clients to join."""
 
+import itertools
 import os
 import signal
 import sys
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -128,10 +128,10 @@ def up(
         properties=_pairs(properties or []),
         listener=None if quiet else _tell,
     )
-    stop = _stop_on_signals()
+    wait = _stop_on_signals()
     with sandbox:
         _announce(sandbox, options_of(ctx))
-        stop.wait()
+        wait()
 
 
 def _announce(sandbox: "Sandbox", options: GlobalOptions) -> None:
@@ -166,18 +166,23 @@ def _tell(line: "LogLine") -> None:
         return  # nobody reads the events any more; the cluster goes on
 
 
-def _stop_on_signals() -> threading.Event:
-    """Set by the first Ctrl-C or SIGTERM; a second one ends the process at once."""
-    stop = threading.Event()
+def _stop_on_signals() -> Callable[[], object]:
+    """Waits for the first Ctrl-C or SIGTERM; a second one ends the process at once.
+
+    The second may come while the first is being handled, in the same thread: a counter and a
+    pipe take that, the lock of a `threading.Event` would be waited for forever.
+    """
+    reading, writing = os.pipe()
+    earlier = itertools.count()
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
+        if next(earlier):
             os._exit(EXIT_CODE_INTERRUPTED)
-        stop.set()
+        os.write(writing, b"\0")
 
     signal.signal(signal.SIGINT, ask)
     signal.signal(signal.SIGTERM, ask)
-    return stop
+    return lambda: os.read(reading, 1)
 
 
 def _pairs(texts: list[str]) -> Mapping[str, str]:
