@@ -169,16 +169,18 @@ def _tell(line: "LogLine") -> None:
 def _stop_on_signals() -> Callable[[], object]:
     """Waits for the first Ctrl-C or SIGTERM; a second one ends the process at once.
 
-    The second may come while the first is being handled, in the same thread: a counter and a
-    pipe take that, the lock of a `threading.Event` would be waited for forever.
+    A signal may be delivered to the cluster's thread, where it does not wake the one that waits,
+    and a second one while the first is handled. A pipe that the C handler writes to, and a
+    counter, take both; `threading.Event` takes neither.
     """
     reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     earlier = itertools.count()
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         if next(earlier):
             os._exit(EXIT_CODE_INTERRUPTED)
-        os.write(writing, b"\0")
 
     signal.signal(signal.SIGINT, ask)
     signal.signal(signal.SIGTERM, ask)
