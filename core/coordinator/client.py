@@ -212,6 +212,8 @@ def _poll_over(member: ClientMember, token: int) -> None:
 
 def _steps_over(member: ClientMember, token: int) -> None:
     member.steps_over = True
+    if Api.COMMIT in member.current:
+        member.tell(ClientEventKind.COMMIT_FAILED, "no answer came in time")
     member.drop(Api.COMMIT, Api.LEAVE)
 
 
