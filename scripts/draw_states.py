@@ -1,17 +1,21 @@
-"""Writes the diagram of a classic group's states into ARCHITECTURE.md, from the tables."""
+"""Writes the diagrams of a classic group's and of a member's states into ARCHITECTURE.md."""
 
 from pathlib import Path
 
+from kgroups.core.coordinator.client_states import draw_client_states
 from kgroups.core.coordinator.states import draw_states
 
-BEGIN, END = "<!-- states: begin -->\n", "<!-- states: end -->"
+DIAGRAMS = {"states": draw_states, "client states": draw_client_states}
 
 
 def with_diagram(text: str) -> str:
-    """The document with the diagram between its marks as the tables have it now."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}```mermaid\n{draw_states()}\n```\n{END}{after}"
+    """The document with the diagrams between their marks as the tables have them now."""
+    for name, draw in DIAGRAMS.items():
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}```mermaid\n{draw()}\n```\n{end}{after}"
+    return text
 
 
 if __name__ == "__main__":

@@ -1,0 +1,33 @@
+"""Settings of a member, by the names of a consumer's properties; defaults are the Java client's."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """Who a member is and how patient it is; times in ms.
+
+    Args:
+        max_poll_interval_ms: also the rebalance timeout that it tells the coordinator.
+        join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
+        retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
+    """
+
+    group_id: str
+    client_id: str = "consumer"
+    client_host: str = ""
+    group_instance_id: str | None = None
+    client_rack: str | None = None
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    request_timeout_ms: int = 30_000
+    join_grace_ms: int = 5_000
+    close_timeout_ms: int = 30_000
+    retry_backoff_ms: int = 100
+    retry_backoff_max_ms: int = 1_000
+    enable_auto_commit: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:
+            raise ValueError("heartbeat.interval.ms must lie between 0 and session.timeout.ms")
