@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test check fmt bench fuzz fuzz-assignors fidelity kafka completions docs clean
+.PHONY: setup demo test test-failed check fmt bench fuzz fuzz-assignors fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -16,6 +16,10 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 
 test: setup
 	$(PYTEST) tests
+
+# Only what failed in the last run.
+test-failed: setup
+	$(PYTEST) tests --last-failed --last-failed-no-failures none -rA
 
 # A real Kafka by hand: prints its address, runs until Ctrl-C.
 kafka: setup
