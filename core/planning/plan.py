@@ -26,6 +26,10 @@ LIKELIEST_WEIGHT: Final = 4.0
 # Outcomes that are measured and shown; nobody reads more.
 MEASURED_OUTCOMES: Final = 64
 
+RACE_NOTE: Final = (
+    "librdkafka members find a new topic one after another: which of them keeps what depends on"
+    " the order"
+)
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -147,7 +151,7 @@ def _plan(
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes),
+        confidence=_confidence(strategies, each, outcomes, raced=_is_raced(roster, strategy)),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -159,6 +163,7 @@ def _plan(
             *roster.notes,
             *strategy.notes,
             *doubts,
+            *([RACE_NOTE] if _is_raced(roster, strategy) else []),
             *_coordinator_notes(roster, strategy, changed),
         ),
         undecided_ids=any(len(one.each) > 1 for one in each),
@@ -207,13 +212,36 @@ def _staying(roster: Roster) -> set[str]:
 
 
 def _confidence(
-    strategies: Sequence[Strategy], each: Sequence[Outcomes], outcomes: Outcomes
+    strategies: Sequence[Strategy],
+    each: Sequence[Outcomes],
+    outcomes: Outcomes,
+    *,
+    raced: bool,
 ) -> str:
     if not strategies[0].exact:
         return "counts"
+    if raced:
+        return "likely"
     if len(outcomes.each) == 1:
         return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
+
+
+def _is_raced(roster: Roster, strategy: Strategy) -> bool:
+    """Whether members learn of new topics one after another, with a rebalance in between.
+
+    Seen with librdkafka's cooperative members only: each finds a topic under its pattern by its
+    own metadata, and what the first round gave stays.
+    """
+    return (
+        strategy.protocol == "cooperative"
+        and strategy.leader_client == "librdkafka"
+        and any(
+            seat.pattern is not None and set(seat.topics) != set(seat.member.subscription or ())
+            for seat in roster.seats
+            if not seat.joins
+        )
+    )
 
 
 def _disagreement(strategies: Sequence[Strategy], each: Sequence[Outcomes]) -> list[str]:

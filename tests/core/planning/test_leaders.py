@@ -6,7 +6,13 @@ import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import RemoveMember
+from kgroups.core.planning.changes import (
+    AddTopic,
+    Change,
+    Pattern,
+    RemoveMember,
+    SetPartitions,
+)
 from kgroups.core.planning.leaders import infer_leader
 from kgroups.core.planning.plan import plan_group
 from tests.core.planning.groups import cluster_of, group_of, member
@@ -110,3 +116,23 @@ def test_an_unknown_library_is_refused() -> None:
     """`--as` takes libraries that are known."""
     with pytest.raises(UsageError, match="no client library"):
         plan_group(cluster_of(STATIC, {"t": 3}), STATIC, leader="cobol")
+
+
+@pytest.mark.parametrize(
+    ("leader", "changes", "confidence"),
+    [
+        ("librdkafka", [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)], "likely"),
+        ("librdkafka", [Pattern("t.*", "librdkafka"), SetPartitions("t1", 4)], "exact"),
+        ("java", [Pattern("t.*", "java"), AddTopic("t2", 2)], "exact"),
+    ],
+    ids=["new topic", "known topic", "Java"],
+)
+def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
+    leader: str, changes: list[Change], confidence: str
+) -> None:
+    """Its cooperative members learn of the topic one by one, so nothing exact is promised."""
+    held = (member("a", {"t1": [0]}), member("b", {"t1": [1]}))
+    group = group_of(*held, assignor="cooperative-sticky")
+    plan = plan_group(cluster_of(group, {"t1": 2}), group, changes, leader=leader)
+    assert plan.confidence == confidence
+    assert any("one after another" in note for note in plan.notes) == (confidence == "likely")
