@@ -187,6 +187,8 @@ class World:
             one.update_topology(self.now_ms, self.topology)
 
         def load() -> None:
+            if self.coordinator is not latter:
+                return  # it moved on before it had loaded
             for record in self.log:
                 latter.replay(record)
             latter.finish_loading(self.now_ms, 0)
