@@ -47,6 +47,7 @@ NOUNS: Final = {
     "coordinator": "commands.coordinator",
     "snapshot": "commands.snapshot",
     "sandbox": "commands.sandbox",
+    "demo": "commands.demo",
     "official": "commands.official",
     "completion": "commands.completion",
     "complete-names": "complete",
