@@ -10,6 +10,7 @@ from kgroups.core.planning.changes import Change
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
 from kgroups.core.planning.outcomes import Draw, Outcomes, canonical, find_outcomes, united_outcomes
+from kgroups.core.planning.races import finders_of, race_notes, race_outcomes
 from kgroups.core.planning.request import LagByPartition, first_round, lag_by_partition
 from kgroups.core.planning.roster import Roster, next_roster
 from kgroups.core.planning.settle import Settled, settle
@@ -26,10 +27,6 @@ LIKELIEST_WEIGHT: Final = 4.0
 # Outcomes that are measured and shown; nobody reads more.
 MEASURED_OUTCOMES: Final = 64
 
-RACE_NOTE: Final = (
-    "librdkafka members find a new topic one after another: which of them keeps what depends on"
-    " the order"
-)
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -145,13 +142,14 @@ def _plan(
     outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
     settled = each[0].each[0].settled
     moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
-    doubts = [*_doubts(settled, each[0]), *_disagreement(strategies, each)]
+    raced = _is_raced(roster, strategy)
+    doubts = [*_doubts(settled, each[0], raced=raced), *_disagreement(strategies, each)]
     return Plan(
         group=roster.group.group,
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes, raced=_is_raced(roster, strategy)),
+        confidence=_confidence(strategies, each, outcomes),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -163,10 +161,9 @@ def _plan(
             *roster.notes,
             *strategy.notes,
             *doubts,
-            *([RACE_NOTE] if _is_raced(roster, strategy) else []),
             *_coordinator_notes(roster, strategy, changed),
         ),
-        undecided_ids=any(len(one.each) > 1 for one in each),
+        undecided_ids=not raced and any(len(one.each) > 1 for one in each),
         partition_counts=_wanted(roster),
         outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
     )
@@ -187,6 +184,14 @@ def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outco
             lags=lags,
         )
 
+    if _is_raced(roster, strategy):
+        return race_outcomes(
+            roster,
+            brought,
+            lambda known, held: settle(
+                strategy.assignor, known, held, strategy.protocol, lags=lags
+            ),
+        )
     size = len(roster.seats) + sum(_wanted(roster).values())
     return find_outcomes(
         roster, strategy.assignor.name, run, size, server_side=strategy.server_side
@@ -215,32 +220,21 @@ def _confidence(
     strategies: Sequence[Strategy],
     each: Sequence[Outcomes],
     outcomes: Outcomes,
-    *,
-    raced: bool,
 ) -> str:
     if not strategies[0].exact:
         return "counts"
-    if raced:
-        return "likely"
     if len(outcomes.each) == 1:
         return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
 
 
 def _is_raced(roster: Roster, strategy: Strategy) -> bool:
-    """Whether members learn of new topics one after another, with a rebalance in between.
-
-    Seen with librdkafka's cooperative members only: each finds a topic under its pattern by its
-    own metadata, and what the first round gave stays.
-    """
+    """Whether members learn of new topics one after another, with a rebalance in between."""
     return (
         strategy.protocol == "cooperative"
         and strategy.leader_client == "librdkafka"
-        and any(
-            seat.pattern is not None and set(seat.topics) != set(seat.member.subscription or ())
-            for seat in roster.seats
-            if not seat.joins
-        )
+        and bool(finders_of(roster))
+        and all(seat.id_known or not seat.joins for seat in roster.seats)
     )
 
 
@@ -292,14 +286,14 @@ def _as_sets(held: Mapping[str, Sequence[int]]) -> dict[str, frozenset[int]]:
     return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}
 
 
-def _doubts(settled: Settled, outcomes: Outcomes) -> list[str]:
-    notes: list[str] = []
-    if len(outcomes.each) > 1:
+def _doubts(settled: Settled, outcomes: Outcomes, *, raced: bool) -> list[str]:
+    notes = race_notes(outcomes) if raced else []
+    if len(outcomes.each) > 1 and not raced:
         notes.append(
             f"ids that do not exist yet decide: {len(outcomes.each)} outcomes are possible, shown"
             f" is the likeliest ({outcomes.each[0].share:.0%})"
         )
-    if not outcomes.complete:
+    if not outcomes.complete and not raced:
         notes.append(
             "there are more orders of ids that do not exist yet than were tried: the outcomes are"
             " a sample"
