@@ -41,6 +41,7 @@ class PlannedMember:
         partitions, lag: what it gets; `lag` in records, None if not known.
         partitions_before, lag_before: what it has now; None for a member that joins.
         topics: what it subscribes to, patterns resolved.
+        rack: None where it shows none.
     """
 
     member_id: str
@@ -54,6 +55,7 @@ class PlannedMember:
     partitions_before: int | None
     lag_before: int | None
     topics: tuple[str, ...] = ()
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Plan:
         undecided_ids: see `depends_on_member_ids`.
         partition_counts: partitions of each subscribed topic that exists.
         outcome_metrics: figures of the likeliest outcomes, in their order.
+        partition_racks: racks of each partition's replicas, where brokers have racks.
+        partition_lags: records to be read of each partition.
     """
 
     group: str
@@ -98,6 +102,8 @@ class Plan:
     undecided_ids: bool = False
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
+    partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
+    partition_lags: LagByPartition = field(default_factory=dict)
 
     @property
     def depends_on_member_ids(self) -> bool:
@@ -166,6 +172,8 @@ def _plan(
         undecided_ids=not raced and any(len(one.each) > 1 for one in each),
         partition_counts=_wanted(roster),
         outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
+        partition_racks=_racks(roster),
+        partition_lags=lags,
     )
 
 
@@ -189,7 +197,7 @@ def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outco
             roster,
             brought,
             lambda known, held: settle(
-                strategy.assignor, known, held, strategy.protocol, lags=lags
+                strategy.assignor, known, held, strategy.protocol, lags=lags, rounds=1
             ),
         )
     size = len(roster.seats) + sum(_wanted(roster).values())
@@ -356,6 +364,7 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
                 partitions_before=None if had is None else sum(map(len, had.values())),
                 lag_before=None if had is None else member_lag(had, lags),
                 topics=seat.topics,
+                rack=facts.rack or None,
             )
         )
     return tuple(members)
@@ -366,6 +375,16 @@ def _wanted(roster: Roster) -> dict[str, int]:
     subscribed = {topic for seat in roster.seats for topic in seat.topics}
     return {
         name: len(topic.partitions) for name, topic in roster.topics.items() if name in subscribed
+    }
+
+
+def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:
+    """Racks of the replicas of each partition that somebody subscribes to, where there are any."""
+    return {
+        (name, number): tuple(log.racks)
+        for name in _wanted(roster)
+        for number, log in roster.topics[name].partitions.items()
+        if any(log.racks)
     }
 
 
