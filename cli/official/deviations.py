@@ -54,6 +54,12 @@ DEVIATIONS: Final = (
         "asked for without pause until the time is over, and hides every group",
         "a row with `-`, named on stderr",
     ),
+    Deviation(
+        "undo",
+        "what `--reset-offsets --execute` replaces is gone",
+        "saved first, and the file named on stderr; `kgroups reset-offsets --undo FILE` puts it "
+        "back",
+    ),
     Deviation("clamped", "an offset put back inside the log is a log line", "a line on stderr"),
     Deviation("fallback", "a notice among the data", "stderr"),
     Deviation("failed row", "a partition that failed leaves exit code 0", "exit code 1"),

@@ -5,7 +5,6 @@ from typing import Final
 from kgroups.cli.official import layouts
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.cluster import open_cluster
-from kgroups.cli.official.plan_file import Partition
 from kgroups.cli.official.scope import scope_of
 from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
@@ -14,7 +13,8 @@ from kgroups.cli.official.words import (
     exception_text,
     nobody_answers,
 )
-from kgroups.core.errors import KgroupsError
+from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.offsets.scope import Partition
 
 MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 OFFSET_TABLE: Final = (layouts.TOPIC, layouts.PARTITION, layouts.Column("STATUS", 15))
@@ -31,12 +31,13 @@ OF_GROUP: Final = frozenset(
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments) as admin:
-        from kgroups.core.kafka import alterations
+        from kgroups.core.kafka.alterations import topics_with_bounds
+        from kgroups.core.kafka.writes import write_commits
 
         group = arguments.value("group") or ""
         scope = scope_of(arguments.values("topic"))
         try:
-            listing = alterations.topics_with_bounds(admin, scope.topics)
+            listing = topics_with_bounds(admin, scope.topics)
             unknown = {
                 name: listing.failures.get(name, MISSING)
                 for name in scope.topics
@@ -48,26 +49,25 @@ def delete_offsets(arguments: Arguments) -> int:
                 if name in listing.topics
                 for number in listing.topics[name].partitions
             } | dict.fromkeys(scope.partitions)
-            whole, errors = (
-                alterations.delete_offsets(admin, group, list(partitions))
-                if partitions
-                else (None, {})
-            )
+            answers = write_commits(admin, {group: partitions})
         except KgroupsError as error:
-            if error.code in OF_GROUP:
-                whole, errors = error.code, {}
-            else:
-                unreachable = error.code in UNREACHABLE
-                cause = (
-                    nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
-                )
-                fail_command(cause, error.hint or error.message)
-                return 1
-    if whole is not None:
-        errors = dict.fromkeys(partitions, whole)
+            return _stopped(error)
+    refused = {at: answers[group, *at] for at in partitions}
+    lost = [error for error in refused.values() if error is not None and error.code in UNREACHABLE]
+    if lost and len(lost) == len(refused):
+        return _stopped(lost[0])
+    errors = {at: None if error is None else error.code for at, error in refused.items()}
     _headline(group, errors)
     show(status_table(errors, unknown))
     return 1 if unknown or any(errors.values()) else 0
+
+
+def _stopped(error: KgroupsError | ItemError) -> int:
+    """Say why nothing could be asked; the exit code."""
+    unreachable = error.code in UNREACHABLE
+    cause = nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
+    fail_command(cause, error.hint or error.message)
+    return 1
 
 
 def _headline(group: str, errors: dict[Partition, str | None]) -> None:

@@ -10,11 +10,11 @@ from kgroups.cli.official.arguments import Arguments, LateError, ParseError, par
 from kgroups.cli.official.cluster import NoClient, open_cluster
 from kgroups.cli.official.help import records_page
 from kgroups.cli.official.options import RECORD_OPTIONS
-from kgroups.cli.official.plan_file import Partition
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import exception_text
 from kgroups.core.errors import KgroupsError
+from kgroups.core.offsets.scope import Partition
 
 TIMEOUT_MS: Final = 60_000
 INT: Final = range(-(2**31), 2**31)

@@ -13,7 +13,7 @@ from kgroups.core.kafka.settings import ClientSettings
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.official import Answer, WarmTools
 from tests.kafka.workload import Partition, commit_offsets, fetch_offsets
-from tests.official.differences import ANY_WORDS, DIFFERENCES
+from tests.official.differences import ANY_WORDS, DIFFERENCES, UNDO
 from tests.official.lines import LINES, Line
 from tests.official.normal import normal, words
 from tests.official.running import run_ours
@@ -126,7 +126,8 @@ def test_line(compared: Compared, line: Line) -> None:
 
 def said(stderr: str) -> list[list[str]]:
     """Words of each line, in the order of lines; ours may add hints and begin with `error:`."""
-    lines = (line.removeprefix("error: ") for line in stderr.splitlines())
+    named = re.sub(r"^undo file: /\S+/undo-\d{8}T\d+Z-\d+\.json$", UNDO.strip(), stderr, flags=re.M)
+    lines = (line.removeprefix("error: ") for line in named.splitlines())
     return sorted(words(line) for line in lines if line and not line.startswith("hint: "))
 
 
