@@ -9,7 +9,7 @@ from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
     UNREACHABLE,
     WRAPPER,
-    exception_text,
+    group_failure,
     list_failure,
     nobody_answers,
 )
@@ -63,4 +63,4 @@ def report(outcomes: Sequence[Outcome]) -> int:
 def _reason(error: ItemError) -> str:
     if error.code in UNREACHABLE:
         return nobody_answers("deleteConsumerGroups")
-    return exception_text(error.code)
+    return group_failure(error.target, error)

@@ -1,5 +1,6 @@
 """`--delete-offsets`: one group forgets what it committed for topics."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.official import layouts
@@ -11,6 +12,7 @@ from kgroups.cli.official.words import (
     UNREACHABLE,
     error_text,
     exception_text,
+    group_failure,
     nobody_answers,
 )
 from kgroups.core.errors import ItemError, KgroupsError
@@ -56,10 +58,12 @@ def delete_offsets(arguments: Arguments) -> int:
     lost = [error for error in refused.values() if error is not None and error.code in UNREACHABLE]
     if lost and len(lost) == len(refused):
         return _stopped(lost[0])
-    errors = {at: None if error is None else error.code for at, error in refused.items()}
-    _headline(group, errors)
-    show(status_table(errors, unknown))
-    return 1 if unknown or any(errors.values()) else 0
+    _headline(group, [error.code for error in refused.values() if error is not None])
+    rows = {
+        at: None if error is None else group_failure(group, error) for at, error in refused.items()
+    }
+    show(status_table(rows, unknown))
+    return 1 if unknown or any(rows.values()) else 0
 
 
 def _stopped(error: KgroupsError | ItemError) -> int:
@@ -70,8 +74,8 @@ def _stopped(error: KgroupsError | ItemError) -> int:
     return 1
 
 
-def _headline(group: str, errors: dict[Partition, str | None]) -> None:
-    first = next((code for code in errors.values() if code is not None), None)
+def _headline(group: str, codes: Sequence[str]) -> None:
+    first = next(iter(codes), None)
     if first is None:
         show(f"Request succeeded for deleting offsets from group {group}.\n")
     elif first in OF_GROUP:
@@ -82,11 +86,16 @@ def _headline(group: str, errors: dict[Partition, str | None]) -> None:
         fail(f"Encountered some unknown error: {first}")
 
 
-def status_table(errors: dict[Partition, str | None], unknown: dict[str, str]) -> str:
-    """A row for each partition, and for each topic that cannot be looked up."""
+def status_table(failures: Mapping[Partition, str | None], unknown: Mapping[str, str]) -> str:
+    """A row for each partition, and for each topic that cannot be looked up.
+
+    Args:
+        failures: what Java would throw for each partition; None where all is well.
+        unknown: error names of topics.
+    """
     rows = [
-        [topic, str(number), "Successful" if code is None else f"Error: {exception_text(code)}"]
-        for (topic, number), code in errors.items()
+        [topic, str(number), "Successful" if text is None else f"Error: {text}"]
+        for (topic, number), text in failures.items()
     ]
     rows += [
         [topic, layouts.NOTHING, f"Error: {exception_text(code)}"]

@@ -67,7 +67,13 @@ def _delete_records(arguments: Arguments) -> int:
             show(f"partition: {topic}-{number}\tlow_watermark: {outcome}\n")
         else:
             failed = True
-            notice(f"partition: {topic}-{number} error: {exception_text(outcome)}")
+            text = None
+            if outcome == "TOPIC_AUTHORIZATION_FAILED":
+                text = (
+                    f"Failed to fetch metadata for partition {topic}-{number} due to topic "
+                    "authorization failure"
+                )
+            notice(f"partition: {topic}-{number} error: {exception_text(outcome, text)}")
     return 1 if failed else 0
 
 

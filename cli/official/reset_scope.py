@@ -141,7 +141,7 @@ def _problem(
     wanted = sorted(partitions)
     for topic, _ in wanted:
         if topic in failures:
-            return error_text(failures[topic])
+            return WRAPPER + exception_text(failures[topic])
         if topic not in topics:
             return WRAPPER + exception_text("UNKNOWN_TOPIC_OR_PARTITION")
     missing = [at for at in wanted if at[1] not in topics[at[0]].partitions]

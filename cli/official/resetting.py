@@ -139,7 +139,7 @@ def _groups(arguments: Arguments, admin: "ClusterAdmin", reset: Reset) -> list[G
             groups.append(Group(name, "classic", "Dead", offsets={}))
         else:
             hint = f"{name}: {error.message}"
-            reset.drop(name, describe_failure(error), hint)
+            reset.drop(name, WRAPPER + describe_failure(error), hint)
     return groups
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.kafka.failures import UNSEEN
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
 FAILED: Final = "Executing consumer group command failed due to "
@@ -118,6 +119,20 @@ def describe_failure(error: ItemError) -> str:
         return exception_text(error.code, f"Group {error.target} not found.")
     if error.code in UNREACHABLE:
         return nobody_answers("describeConsumerGroups")
+    if error.code == "TOPIC_AUTHORIZATION_FAILED":  # a KIP-848 group reads topics that are hidden
+        text = "The group has described topic(s) that the client is not authorized to describe."
+        return exception_text(error.code, text)
+    return group_failure(error.target, error)
+
+
+def group_failure(group: str, error: ItemError) -> str:
+    """Why something cannot be done to a group, as Java prints it."""
+    if error.message == UNSEEN:
+        text = (
+            f"FindCoordinator request for groupId `CoordinatorKey(idValue='{group}', type=GROUP)` "
+            "failed due to authorization failure"
+        )
+        return exception_text(error.code, text)
     return exception_text(error.code)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.connection import Connection
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure
 from kgroups.core.kafka.messages import error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
@@ -198,7 +198,8 @@ class Cluster:
             return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
-            failed.clear()
+            for group in left:
+                failed.pop(group, None)
             for group, outcome in (await self._find_coordinators(left, deadline)).items():
                 if isinstance(outcome, int):
                     found[group] = outcome
@@ -300,7 +301,9 @@ class Cluster:
 
 def _coordinator(item: Any) -> int | BrokerFailure:
     problem = error_name(item.error_code)
-    return int(item.node_id) if problem is None else BrokerFailure(problem)
+    if problem is None:
+        return int(item.node_id)
+    return BrokerFailure(problem, UNSEEN if problem == "GROUP_AUTHORIZATION_FAILED" else None)
 
 
 class Attempts:
