@@ -69,6 +69,9 @@ def groups(bootstrap: str) -> Iterator[Groups]:
             name = f"conf-{protocol}-left"
             wait_until(empty(bootstrap, name), f"{name} is empty")
         yield found
+    with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+        outcomes = admin.delete_groups([group.group for group in found.values()])
+    assert {outcome.result for outcome in outcomes} == {"done"}
 
 
 def empty(bootstrap: str, name: str) -> Callable[[], bool]:
