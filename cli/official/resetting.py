@@ -284,11 +284,12 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
     for group, commits in wanted.items():
         found = {at: answers[group, *at] for at in commits}
         refused = {at: answer.code for at, answer in found.items() if answer is not None}
+        if len(refused) == len(commits) and len(reset.plans) == 1:
+            raise LateError(_refused(refused))
         if refused:
             codes = ", ".join(sorted(set(refused.values())))
             reset.leave_out(
-                "Failed altering group offsets for the following partitions: "
-                f"[{joined(refused, ', ')}]",
+                _refused(refused),
                 f"group {group}: {codes}",
             )
             reset.plans[group] = [
@@ -296,3 +297,8 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
                 for change in reset.plans[group]
                 if (change.topic, change.partition) not in refused
             ]
+
+
+def _refused(partitions: Iterable[Partition]) -> str:
+    names = joined(partitions, ", ")
+    return f"Failed altering group offsets for the following partitions: [{names}]"

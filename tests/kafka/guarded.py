@@ -38,10 +38,15 @@ THEIRS: Final[Mapping[str, Offsets]] = {
     "theirs-b": {(CLOSED, 0): 3},
 }
 LIVE = "mine-live"
-"""A group of ours whose members read a topic that is not."""
+"""A KIP-848 group of ours whose member reads a topic that is not."""
+OLD = "mine-old"
+"""A classic group of ours whose member reads the open topic."""
 
-# (listener, mechanism, user): the ways in of those who may do the same.
-WAYS: Final[tuple[tuple[SecurityProtocol, str, str], ...]] = (
+Way = tuple[SecurityProtocol, str, str]
+"""Listener, mechanism, user."""
+
+# The ways in of those who may do the same.
+WAYS: Final[tuple[Way, ...]] = (
     ("SASL_SSL", "PLAIN", "alice"),
     ("SASL_SSL", "SCRAM-SHA-512", "alice"),
     ("SASL_SSL", "PLAIN", "bob"),
@@ -65,9 +70,12 @@ def guarded() -> Iterator[KafkaCluster]:
                 allow(bootstrap, who, ResourceType.GROUP, "mine-", operation)
                 allow(bootstrap, who, ResourceType.TOPIC, OPEN, operation)
         allow(bootstrap, "User:alice", ResourceType.BROKER, "kafka-cluster", describe)
-        member = MemberSpec("member", (CLOSED,))
-        with LiveGroup(bootstrap, LIVE, [member], protocol="consumer") as live:
-            live.wait_stable(1)
+        with (
+            LiveGroup(bootstrap, LIVE, [MemberSpec("new", (CLOSED,))], protocol="consumer") as new,
+            LiveGroup(bootstrap, OLD, [MemberSpec("old", (OPEN,))]) as old,
+        ):
+            new.wait_stable(1)
+            old.wait_stable(2)
             yield cluster
 
 
@@ -85,7 +93,7 @@ def allow(bootstrap: str, who: str, kind: ResourceType, name: str, operation: Ac
 def write_properties(
     cluster: KafkaCluster,
     path: Path,
-    way: tuple[SecurityProtocol, str, str],
+    way: Way,
     *,
     password: str | None = None,
 ) -> tuple[str, str]:

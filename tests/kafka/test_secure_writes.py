@@ -11,14 +11,13 @@ import pytest
 from tests.cli.process import PROGRAM, environment
 from tests.cli.runner import run
 from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import STORE_PASSWORD, SecurityProtocol
+from tests.kafka.broker_config import STORE_PASSWORD
 from tests.kafka.guarded import OPEN, SPEC, WAYS, write_properties
 from tests.kafka.workload import commit_offsets, fetch_offsets
 from tests.official.running import run_ours, without_undo
 
 pytestmark = pytest.mark.kafka
 
-Way = tuple[SecurityProtocol, str, str]
 START = {(OPEN, 0): 3, (OPEN, 1): 4}
 WRONG = "wr0ng-passw0rd"
 KEY_PASSWORD = "key-hush-hush"

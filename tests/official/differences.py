@@ -146,7 +146,8 @@ def _datetime(line: Line, _answer: Answer, ask: Ask) -> Answer | None:
 def _undo(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
     if "--reset-offsets" not in line.text or "--execute" not in line.text:
         return None
-    if "Error: " in answer.stdout:
+    tried = "Failed altering group offsets" in answer.stdout
+    if "Error: " in answer.stdout and not tried:
         return None
     if not any(row and not row.startswith("GROUP ") for row in answer.stdout.splitlines()):
         return None

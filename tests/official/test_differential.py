@@ -86,8 +86,23 @@ def prepare(line: Line, bootstrap: str) -> None:
         commit_offsets(bootstrap, line.offsets)
 
 
-def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: Path) -> Comparison:
-    """One line through both."""
+def compare(
+    line: Line,
+    ask: Callable[[Line], Answer],
+    bootstrap: str,
+    folder: Path,
+    *,
+    address: str | None = None,
+) -> Comparison:
+    """One line through both.
+
+    Args:
+        line: whose `{b}` is the address.
+        ask: the official tool.
+        bootstrap: where groups are put in order and looked at.
+        folder: of the files.
+        address: another one for the tools, as they are to enter.
+    """
     expected = ask(line)
     theirs_left = left_behind(line, bootstrap)
     applied: list[str] = []
@@ -98,7 +113,7 @@ def compare(line: Line, ask: Callable[[Line], Answer], bootstrap: str, folder: P
             applied.append(difference.name)
     prepare(line, bootstrap)
     start = ["official"] if line.tool == "consumer-groups" else ["official", "delete-records"]
-    ours = run_ours([*start, *line.arguments(bootstrap, str(folder))])
+    ours = run_ours([*start, *line.arguments(address or bootstrap, str(folder))])
     return Comparison(expected, ours, frozenset(applied), theirs_left, left_behind(line, bootstrap))
 
 
@@ -114,7 +129,11 @@ def left_behind(line: Line, bootstrap: str) -> Left:
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
 def test_line(compared: Compared, line: Line) -> None:
     """stdout to the byte but for order, exit code, and every word of stderr."""
-    told = compared[line.name]
+    check(compared[line.name])
+
+
+def check(told: Comparison) -> None:
+    """Fail unless ours answered as it had to."""
     assert normal(told.ours.stdout) == normal(told.expected.stdout)
     assert told.ours.status == told.expected.status
     assert told.ours_left == told.theirs_left
