@@ -118,6 +118,20 @@ def test_states_refused(text: str) -> None:
     assert refused.value.message.startswith(f"Invalid state list '{text}'. Valid states are: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        (None, ()),
+        ("", ()),
+        ("cLaSsIc", ("Classic",)),
+        ("Consumer , classic,", ("Consumer", "Classic")),
+    ],
+)
+def test_types(text: str | None, types: tuple[str, ...]) -> None:
+    """Any case, trimmed, empty items at the end left out."""
+    assert types_of(text) == types
+
+
 @pytest.mark.parametrize("text", ["share", "streams", "bogus", " "])
 def test_types_refused(text: str) -> None:
     """Only the types of consumer groups."""
