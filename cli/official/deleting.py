@@ -12,6 +12,7 @@ from kgroups.cli.official.words import (
     group_failure,
     list_failure,
     nobody_answers,
+    unlisted,
 )
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.answers import Outcome
@@ -19,6 +20,7 @@ from kgroups.core.kafka.answers import Outcome
 
 def delete(arguments: Arguments) -> int:
     """Delete groups; those that cannot be are named, the others are gone."""
+    incomplete = False
     with open_cluster(arguments) as admin:
         if arguments.has("all-groups"):
             try:
@@ -28,7 +30,8 @@ def delete(arguments: Arguments) -> int:
                 return 1
             for broken in listing.errors:
                 fail_command(list_failure(broken), f"{broken.target}: {broken.message}")
-            if listing.errors:
+                incomplete = True
+            if unlisted(listing.errors) is not None:
                 return 1
             names = [group.group for group in listing.groups if is_consumer_group(group)]
         else:
@@ -40,7 +43,7 @@ def delete(arguments: Arguments) -> int:
                 Outcome(name, "failed", ItemError(name, error.code, error.message, error.hint))
                 for name in names
             ]
-    return report(outcomes)
+    return report(outcomes) or int(incomplete)
 
 
 def report(outcomes: Sequence[Outcome]) -> int:

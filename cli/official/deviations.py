@@ -60,6 +60,12 @@ DEVIATIONS: Final = (
         "saved first, and the file named on stderr; `kgroups reset-offsets --undo FILE` puts it "
         "back",
     ),
+    Deviation(
+        "lost groups",
+        "groups of a broker that is down are missing from `--list` and `--all-groups` without a "
+        "word",
+        "told on stderr; exit code 1",
+    ),
     Deviation("clamped", "an offset put back inside the log is a log line", "a line on stderr"),
     Deviation("fallback", "a notice among the data", "stderr"),
     Deviation("failed row", "a partition that failed leaves exit code 0", "exit code 1"),

@@ -32,6 +32,7 @@ from kgroups.cli.official.words import (
     exception_text,
     list_failure,
     nobody_answers,
+    unlisted,
 )
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import KgroupsError, UsageError
@@ -118,8 +119,11 @@ def _groups(arguments: Arguments, admin: "ClusterAdmin", reset: Reset) -> list[G
     """The groups to reset; one that does not exist yet is empty, one not to be seen is left out."""
     if arguments.has("all-groups"):
         listing = admin.list_groups()
-        if listing.errors:
-            raise LateError(WRAPPER + list_failure(listing.errors[0]))
+        broken = unlisted(listing.errors)
+        if broken is not None:
+            raise LateError(WRAPPER + list_failure(broken))
+        for lost in listing.errors:
+            reset.leave_out(list_failure(lost), f"{lost.target}: {lost.message}")
         names = [group.group for group in listing.groups if is_consumer_group(group)]
     else:
         names = sorted(set(arguments.values("group")))

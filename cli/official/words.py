@@ -1,5 +1,6 @@
 """Kafka's errors as its Java client names and words them."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from kgroups.core.errors import ItemError, KgroupsError
@@ -134,6 +135,11 @@ def group_failure(group: str, error: ItemError) -> str:
         )
         return exception_text(error.code, text)
     return exception_text(error.code)
+
+
+def unlisted(errors: Iterable[ItemError]) -> ItemError | None:
+    """The failure of a broker that could not list its groups; None if all that are up did."""
+    return next((error for error in errors if error.code != "COORDINATOR_NOT_AVAILABLE"), None)
 
 
 def list_failure(error: KgroupsError | ItemError) -> str:
