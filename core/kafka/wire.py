@@ -182,6 +182,9 @@ class WireClient:
             raise next(iter(listing.failures.values()))
         for broker, failure in listing.failures.items():
             errors.append(item_error(self._cluster.label(broker), failure))
+        lost = await self._cluster.lost_groups(deadline)
+        if lost is not None:
+            errors.append(lost)
         types = {name: group.type for name, group in listing.groups.items()}
         return listing.groups, types if listing.has_types else {}
 
