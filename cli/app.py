@@ -1,5 +1,6 @@
 """The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
+import gc
 import sys
 from typing import Annotated
 
@@ -104,6 +105,7 @@ def command_names() -> frozenset[str]:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(100_000, 20, 100)  # thousands of groups are no garbage, and looking takes time
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says

@@ -82,11 +82,18 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.quiet and set(values) <= set(column.quiet):
             continue
         shown.append(column)
-        texts = ["-" if value is None or value == "" else cell_text(value) for value in values]
-        if not all(map(str.isprintable, texts)):
-            texts = [printable(text) for text in texts]
-        cells.append(texts)
+        cells.append(_texts(values))
     return Grid(tuple(shown), tuple(cells))
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """The cells of one column."""
+    if set(map(type, values)) == {int}:
+        return list(map(str, values))
+    texts = ["-" if value is None or value == "" else cell_text(value) for value in values]
+    if not all(map(str.isprintable, texts)):
+        texts = [printable(text) for text in texts]
+    return texts
 
 
 def cell_text(value: object) -> str:

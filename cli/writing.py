@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -61,6 +62,9 @@ COLUMNS: Final = (
     Column("error", "ERROR", quiet=(None,)),
     Column("note", "NOTE", quiet=(None,)),
 )
+
+
+_row = itemgetter(*(column.field for column in COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +256,14 @@ def _applied(printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change])
 
 def _read_back(
     admin: "ClusterAdmin", names: Sequence[str]
-) -> dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
+) -> Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
     """What each group has committed now; None where that cannot be learned."""
+    from kgroups.core.kafka.writes import read_commits
+
     try:
-        looked = admin.snapshot(names, members=False, log_offsets=False)
+        return read_commits(admin, names)
     except KgroupsError:
         return dict.fromkeys(names)
-    found: dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None] = {
-        error.target: None for error in looked.errors if error.code != "GROUP_ID_NOT_FOUND"
-    }
-    return found | {group.group: group.offsets for group in looked.groups}
 
 
 def offsets_report(
@@ -276,7 +278,7 @@ def offsets_report(
         schema=f"kgroups.{write.action}/1",
         cluster=write.cluster,
         generated_at_ms=now_ms(),
-        items=[change_item(write.action, change) for change in changes],
+        items=(change_item(write.action, change) for change in changes),
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
@@ -305,7 +307,3 @@ def change_item(action: str, change: Change) -> Item:
         "error": None if change.error is None else change.error.code,
         "note": change.note,
     }
-
-
-def _row(item: Item) -> Row:
-    return tuple(item[column.field] for column in COLUMNS)

@@ -199,8 +199,9 @@ def free_groups(looked: ClusterSnapshot, names: Sequence[str]) -> tuple[list[Gro
     """The named groups whose commits can be changed, and the refusals of the others."""
     free: list[Group] = []
     refused: list[Change] = []
+    known = {group.group: group for group in looked.groups}
     for name in names:
-        group = looked.group(name)
+        group = known.get(name)
         problem = blocked_group(name, group, looked.errors)
         if problem is not None:
             refused.append(problem)

@@ -50,23 +50,30 @@ def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: 
         cluster_id: of the cluster.
         created_at: the time, as text.
     """
-    rows = [_row(change) for change in changes if change.result == "planned"]
+    quoted: dict[str, str] = {}
+    rows = [_row(change, quoted) for change in changes if change.result == "planned"]
     head = json.dumps({"schema": SCHEMA, "cluster_id": cluster_id, "created_at": created_at})
-    body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    body = ",\n".join(rows)
     return f'{head[:-1]}, "rows": [\n{body}\n]}}\n'
 
 
-def _row(change: Change) -> dict[str, Any]:
-    old = change.old
-    return {
-        "group": change.group,
-        "topic": change.topic,
-        "partition": change.partition,
-        "offset": None if old is None else old.offset,
-        "leader_epoch": None if old is None else old.leader_epoch,
-        "metadata": "" if old is None else old.metadata,
-        "new_offset": None if change.new is None else change.new.offset,
-    }
+def _row(change: Change, quoted: dict[str, str]) -> str:
+    """A row as JSON; names are quoted once, as tens of thousands of rows share a few."""
+    for name in (change.group, change.topic):
+        if name is not None and name not in quoted:
+            quoted[name] = json.dumps(name, ensure_ascii=False)
+    old, new = change.old, change.new
+    epoch = None if old is None else old.leader_epoch
+    memo = (
+        json.dumps(old.metadata, ensure_ascii=False) if old is not None and old.metadata else '""'
+    )
+    return (
+        f'{{"group": {quoted[change.group]}, "topic": {quoted[change.topic or ""]}, '
+        f'"partition": {change.partition}, '
+        f'"offset": {"null" if old is None else old.offset}, '
+        f'"leader_epoch": {"null" if epoch is None else epoch}, "metadata": {memo}, '
+        f'"new_offset": {"null" if new is None else new.offset}}}'
+    )
 
 
 def parse_undo(text: str, where: str) -> Undo:
@@ -142,9 +149,9 @@ def _back(group: Group, row: Replaced, topics: dict[str, Topic]) -> Change:
         lag_after=lag_at(old_offset, log),
     )
     if now == row.old or now_offset == old_offset:
-        return replace(change, result="skipped")
+        return change._replace(result="skipped")
     if log is None:
         return change.failed(replace(not_there(""), target=change.target))
     if now_offset != row.new_offset:
-        return replace(change, note=f"moved since: {row.new_offset} was written")
+        return change._replace(note=f"moved since: {row.new_offset} was written")
     return change
