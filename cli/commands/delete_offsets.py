@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.commands.reset_offsets import free_groups, read_logs
+from kgroups.cli.looking import free_groups, read_logs
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster

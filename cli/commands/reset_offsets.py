@@ -1,12 +1,13 @@
 """`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.looking import free_groups, read_logs, read_text, resolved
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
@@ -23,13 +24,13 @@ from kgroups.cli.writing import (
     carry_out,
     undo_dir_of,
 )
-from kgroups.core.errors import ClusterError, NotFoundError, UsageError
-from kgroups.core.offsets.change import Change, blocked_group
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope, partitions_of
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.offsets.undo import Undo, parse_undo, plan_undo
+from kgroups.core.offsets.undo import Replaced, Undo, parse_undo, plan_resume, plan_undo
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
   kgroups reset-offsets billing --to 2h --all-topics
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
-  kgroups reset-offsets billing-new --to group:billing --yes
+  kgroups reset-offsets billing --to group:billing-old --yes
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
+  kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
 
 
@@ -99,6 +101,9 @@ def reset_offsets(
     undo: Annotated[
         Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
     ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
+    ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
@@ -112,10 +117,13 @@ def reset_offsets(
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     names = list(dict.fromkeys(groups or ()))
     old = request = None
-    if undo is not None:
-        if names or topic or to or all_groups or all_topics or only_lagging:
-            raise UsageError("an undo file says itself what to put where, so --undo stands alone")
-        old = parse_undo(read_text(undo), str(undo))
+    file = undo or resume
+    if file is not None:
+        if names or topic or to or all_groups or all_topics or only_lagging or (undo and resume):
+            raise UsageError(
+                "an undo file says itself what to put where, so --undo and --resume stand alone"
+            )
+        old = parse_undo(read_text(file), str(file))
         names = list(dict.fromkeys(row.group for row in old.rows))
     else:
         if bool(names) == all_groups or "" in names:
@@ -132,7 +140,7 @@ def reset_offsets(
                 group.group for group in looked.groups if group.type != "share" and group.offsets
             ]
         if old is not None:
-            changes = _undo_changes(admin, looked, old)
+            changes = _undo_changes(admin, looked, old, plan_undo if undo else plan_resume)
         elif request is not None:
             changes = _reset_changes(admin, looked, names, request)
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
@@ -183,33 +191,6 @@ def _request(
     return Request(target, scope, all_topics, only_lagging, given)
 
 
-def read_text(path: Path) -> str:
-    """The text of a file that the user named.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        return path.expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}") from error
-
-
-def free_groups(looked: ClusterSnapshot, names: Sequence[str]) -> tuple[list[Group], list[Change]]:
-    """The named groups whose commits can be changed, and the refusals of the others."""
-    free: list[Group] = []
-    refused: list[Change] = []
-    known = {group.group: group for group in looked.groups}
-    for name in names:
-        group = known.get(name)
-        problem = blocked_group(name, group, looked.errors)
-        if problem is not None:
-            refused.append(problem)
-        elif group is not None:
-            free.append(group)
-    return free, refused
-
-
 def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> list[Change]:
@@ -244,33 +225,6 @@ def _reset_changes(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
     return changes
-
-
-def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
-    """The partitions that a scope names.
-
-    Raises:
-        NotFoundError: one of them does not exist.
-    """
-    partitions, missing = partitions_of(scope, topics)
-    if missing:
-        names = ", ".join(f"`{error.target}`" for error in missing)
-        raise NotFoundError(f"no such topic or partition: {names}", code=missing[0].code)
-    return partitions
-
-
-def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
-    """Those of the topics that exist, with the bounds of their logs.
-
-    Raises:
-        ClusterError: the brokers would not say anything about one of them.
-    """
-    from kgroups.core.kafka.alterations import topics_with_bounds
-
-    listing = topics_with_bounds(admin, names)
-    for name, code in listing.failures.items():
-        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
-    return listing.topics
 
 
 def _led(topics: Mapping[str, Topic]) -> dict[str, Topic]:
@@ -309,8 +263,13 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
     return {}
 
 
-def _undo_changes(admin: "ClusterAdmin", looked: ClusterSnapshot, undo: Undo) -> list[Change]:
-    """Back to what the file holds.
+def _undo_changes(
+    admin: "ClusterAdmin",
+    looked: ClusterSnapshot,
+    undo: Undo,
+    plan: Callable[[Group, Sequence[Replaced], Mapping[str, Topic]], list[Change]],
+) -> list[Change]:
+    """Back to what the file holds, or on to it.
 
     Raises:
         UsageError: the file is of another cluster.
@@ -319,8 +278,11 @@ def _undo_changes(admin: "ClusterAdmin", looked: ClusterSnapshot, undo: Undo) ->
         raise UsageError(
             f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
         )
-    free, changes = free_groups(looked, list(dict.fromkeys(row.group for row in undo.rows)))
+    rows: dict[str, list[Replaced]] = {}
+    for row in undo.rows:
+        rows.setdefault(row.group, []).append(row)
+    free, changes = free_groups(looked, list(rows), create=True)
     topics = read_logs(admin, {row.topic for row in undo.rows})
     for group in free:
-        changes += plan_undo(group, [row for row in undo.rows if row.group == group.group], topics)
+        changes += plan(group, rows[group.group], topics)
     return changes
