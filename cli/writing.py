@@ -13,6 +13,7 @@ import typer
 from kgroups.cli.batches import in_batches
 from kgroups.cli.exits import end_with
 from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.refusals import explain_changes
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Item, Row, View, grid_of, table_chunks
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
@@ -132,6 +133,8 @@ def carry_out(
     write: OffsetWrite,
     changes: Sequence[Change],
     errors: Sequence[ItemError] = (),
+    *,
+    blocked: bool = False,
 ) -> None:
     """Preview, confirm, save what is replaced, apply, read back, report, and end.
 
@@ -141,12 +144,13 @@ def carry_out(
         write: the command.
         changes: the plan.
         errors: of the look at the cluster.
+        blocked: whether something that was asked for cannot be done, besides what the plan says.
     Raises:
         typer.Exit: something failed, or the user said no.
     """
     consent = write.consent
     planned = [change for change in changes if change.result == "planned"]
-    blocked = any(change.error is not None for change in changes)
+    blocked = blocked or any(change.error is not None for change in changes)
     go = bool(planned) and not (blocked and not consent.keep_going)
     agreed = interrupted = False
     undo: Path | None = None
@@ -253,7 +257,8 @@ def _applied(
     written = apply_answers(changes, progress.answers)
     printer.progress("reading back")
     done = sorted({change.group for change in written if change.result == "done"})
-    return verify(written, _read_back(admin, done)), progress.interrupted
+    checked = verify(written, _read_back(admin, done))
+    return explain_changes(admin, checked), progress.interrupted
 
 
 def _read_back(

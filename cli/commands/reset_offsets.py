@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
 from kgroups.cli.looking import free_groups, read_logs, read_text, resolved
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
@@ -24,7 +25,7 @@ from kgroups.cli.writing import (
     carry_out,
     undo_dir_of,
 )
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
@@ -70,6 +71,7 @@ EXAMPLES
   kgroups reset-offsets billing --to 2h --all-topics
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
   kgroups reset-offsets billing --to group:billing-old --yes
+  kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
@@ -82,9 +84,7 @@ def register(app: typer.Typer) -> None:
 
 def reset_offsets(
     ctx: typer.Context,
-    groups: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Names of groups.")
-    ] = None,
+    groups: GroupNames = None,
     to: Annotated[
         str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
     ] = None,
@@ -92,6 +92,7 @@ def reset_offsets(
     all_groups: Annotated[
         bool, typer.Option("--all-groups", help="Every group that committed offsets.")
     ] = False,
+    regex: Regex = None,
     all_topics: Annotated[
         bool, typer.Option("--all-topics", help="Every partition that the group committed.")
     ] = False,
@@ -115,22 +116,34 @@ def reset_offsets(
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
-    names = list(dict.fromkeys(groups or ()))
-    old = request = None
+    choice = old = request = None
     file = undo or resume
     if file is not None:
-        if names or topic or to or all_groups or all_topics or only_lagging or (undo and resume):
+        if (
+            groups
+            or regex
+            or topic
+            or to
+            or all_groups
+            or all_topics
+            or only_lagging
+            or (undo and resume)
+        ):
             raise UsageError(
                 "an undo file says itself what to put where, so --undo and --resume stand alone"
             )
         old = parse_undo(read_text(file), str(file))
-        names = list(dict.fromkeys(row.group for row in old.rows))
     else:
-        if bool(names) == all_groups or "" in names:
-            raise UsageError("no group is named, or all and some", hint="GROUP or --all-groups")
+        choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
     with cluster(options) as admin:
+        names: list[str] = []
+        strangers: list[ItemError] = []
+        if choice is not None and not choice.every:
+            names, strangers = chosen(admin, choice)
+        elif old is not None:
+            names = list(dict.fromkeys(row.group for row in old.rows))
         other = [request.target.name] if request and request.target.kind == "group" else []
         looked = admin.snapshot(
             None if all_groups else [*names, *other], log_offsets=False, progress=printer.progress
@@ -147,7 +160,8 @@ def reset_offsets(
         write = OffsetWrite("reset-offsets", consent, folder, where)
         told = {change.error.target for change in changes if change.error is not None}
         errors = [error for error in looked.errors if error.target not in told]
-        carry_out(printer, admin, write, changes, errors)
+        errors = [*strangers, *errors]
+        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +209,7 @@ def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> list[Change]:
     from kgroups.core.kafka.alterations import offsets_at
+    from kgroups.core.kafka.logs import led_only
 
     free, changes = free_groups(looked, names)
     given = {group.group: _given(looked, group.group, request) for group in free}
@@ -210,7 +225,7 @@ def _reset_changes(
     at_time: Mapping[Partition, int | None] = {}
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
-        at_time = offsets_at(admin, _led(topics), request.target.number)
+        at_time = offsets_at(admin, led_only(topics), request.target.number)
     for group in free:
         own = given[group.group]
         if own:
@@ -225,16 +240,6 @@ def _reset_changes(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
     return changes
-
-
-def _led(topics: Mapping[str, Topic]) -> dict[str, Topic]:
-    """The topics without the partitions whose logs cannot be asked."""
-    return {
-        name: Topic(
-            name, {number: log for number, log in topic.partitions.items() if log.error is None}
-        )
-        for name, topic in topics.items()
-    }
 
 
 def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
