@@ -15,7 +15,14 @@ from pyspark.sql import functions as F
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import over, transforms
 from kgroups.core.lag.commits import CommitLog, read_commits
-from kgroups.core.lag.report import LagQuery, LagReport, answer_rows, collect_rows, running
+from kgroups.core.lag.report import (
+    LagQuery,
+    LagReport,
+    answer_rows,
+    collect_rows,
+    drawn,
+    running,
+)
 from kgroups.core.lag.schemas import ROWS, capture_tables, cluster_name
 from kgroups.core.lag.session import Progress, SessionOptions
 from kgroups.core.snapshot import ClusterSnapshot
@@ -72,7 +79,8 @@ def lag_history(
             captures = as_captures(commits, cluster_name(snapshot)).where(
                 F.col("captured_at_ms") >= since_ms
             )
-            report = history_by(captures, rows, now, keys, since_ms, until_ms)
+            series = history_series(captures, rows, now, since_ms, until_ms)
+            report = history_by(series, keys, until_ms)
             tell("reading commits out of __consumer_offsets")
             items = answer_rows(report, query, query.sort or "lag", keys)
             tell("computing totals")
@@ -80,9 +88,11 @@ def lag_history(
             summary |= {"since_ms": since_ms, "until_ms": until_ms}
             summary["records"] = counts_by_kind(commits)
             errors = broken_records(commits, query.top) if summary["records"]["broken"] else ()
+            pictures = drawn(query, tell, series)
+            schema = report.schema
         finally:
             commits.unpersist()
-    return LagReport(items, tuple(report.columns), summary, errors)
+    return LagReport(items, schema, summary, errors, pictures)
 
 
 def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
@@ -102,22 +112,21 @@ def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
     return commits.where(F.col("kind").isin("commit", "tombstone")).select(*columns)
 
 
-def history_by(
-    captures: DataFrame,
-    rows: DataFrame,
-    now: DataFrame,
-    keys: tuple[str, ...],
-    since_ms: int,
-    until_ms: int,
+def history_series(
+    captures: DataFrame, rows: DataFrame, now: DataFrame, since_ms: int, until_ms: int
 ) -> DataFrame:
-    """Figures by `keys`, with the number of commits and the age of the last one."""
+    """What the commits of the window say about each partition of a group, with their number."""
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(rows)
     points = over.points(known, since_ms, until_ms, BUCKETS)
     figures = over.series_figures(over.with_steps(points))
     counted = captures.groupBy(over.series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )
-    series = over.with_history(now, figures, until_ms).join(counted, "series", "left")
+    return over.with_history(now, figures, until_ms).join(counted, "series", "left")
+
+
+def history_by(series: DataFrame, keys: tuple[str, ...], until_ms: int) -> DataFrame:
+    """Figures by `keys`, with the number of commits and the age of the last one."""
     ages = series.groupBy(*keys).agg(
         F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
         ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),

@@ -13,7 +13,14 @@ from pyspark.sql.types import StringType, StructField, StructType
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import over, transforms
 from kgroups.core.lag.collected import Window, folders_of, open_window, utc_date
-from kgroups.core.lag.report import LagQuery, LagReport, answer_rows, collect_rows, running
+from kgroups.core.lag.report import (
+    LagQuery,
+    LagReport,
+    answer_rows,
+    collect_rows,
+    drawn,
+    running,
+)
 from kgroups.core.lag.schemas import ROWS
 from kgroups.core.lag.session import Progress, SessionOptions
 
@@ -72,8 +79,14 @@ def lag_report_over(
         items = answer_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
         (summary,) = collect_rows(transforms.totals(now))
+        window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
+        lagged = transforms.with_lag(
+            window_rows, uncommitted=query.uncommitted, isolation=query.isolation
+        )
+        pictures = drawn(query, tell, series, lagged)
+        schema = report.schema
     summary |= {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
-    return LagReport(items, tuple(report.columns), summary, window.broken)
+    return LagReport(items, schema, summary, window.broken, pictures)
 
 
 def sized(

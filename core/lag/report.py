@@ -9,10 +9,12 @@ from typing import Any
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import dryrun, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS, CaptureTables, capture_tables
 from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark_session
 from kgroups.core.snapshot import ClusterSnapshot
@@ -55,6 +57,7 @@ class LagQuery:
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
         uncommitted, isolation: as in `arithmetic.offset_rows`.
+        pictures: whether rows for charts are wanted too.
     """
 
     by: str = "group"
@@ -64,6 +67,7 @@ class LagQuery:
     where: str | None = None
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"
+    pictures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +75,25 @@ class LagReport:
     """The answer.
 
     Args:
-        items: rows, columns as in `columns`; the most first.
-        columns: names in their order.
+        items: rows, columns as in `schema`; the most first.
+        schema: names and types of the columns in their order.
         summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
             `unknown_partitions` over everything, shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
         errors: groups that could not be planned, at most `top`.
+        pictures: rows for charts, if they were asked for.
     """
 
     items: list[dict[str, Any]]
-    columns: tuple[str, ...]
+    schema: StructType
     summary: dict[str, Any]
     errors: tuple[ItemError, ...] = field(default=())
+    pictures: Pictures | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns in their order."""
+        return tuple(self.schema.fieldNames())
 
 
 def lag_report(
@@ -182,10 +193,21 @@ def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -
         tell("computing totals")
         (summary,) = collect_rows(transforms.totals(lagged))
         errors = _failed_plans(planned, query.top, summary) if planned is not None else ()
+        pictures = drawn(query, tell, lagged)
     finally:
         if planned is not None:
             planned.unpersist()
-    return LagReport(items, tuple(report.columns), summary, errors)
+    return LagReport(items, report.schema, summary, errors, pictures)
+
+
+def drawn(
+    query: LagQuery, tell: Progress, series: DataFrame, rows: DataFrame | None = None
+) -> Pictures | None:
+    """The pictures of a report, if the query wants them."""
+    if not query.pictures:
+        return None
+    tell("computing charts")
+    return take_pictures(series, rows)
 
 
 def answer_rows(
