@@ -17,7 +17,7 @@ HISTORY_SCHEMA = "kgroups.lag.history/1"
 
 TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
-    | {"lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
+    | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
 )
 
 

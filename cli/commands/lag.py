@@ -44,7 +44,7 @@ Needs Java 17. The rows with most lag come first.
 
 BY
   group (default)  topic  partition  member  client  host
-  with --assignor: member (default)  group  client  host  assignor
+  with --assignor: group (default)  member  client  host  assignor
 
 With --captures DIR the report is over a window of time, from what
 `lag collect` left there, and has rates, lag in seconds with the method that
@@ -52,8 +52,10 @@ found it, time to catch up, trend, Burrow's verdict with its rule, and the
 time until retention reaches the commit. TIME is 2026-11-20T22:00Z or,
 without an offset, local time.
 
-With --assignor A[,B] every group is planned with these assignors too, and the
-report shows lag as it is beside lag as it would be (planned_...).
+With --assignor A[,B] every group is planned with these assignors too: first
+the groups that would gain most, from the assignor or, at best, from one more
+member; then lag as it is beside lag as it would be (planned_...), and with
+--captures the rates of members too.
 
 --html writes one page with charts that opens without a network; --parquet
 the rows with their types.
@@ -125,7 +127,7 @@ def report(
     check_places(html, parquet)
     assignors = split_names(assignor)
     query = LagQuery(
-        by=by or ("member" if assignors else "group"),
+        by=by or "group",
         assignors=assignors,
         top=top,
         sort=column_name(sort),

@@ -37,9 +37,9 @@ PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 PLANNED_SORT: Mapping[str, str] = MappingProxyType(
     {
         "member": "planned_lag",
-        "group": "gain",
-        "client": "gain",
-        "host": "gain",
+        "group": "best_gain",
+        "client": "best_gain",
+        "host": "best_gain",
         "assignor": "gain",
     }
 )
@@ -172,32 +172,49 @@ def check_query(query: LagQuery) -> None:
 
 
 def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -> LagReport:
-    """Both jobs of a report, its rows and its totals; with assignors also the failed plans."""
+    """Both jobs of a report, its rows and its totals."""
     rows = session.createDataFrame(tables.rows, schema=ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
-    planned: DataFrame | None = None
     if query.assignors:
         members = session.createDataFrame(tables.members, schema=MEMBERS)
         topics = session.createDataFrame(tables.topics, schema=TOPICS)
-        planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
-        report, keys = _planned_report(members, lagged, planned, query)
-        sort = query.sort or PLANNED_SORT[query.by]
-        tell(f"planning every group with {', '.join(query.assignors)}")
-    else:
-        keys = transforms.KEYS[query.by]
-        report = transforms.lag_by(lagged, keys)
-        sort = query.sort or "lag"
-        tell(f"computing lag by {query.by}")
+        return planned_answer(members, topics, lagged, query, tell)
+    keys = transforms.KEYS[query.by]
+    report = transforms.lag_by(lagged, keys)
+    tell(f"computing lag by {query.by}")
+    items = answer_rows(report, query, query.sort or "lag", keys)
+    tell("computing totals")
+    (summary,) = collect_rows(transforms.totals(lagged))
+    return LagReport(items, report.schema, summary, pictures=drawn(query, tell, lagged))
+
+
+def planned_answer(
+    members: DataFrame,
+    topics: DataFrame,
+    lagged: DataFrame,
+    query: LagQuery,
+    tell: Progress,
+    rows: DataFrame | None = None,
+) -> LagReport:
+    """The report with planned assignments, its totals, and the groups that were not planned.
+
+    Args:
+        members, topics: of one capture, in `schemas.MEMBERS` and `schemas.TOPICS`.
+        lagged: rows of the same capture with lag, over a window with rates too.
+        rows: captures of the window with lag, for charts.
+    """
+    planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
     try:
-        items = answer_rows(report, query, sort, keys)
+        report, keys = _planned_report(members, lagged, planned, query)
+        tell(f"planning every group with {', '.join(query.assignors)}")
+        items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
         tell("computing totals")
         (summary,) = collect_rows(transforms.totals(lagged))
-        errors = _failed_plans(planned, query.top, summary) if planned is not None else ()
-        pictures = drawn(query, tell, lagged)
+        errors = _failed_plans(planned, query.top, summary)
+        pictures = drawn(query, tell, lagged, rows)
+        return LagReport(items, report.schema, summary, errors, pictures)
     finally:
-        if planned is not None:
-            planned.unpersist()
-    return LagReport(items, report.schema, summary, errors, pictures)
+        planned.unpersist()
 
 
 def drawn(
