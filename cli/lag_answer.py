@@ -1,12 +1,13 @@
 """A lag report on its way out: document, page with charts, Parquet file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.table import Column, Item, Row, View
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -28,8 +29,13 @@ def lag_document(
     *,
     generated_at_ms: int = 0,
     schema: str = SCHEMA,
+    failed: Sequence[ItemError] = (),
 ) -> Report:
-    """Spark's answer as a report; without a snapshot it is over captures."""
+    """Spark's answer as a report; without a snapshot it is over captures.
+
+    Args:
+        failed: what could not be learned beside the snapshot.
+    """
     names = answer.columns
     columns = tuple(column_of(name) for name in names)
     return Report(
@@ -38,7 +44,7 @@ def lag_document(
         generated_at_ms=snapshot.captured_at_ms if snapshot else generated_at_ms,
         items=answer.items,
         views=(View(by, columns, lambda item: [_row(item, names)]),),
-        errors=(*(snapshot.errors if snapshot else ()), *answer.errors),
+        errors=(*(snapshot.errors if snapshot else ()), *failed, *answer.errors),
         summary=lambda: answer.summary,
     )
 

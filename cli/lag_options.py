@@ -31,6 +31,10 @@ Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spa
 Remote = Annotated[
     str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
 ]
+RecordTimesToo = Annotated[
+    bool,
+    typer.Option("--record-times", help="Fetch each next record for its time."),
+]
 HtmlFile = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write a page with charts too.")
 ]

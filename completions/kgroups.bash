@@ -77,13 +77,14 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
-    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
     "lag history/--where") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
     "lag history/--until") echo '@free' ;;
+    "lag history/--ends") echo '@free' ;;
     "lag history/--html") echo '@files' ;;
     "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
@@ -136,8 +137,8 @@ _kgroups_words() { # path: what can be typed there
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "completion") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --uncommitted --isolation --captures --over --since --until --strict --html --parquet --master --remote --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --until --html --parquet --master --remote --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
     "snapshot") echo "save show --help $common" ;;

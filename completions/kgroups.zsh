@@ -78,13 +78,14 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
-    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
     "lag history/--where") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
     "lag history/--until") echo '@free' ;;
+    "lag history/--ends") echo '@free' ;;
     "lag history/--html") echo '@files' ;;
     "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
@@ -334,6 +335,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--since:Start of the window.'
         '--until:End of the window\: now.'
         '--strict:A capture that cannot be read is a failure.'
+        '--record-times:Fetch each next record for its time.'
         '--html:Write a page with charts too.'
         '--parquet:Write the rows as Parquet too.'
         '--master:Spark master.'
@@ -351,6 +353,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window\: now.'
+        '--ends:Ask so often where logs ended.'
+        '--record-times:Fetch each next record for its time.'
         '--html:Write a page with charts too.'
         '--parquet:Write the rows as Parquet too.'
         '--master:Spark master.'

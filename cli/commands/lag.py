@@ -14,6 +14,7 @@ from kgroups.cli.lag_options import (
     Master,
     Over,
     ParquetFile,
+    RecordTimesToo,
     Remote,
     Since,
     Sort,
@@ -23,6 +24,7 @@ from kgroups.cli.lag_options import (
     column_name,
     window_of,
 )
+from kgroups.cli.moments import next_times
 from kgroups.cli.output import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
@@ -43,7 +45,7 @@ report: on this machine, on a standalone master, or through Spark Connect.
 Needs Java 17. The rows with most lag come first.
 
 BY
-  group (default)  topic  partition  member  client  host
+  group (default)  topic  partition  member  client  host  assignor
   with --assignor: group (default)  member  client  host  assignor
 
 With --captures DIR the report is over a window of time, from what
@@ -56,6 +58,9 @@ With --assignor A[,B] every group is planned with these assignors too: first
 the groups that would gain most, from the assignor or, at best, from one more
 member; then lag as it is beside lag as it would be (planned_...), and with
 --captures the rates of members too.
+
+--record-times fetches, from the cluster as it is now, the next record of each
+commit that lags, and adds lag in seconds: exact, for a fetch each.
 
 --html writes one page with charts that opens without a network; --parquet
 the rows with their types.
@@ -112,6 +117,7 @@ def report(
     strict: Annotated[
         bool, typer.Option("--strict", help="A capture that cannot be read is a failure.")
     ] = False,
+    record_times: RecordTimesToo = False,
     html: HtmlFile = None,
     parquet: ParquetFile = None,
     master: Master = None,
@@ -135,6 +141,7 @@ def report(
         isolation=isolation,
         where=where,
         pictures=html is not None,
+        times=record_times,
     )
     check_query(query)
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
@@ -144,12 +151,20 @@ def report(
                 "`--over`, `--since`, `--until` and `--strict` need `--captures DIR`",
                 hint="collect captures with `kgroups lag collect DIR`",
             )
+        if record_times and file is not None:
+            raise UsageError(
+                "`--record-times` asks the cluster as it is now, and excludes `--from`",
+                hint="leave one of them out",
+            )
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
-        answer = lag_report([snapshot], query, session=session, progress=printer.waiting)
-        shown = lag_document(snapshot, query.by, answer)
+        times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
+        answer = lag_report(
+            [snapshot], query, session=session, progress=printer.waiting, record_times=times
+        )
+        shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
-        if file is not None:
-            raise UsageError("`--captures` and `--from` exclude each other")
+        if file is not None or record_times:
+            raise UsageError("`--captures` excludes `--from` and `--record-times`")
         from kgroups.core.lag.over_report import lag_report_over
 
         start_ms, end_ms = window_of(over, since, until, now_ms())

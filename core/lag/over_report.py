@@ -31,7 +31,9 @@ from kgroups.core.lag.report import (
     drawn,
     planned_answer,
     running,
+    totals_of,
 )
+from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.session import Progress, SessionOptions
 
@@ -86,23 +88,25 @@ def lag_report_over(
         lagged = transforms.with_lag(
             window_rows, uncommitted=query.uncommitted, isolation=query.isolation
         )
+        rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
         if query.assignors:
-            rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
             answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
-            answer = dataclasses.replace(answer, errors=(*answer.errors, *rest.broken))
         else:
             keys = transforms.KEYS[query.by]
-            report = over.history_by(series, keys)
+            by_key = over.history_by(series, keys)
+            report = with_members(by_key, series, rest.members, query.by, keys)
             tell(f"computing lag by {query.by} over {len(window.files):,} files")
             items = answer_rows(report, query, query.sort or "lag", keys)
             tell("computing totals")
-            (summary,) = collect_rows(transforms.totals(now))
+            summary = totals_of(now, rest.members)
             pictures = drawn(query, tell, series, lagged)
             answer = LagReport(items, report.schema, summary, (), pictures)
         series.unpersist()
     times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
     return dataclasses.replace(
-        answer, summary=answer.summary | times, errors=(*answer.errors, *window.broken)
+        answer,
+        summary=answer.summary | times,
+        errors=(*answer.errors, *window.broken, *rest.broken),
     )
 
 

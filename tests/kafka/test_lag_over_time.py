@@ -128,6 +128,7 @@ def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
         (["--captures", ".", "--since", "yesterday"], 2, "`yesterday` is not a time"),
         (["--captures", ".", "--since", "2026-01-02", "--until", "2026-01-01"], 2, "is empty"),
         (["--captures", ".", "--since", "2026-01-02", "--over", "1h"], 2, "exclude each other"),
+        (["--captures", ".", "--record-times"], 2, "excludes"),
         (["--captures", ".", "--over", "1h"], 5, "no captures in the window"),
         (["--captures", ".", "--assignor", "range", "--by", "topic"], 2, "planned assignments"),
     ],

@@ -70,6 +70,7 @@ def test_lag_by_other_keys(spark: SparkSession, by: str) -> None:
     found = {
         tuple(r[key] for key in transforms.KEYS[by]): (r["lag"], r["partitions"])
         for r in ask(spark, snapshot, by=by, top=ALL).items
+        if r["partitions"] > 0
     }
     assert found == {key: (lag_summary(rows).total, len(rows)) for key, rows in expected.items()}
 
@@ -233,7 +234,7 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
     """`gain_with_member` is a bound: with a member more no assignor relieves the busiest more."""
     snapshot = classic_fleet(seed, 40)
     report = ask(spark, snapshot, by="group", assignors=("range",), top=ALL)
-    gained = 0
+    compared = 0
     for row in report.items:
         group = snapshot.group(row["group"])
         assert group is not None
@@ -253,8 +254,8 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
                 continue  # a topic that is gone takes its lag with it
             busiest = max(sum(lag.get(cell, 0) for cell in cells) for cells in plan.values())
             assert row["member_lag_max"] - busiest <= row["gain_with_member"]
-            gained += row["member_lag_max"] > busiest
-    assert gained >= 1
+            compared += 1
+    assert compared >= 15
 
 
 # --- where the work is done ------------------------------------------------------------------
@@ -323,7 +324,6 @@ def test_assignors_run_inside_spark(
     ("query", "message"),
     [
         (LagQuery(by="rack"), "a lag report without planned assignments cannot be by `rack`"),
-        (LagQuery(by="assignor"), "without planned assignments cannot be by `assignor`"),
         (LagQuery(by="topic", assignors=("range",)), "with planned assignments cannot be by"),
         (LagQuery(assignors=("rnage",)), "no assignor is called `rnage`"),
         (LagQuery(top=0), "`--top` must be at least 1"),
