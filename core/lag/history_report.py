@@ -112,7 +112,7 @@ def history_by(
 ) -> DataFrame:
     """Figures by `keys`, with the number of commits and the age of the last one."""
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(rows)
-    points = over.points(known, since_ms, until_ms, BUCKETS)
+    points = over.points(known, since_ms, until_ms, BUCKETS, commit_times=True)
     figures = over.series_figures(over.with_steps(points))
     counted = captures.groupBy(over.series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
