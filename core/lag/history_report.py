@@ -166,7 +166,7 @@ def history_series(told: Told, now: DataFrame) -> DataFrame:
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = over.points(known, since_ms, until_ms, BUCKETS)
+    points = over.points(known, since_ms, until_ms, BUCKETS, commit_times=True)
     figures = over.series_figures(over.with_steps(points))
     counted = captures.groupBy(over.series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")

@@ -35,12 +35,20 @@ def series_id() -> Column:
     return F.xxhash64(*SERIES)
 
 
-def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
+def points(
+    rows: DataFrame,
+    since_ms: int,
+    until_ms: int,
+    buckets: int = BUCKETS,
+    *,
+    commit_times: bool = False,
+) -> DataFrame:
     """The last capture of each series in each stretch of the window.
 
     Args:
         rows: captures in `schemas.ROWS`.
         since_ms, until_ms: the window, both ends included.
+        commit_times: whether rows know them; one more buffer for each point where they do.
     Returns:
         `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
     """
@@ -50,6 +58,8 @@ def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
     end, start = F.col("end"), F.col("start")
     is_known = F.col("committed").isNotNull() & start.isNotNull() & end.isNotNull()
     lag = F.greatest(end - F.greatest("committed", start), F.lit(0).cast("long"))
+    facts = ("committed", "start", "end", *(("committed_at",) if commit_times else ()))
+    committed_at = F.col("committed_at") if commit_times else F.lit(None).cast("long")
     return (
         rows.where(t.between(since_ms, until_ms))
         .select(
@@ -63,11 +73,11 @@ def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
         )
         .groupBy("series", "bucket")
         .agg(
-            *(F.max_by(n, "t").alias(n) for n in ("committed", "committed_at", "start", "end")),
+            *(F.max_by(name, "t").alias(name) for name in facts),
             F.max("t").alias("t"),
         )
         .select(
-            "series", "t", "committed", "committed_at", "start", "end",
+            "series", "t", "committed", committed_at.alias("committed_at"), "start", "end",
             F.when(is_known, lag).alias("lag"),
         )
     )  # fmt: skip
