@@ -16,6 +16,8 @@ SANDBOX_LACKS: Mapping[str, str] = MappingProxyType(
         "replication": "one log a partition serves all its replicas; followers cannot fetch",
         "retention": "records stay until DeleteRecords or DeleteTopics",
         "compaction": "of `__consumer_offsets` only; other topics keep every record",
+        "writing to internal topics": "`__consumer_offsets` holds what the coordinators decided: "
+        "no test can put a corrupted past into it",
         "log append time": "timestamps are the producer's",
         "fetch sessions": "every Fetch is answered in full, which all clients accept",
         "changing settings": "topics and brokers keep what they began with",
