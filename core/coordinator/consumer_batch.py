@@ -15,6 +15,15 @@ from kgroups.core.coordinator.shard import Failed, Shard
 
 CONSUMER = GroupKind.CONSUMER
 EMPTY = "Empty"
+# What changes the state of a consumer group.
+MOVING = frozenset(
+    {
+        EventKind.EPOCH_BUMPED,
+        EventKind.MEMBER_ADDED,
+        EventKind.MEMBER_REMOVED,
+        EventKind.MEMBER_RECONCILED,
+    }
+)
 
 
 class Batch:
@@ -76,9 +85,15 @@ class Batch:
         return group.state_name() if group is not None and group.kind is CONSUMER else None
 
     def _latest(self, group_id: str) -> str:
-        """What happened to the group last, in words."""
-        events = (one for one in reversed(self.shard.effects) if isinstance(one, Event))
-        last = next((one for one in events if one.group_id == group_id), None)
-        if last is None:
+        """What happened to the group last, in words; what moved it, if that is known."""
+        told = [
+            one
+            for one in self.shard.effects
+            if isinstance(one, Event) and one.group_id == group_id and one.kind in MOVING
+        ]
+        if not told:
             return "a member changed"
-        return f"{last.kind}: {last.reason}" if last.reason else last.kind.value
+        last = max(told, key=lambda one: one.kind is not EventKind.MEMBER_RECONCILED)
+        if last.kind is EventKind.MEMBER_RECONCILED:
+            return f"member {last.member_id} took a step"
+        return last.reason if last.member_id is None else f"member {last.member_id} {last.reason}"
