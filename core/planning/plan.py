@@ -155,7 +155,7 @@ def _plan(
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes),
+        confidence=_confidence(strategies, each, outcomes, raced=raced),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -228,9 +228,13 @@ def _confidence(
     strategies: Sequence[Strategy],
     each: Sequence[Outcomes],
     outcomes: Outcomes,
+    *,
+    raced: bool,
 ) -> str:
     if not strategies[0].exact:
         return "counts"
+    if raced and not outcomes.complete:
+        return "likely"
     if len(outcomes.each) == 1:
         return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
