@@ -26,7 +26,7 @@ kafka: setup
 	@$(PY) -m tests.kafka.serve
 
 demo: setup
-	@$(PY) -m scripts.demo
+	@$(VENV)/bin/kgroups demo --spark
 
 # Ours beside the reference, in one run: bench/results.json and the README's figures.
 bench: setup
