@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
-# Fields of `PlanTexts` that change a group, with their options.
-CHANGE_OPTIONS: Mapping[str, str] = {
-    "add_members": "--add-members",
-    "remove_member": "--remove-member",
-    "drop_host": "--drop-host",
-    "set_partitions": "--set-partitions",
-    "add_topic": "--add-topic",
-    "subscribe": "--subscribe",
-    "pattern": "--pattern",
-}
+# Fields of `PlanTexts` that change a group.
+CHANGE_FIELDS = (
+    "add_members",
+    "remove_member",
+    "drop_host",
+    "set_partitions",
+    "add_topic",
+    "subscribe",
+    "pattern",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,23 @@ class PlanTexts:
             parse_partition(text)
         self.changes_for(Group("", "classic", "Empty", members=()))
 
-    def refuse_changes(self, option: str) -> None:
-        """Refuse every option that is about one group at a time.
+    def refuse_views(self, option: str) -> None:
+        """Refuse the options that look at one group at a time.
 
         Raises:
             UsageError: one was given; names it.
         """
-        given = next((each.name for each in fields(self) if getattr(self, each.name)), None)
-        if given is not None:
-            name = CHANGE_OPTIONS.get(given, "--as" if given == "leader" else f"--{given}")
-            raise UsageError(
-                f"`{name.replace('_', '-')}` cannot be combined with `{option}`",
-                hint="the fleet is planned as it is; changes are planned without `--report`",
-            )
+        for name, given in (("--explain", self.explain), ("--fail-on", self.fail_on)):
+            if given:
+                raise UsageError(
+                    f"`{name}` cannot be combined with `{option}`",
+                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                )
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is to happen before the plan."""
+        return any(getattr(self, name) for name in CHANGE_FIELDS)
 
     def changes_for(self, group: Group) -> list["Change"]:
         """What happens to a group: members leave, topics change, subscriptions, members join."""

@@ -174,8 +174,9 @@ def plan(
     if report:
         if not all_groups or groups:
             raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
-        texts.refuse_changes("--report")
-        fleet_report(printer, FleetQuery(by or "member", assignors, top, master, remote), file)
+        texts.refuse_views("--report")
+        query = FleetQuery(by or "member", assignors, top, master, remote)
+        fleet_report(printer, query, file, texts)
         return
     if by or master or remote:
         raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")

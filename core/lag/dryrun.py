@@ -14,11 +14,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
+from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, assignor
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
     Assignment,
     AssignmentRequest,
+    Assignor,
     AssignorError,
     MemberSubscription,
     TopicPartitions,
@@ -42,7 +43,7 @@ def planned_assignments(
     """Who would get which partition under each assignor.
 
     Args:
-        members, topics: one capture, in `schemas.MEMBERS` and `schemas.TOPICS`.
+        members, topics: one capture, in `schemas.PLAN_MEMBERS` and `schemas.TOPICS`.
         lagged: rows of the same capture from `transforms.with_lag`.
         assignors: names that `assignors.registry` knows.
     Returns:
@@ -94,10 +95,15 @@ def _plan_group(
     out: dict[str, list[Any]] = {name: [] for name in PLANNED.fieldNames()}
     if members:
         request = _request(members, topics)
-        owners = {member["member_id"]: member for member in members}
+        owners = {_id_of(member): member for member in members}
         for name in assignors:
             _plan_into(out, name, request, owners)
     return pa.table(out, schema=to_arrow_schema(PLANNED))
+
+
+def _id_of(member: Mapping[str, Any]) -> str:
+    """The id that the assignor sees: for a member that joins the one drawn for it."""
+    return str(member["assumed_id"] or member["member_id"])
 
 
 def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> AssignmentRequest:
@@ -105,7 +111,7 @@ def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> Ass
     return AssignmentRequest(
         members=[
             MemberSubscription(
-                member["member_id"],
+                _id_of(member),
                 tuple(member["subscription"]),
                 instance_id=member["instance_id"],
                 rack=member["rack"],
@@ -144,8 +150,10 @@ def _plan_into(
     """
     first = next(iter(owners.values()))
     is_modern = first["group_type"] == "consumer"
-    strategy = (SERVER_ASSIGNORS if is_modern else CLIENT_ASSIGNORS).get(name)
     error = None
+    strategy: Assignor | None = SERVER_ASSIGNORS.get(name)
+    if not is_modern:
+        strategy = assignor(name, first["leader"]) if name in CLIENT_ASSIGNORS else None
     if strategy is None:
         error = f"`{name}` is no assignor of {first['group_type']} groups"
     else:
@@ -160,9 +168,9 @@ def _plan_into(
             values.append(value)
         return
     later = _next_round(assignment)
-    for member_id in assignment.member_ids:
-        held = [*assignment.partitions_of(member_id), *later.get(member_id, ())]
-        member = owners[member_id]
+    for assumed_id in assignment.member_ids:
+        held = [*assignment.partitions_of(assumed_id), *later.get(assumed_id, ())]
+        member = owners[assumed_id]
         for column in ("cluster", "group", "member_id", "client_id", "host"):
             out[column] += [member[column]] * len(held)
         out["assignor"] += [name] * len(held)
@@ -197,47 +205,88 @@ def _next_round(assignment: Assignment) -> dict[str, list[tuple[str, int]]]:
 
 
 def members_now_and_planned(
-    members: DataFrame, lagged: DataFrame, planned: DataFrame, assignors: Sequence[str]
+    members: DataFrame,
+    lagged: DataFrame,
+    planned: DataFrame,
+    assignors: Sequence[str],
+    *,
+    later: DataFrame | None = None,
+    topics: DataFrame | None = None,
 ) -> DataFrame:
     """Each member under each assignor: partitions and lag now and as planned.
 
     Args:
-        members, lagged: as for `planned_assignments`.
+        members, lagged: as for `planned_assignments`, as they are now.
         planned: its answer.
+        later: members after what-if changes; None: those of now.
+        topics: the topics as they are now, where changes may add some: what is added is empty.
     Returns:
-        `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `partitions`, `lag`,
-        `lag_max`, `unknown_partitions` now; the same `planned_`; `kept`, `moved_in`,
-        `moved_out`. A group that could not be planned has no rows.
+        `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `change` (stays, joins,
+        leaves); `partitions`, `lag`, `lag_max`, `unknown_partitions` now; the same `planned_`;
+        `kept`, `moved_in`, `moved_out`. A group that could not be planned has no rows.
     """
-    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
     failed = planned.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
-    none, no_flag = F.lit(None).cast("long"), F.lit(False)
-    everyone = members.withColumn("assignor", names).select(
-        *MEMBER_KEYS, F.lit("member").alias("side"), none.alias("lag"), no_flag.alias("is_kept")
+    sides = [
+        _present(members, assignors, "is_member"),
+        _present(members if later is None else later, assignors, "will_be_member"),
+        _held_now(lagged, assignors),
+        _held_then(lagged, planned, topics),
+    ]
+    both = sides[0]
+    for side in sides[1:]:
+        both = both.unionByName(side)
+    change = (
+        F.when(F.count_if(F.col("side") == "is_member") == 0, "joins")
+        .when(F.count_if(F.col("side") == "will_be_member") == 0, "leaves")
+        .otherwise("stays")
     )
-    now = (
-        lagged.where(F.col("member_id").isNotNull())
-        .withColumn("assignor", names)
-        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", no_flag.alias("is_kept"))
-    )
-    owner = lagged.select(*PARTITION_KEYS, "lag", F.col("member_id").alias("owner"))
-    then = (
-        planned.where(F.col("error").isNull())
-        .join(owner, list(PARTITION_KEYS), "left")
-        .select(
-            *MEMBER_KEYS,
-            F.lit("planned").alias("side"),
-            "lag",
-            F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
-        )
-    )
-    sides = everyone.unionByName(now).unionByName(then)
     return (
-        sides.groupBy(*MEMBER_KEYS)
-        .agg(*_side("now", ""), *_side("planned", "planned_"), F.count_if("is_kept").alias("kept"))
+        both.groupBy(*MEMBER_KEYS)
+        .agg(
+            change.alias("change"),
+            *_side("now", ""),
+            *_side("planned", "planned_"),
+            F.count_if("is_kept").alias("kept"),
+        )
         .withColumn("moved_in", F.col("planned_partitions") - F.col("kept"))
         .withColumn("moved_out", F.col("partitions") - F.col("kept"))
         .join(F.broadcast(failed), [*GROUP_KEYS, "assignor"], "left_anti")
+    )
+
+
+def _present(members: DataFrame, assignors: Sequence[str], side: str) -> DataFrame:
+    """One row for each member under each assignor, that says only that it is there."""
+    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
+    none, no_flag = F.lit(None).cast("long"), F.lit(False)
+    return members.withColumn("assignor", names).select(
+        *MEMBER_KEYS, F.lit(side).alias("side"), none.alias("lag"), no_flag.alias("is_kept")
+    )
+
+
+def _held_now(lagged: DataFrame, assignors: Sequence[str]) -> DataFrame:
+    """What members have now, once for each assignor."""
+    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
+    return (
+        lagged.where(F.col("member_id").isNotNull())
+        .withColumn("assignor", names)
+        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", F.lit(False).alias("is_kept"))
+    )
+
+
+def _held_then(lagged: DataFrame, planned: DataFrame, topics: DataFrame | None) -> DataFrame:
+    """What members get, with the lag of now; what the changes add to a topic is empty."""
+    owner = lagged.select(*PARTITION_KEYS, "lag", F.col("member_id").alias("owner"))
+    given = planned.where(F.col("error").isNull()).join(owner, list(PARTITION_KEYS), "left")
+    if topics is not None:
+        known = topics.select("cluster", "topic", F.col("partitions").alias("known"))
+        given = given.join(F.broadcast(known), ["cluster", "topic"], "left")
+        is_new = F.col("partition") >= F.coalesce(F.col("known"), F.lit(0))
+        given = given.withColumn("lag", F.when(is_new, F.lit(0)).otherwise(F.col("lag")))
+    return given.select(
+        *MEMBER_KEYS,
+        F.lit("planned").alias("side"),
+        "lag",
+        F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
     )
 
 
@@ -258,29 +307,32 @@ def groups_now_and_planned(member_rows: DataFrame, keys: Sequence[str]) -> DataF
     """Each group under each assignor, from `members_now_and_planned`.
 
     Returns:
-        The keys; `members`; `idle_members`, `partitions`, `lag`, `member_lag_max` (the most that
-        one member has to read) and `member_lag_stddev` now; the same `planned_`; `moved`;
-        `gain`: by how much the most loaded member would be relieved, negative if it gets worse.
+        The keys; `members`, `planned_members`; `idle_members`, `partitions`, `lag`,
+        `member_lag_max` (the most that one member has to read) and `member_lag_stddev` now; the
+        same `planned_`; `moved`; `gain`: by how much the most loaded member would be relieved,
+        negative if it gets worse.
     """
+    is_there, will_be = F.col("change") != "joins", F.col("change") != "leaves"
     return (
         member_rows.groupBy(*keys)
         .agg(
-            F.count(F.lit(1)).alias("members"),
-            *_balance(""),
-            *_balance("planned_"),
+            F.count_if(is_there).alias("members"),
+            F.count_if(will_be).alias("planned_members"),
+            *_balance("", is_there),
+            *_balance("planned_", will_be),
             F.sum("moved_in").alias("moved"),
         )
         .withColumn("gain", F.col("member_lag_max") - F.col("planned_member_lag_max"))
     )
 
 
-def _balance(prefix: str) -> list[Column]:
-    """How evenly members are loaded, on one side."""
-    partitions, lag = f"{prefix}partitions", f"{prefix}lag"
+def _balance(prefix: str, counts: Column) -> list[Column]:
+    """How evenly members are loaded, on one side; `counts` says who is a member then."""
+    partitions, lag = f"{prefix}partitions", F.when(counts, F.col(f"{prefix}lag"))
     return [
-        F.count_if(F.col(partitions) == 0).alias(f"{prefix}idle_members"),
+        F.count_if(counts & (F.col(partitions) == 0)).alias(f"{prefix}idle_members"),
         F.sum(partitions).alias(partitions),
-        F.sum(lag).alias(lag),
+        F.sum(lag).alias(f"{prefix}lag"),
         F.max(lag).alias(f"{prefix}member_lag_max"),
         F.stddev_pop(lag).alias(f"{prefix}member_lag_stddev"),
     ]
@@ -291,7 +343,7 @@ def assignors_compared(group_rows: DataFrame) -> DataFrame:
 
     Returns:
         `cluster`, `assignor`; `groups`; how many of them would be `better`, `worse`; `members`,
-        `idle_members`, `planned_idle_members`, `moved`; `gain` summed.
+        `planned_members`, `idle_members`, `planned_idle_members`, `moved`; `gain` summed.
     """
     return group_rows.groupBy("cluster", "assignor").agg(
         F.count(F.lit(1)).alias("groups"),
@@ -299,6 +351,13 @@ def assignors_compared(group_rows: DataFrame) -> DataFrame:
         F.count_if(F.col("gain") < 0).alias("worse"),
         *(
             F.sum(name).alias(name)
-            for name in ("members", "idle_members", "planned_idle_members", "moved", "gain")
+            for name in (
+                "members",
+                "planned_members",
+                "idle_members",
+                "planned_idle_members",
+                "moved",
+                "gain",
+            )
         ),
     )

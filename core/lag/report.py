@@ -13,8 +13,18 @@ from pyspark.sql import functions as F
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import dryrun, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
-from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS, CaptureTables, capture_tables
+from kgroups.core.lag.schemas import (
+    MEMBERS,
+    PLAN_MEMBERS,
+    ROWS,
+    TOPICS,
+    CaptureTables,
+    capture_tables,
+    plan_tables,
+)
 from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark_session
+from kgroups.core.planning.fleet import Fleet
+from kgroups.core.planning.leaders import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
@@ -51,6 +61,7 @@ class LagQuery:
         by: `group`, `topic`, `partition`, `member`, `client` or `host`; with `assignors` also
             `assignor`, and neither `topic` nor `partition`.
         assignors: names of strategies to plan every group with.
+        leader: client library of the leaders of classic groups; None: inferred group by group.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
@@ -59,6 +70,7 @@ class LagQuery:
 
     by: str = "group"
     assignors: Sequence[str] = ()
+    leader: str | None = None
     top: int = DEFAULT_TOP
     sort: str | None = None
     where: str | None = None
@@ -89,6 +101,7 @@ def lag_report(
     snapshots: Sequence[ClusterSnapshot],
     query: LagQuery | None = None,
     *,
+    later: Fleet | None = None,
     session: SparkSession | SessionOptions | None = None,
     progress: Progress | None = None,
 ) -> LagReport:
@@ -96,6 +109,7 @@ def lag_report(
 
     Args:
         snapshots: one or more clusters, each at one time.
+        later: the one cluster of the snapshots after what-if changes, for planned assignments.
         session: a running session, or how to make one; None: local.
         progress: told what is being waited for.
     Raises:
@@ -112,7 +126,8 @@ def lag_report(
         session = replace(session or SessionOptions(), small=is_small)
     with running(session, progress) as spark:
         tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
-        return _run(spark, tables, query, tell)
+        changed = _Later(snapshots, later, query) if query.assignors else None
+        return _run(spark, tables, query, tell, changed)
 
 
 @contextlib.contextmanager
@@ -160,16 +175,40 @@ def check_query(query: LagQuery) -> None:
             raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
 
 
-def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -> LagReport:
+class _Later:
+    """Members and topics as they are to be planned, and whether changes made them other ones."""
+
+    def __init__(
+        self, snapshots: Sequence[ClusterSnapshot], later: Fleet | None, query: LagQuery
+    ) -> None:
+        planned = [later.snapshot] if later is not None else snapshots
+        self.is_changed = later is not None
+        self.members, self.topics = plan_tables(
+            planned,
+            later.assumed_ids if later is not None else {},
+            lambda group: infer_leader(group, query.leader).likeliest,
+        )
+
+
+def _run(
+    session: Any, tables: CaptureTables, query: LagQuery, tell: Progress, later: _Later | None
+) -> LagReport:
     """Both jobs of a report, its rows and its totals; with assignors also the failed plans."""
     rows = session.createDataFrame(tables.rows, schema=ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
     planned: DataFrame | None = None
-    if query.assignors:
-        members = session.createDataFrame(tables.members, schema=MEMBERS)
-        topics = session.createDataFrame(tables.topics, schema=TOPICS)
-        planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
-        report, keys = _planned_report(members, lagged, planned, query)
+    if later is not None:
+        then = session.createDataFrame(later.members, schema=PLAN_MEMBERS)
+        topics = session.createDataFrame(later.topics, schema=TOPICS)
+        planned = dryrun.planned_assignments(then, topics, lagged, query.assignors).persist()
+        members, was = then, None
+        if later.is_changed:
+            members = session.createDataFrame(tables.members, schema=MEMBERS)
+            was = session.createDataFrame(tables.topics, schema=TOPICS)
+        by_member = dryrun.members_now_and_planned(
+            members, lagged, planned, query.assignors, later=then, topics=was
+        )
+        report, keys = _planned_report(by_member, query)
         sort = query.sort or PLANNED_SORT[query.by]
         tell(f"planning every group with {', '.join(query.assignors)}")
     else:
@@ -214,12 +253,9 @@ def answer_rows(
     return collect_rows(transforms.top_rows(report, sort, keys, query.top))
 
 
-def _planned_report(
-    members: DataFrame, lagged: DataFrame, planned: DataFrame, query: LagQuery
-) -> tuple[DataFrame, tuple[str, ...]]:
+def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, tuple[str, ...]]:
     """The report with planned assignments, and its keys."""
     keys = PLANNED_KEYS[query.by]
-    by_member = dryrun.members_now_and_planned(members, lagged, planned, query.assignors)
     if query.by == "member":
         return by_member, keys
     if query.by == "assignor":
