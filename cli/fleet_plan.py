@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.cli.commands.lag import lag_document, show_and_end
+from kgroups.cli.lag_answer import lag_document, show_and_end
 from kgroups.cli.output import Printer
 from kgroups.cli.plan_texts import PlanTexts
 from kgroups.cli.source import take_snapshot

@@ -5,7 +5,6 @@ official options mean by it, and how it is told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.official import layouts
@@ -251,7 +250,7 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
             )
         # `--to-current`: who never committed is put to the end
         end = log_of(topics, at).log_end_offset or 0
-        return replace(change, new=CommittedOffset(end), result="planned", error=None)
+        return change._replace(new=CommittedOffset(end), result="planned", error=None)
     if change.clamped and change.new is not None and change.asked is not None:
         edge = "higher than latest" if change.asked > change.new.offset else "lower than earliest"
         reset.notices.append(
@@ -259,7 +258,7 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
             f"{at[0]}-{at[1]}. Value will be set to {change.new.offset}"
         )
     new = None if change.new is None else CommittedOffset(change.new.offset)
-    return replace(change, new=new, result="planned")
+    return change._replace(new=new, result="planned")
 
 
 def _write(admin: "ClusterAdmin", reset: Reset) -> None:

@@ -43,7 +43,8 @@ def planned_assignments(
     """Who would get which partition under each assignor.
 
     Args:
-        members, topics: one capture, in `schemas.PLAN_MEMBERS` and `schemas.TOPICS`.
+        members, topics: one capture, in `schemas.PLAN_MEMBERS` or `schemas.MEMBERS`, and
+            `schemas.TOPICS`.
         lagged: rows of the same capture from `transforms.with_lag`.
         assignors: names that `assignors.registry` knows.
     Returns:
@@ -103,7 +104,7 @@ def _plan_group(
 
 def _id_of(member: Mapping[str, Any]) -> str:
     """The id that the assignor sees: for a member that joins the one drawn for it."""
-    return str(member["assumed_id"] or member["member_id"])
+    return str(member.get("assumed_id") or member["member_id"])
 
 
 def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> AssignmentRequest:
@@ -153,7 +154,9 @@ def _plan_into(
     error = None
     strategy: Assignor | None = SERVER_ASSIGNORS.get(name)
     if not is_modern:
-        strategy = assignor(name, first["leader"]) if name in CLIENT_ASSIGNORS else None
+        strategy = (
+            assignor(name, first.get("leader") or "java") if name in CLIENT_ASSIGNORS else None
+        )
     if strategy is None:
         error = f"`{name}` is no assignor of {first['group_type']} groups"
     else:
@@ -202,162 +205,3 @@ def _next_round(assignment: Assignment) -> dict[str, list[tuple[str, int]]]:
             member_id = assignment.member_ids[position]
             later.setdefault(member_id, []).append(assignment.topics.partition(number))
     return later
-
-
-def members_now_and_planned(
-    members: DataFrame,
-    lagged: DataFrame,
-    planned: DataFrame,
-    assignors: Sequence[str],
-    *,
-    later: DataFrame | None = None,
-    topics: DataFrame | None = None,
-) -> DataFrame:
-    """Each member under each assignor: partitions and lag now and as planned.
-
-    Args:
-        members, lagged: as for `planned_assignments`, as they are now.
-        planned: its answer.
-        later: members after what-if changes; None: those of now.
-        topics: the topics as they are now, where changes may add some: what is added is empty.
-    Returns:
-        `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `change` (stays, joins,
-        leaves); `partitions`, `lag`, `lag_max`, `unknown_partitions` now; the same `planned_`;
-        `kept`, `moved_in`, `moved_out`. A group that could not be planned has no rows.
-    """
-    failed = planned.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
-    sides = [
-        _present(members, assignors, "is_member"),
-        _present(members if later is None else later, assignors, "will_be_member"),
-        _held_now(lagged, assignors),
-        _held_then(lagged, planned, topics),
-    ]
-    both = sides[0]
-    for side in sides[1:]:
-        both = both.unionByName(side)
-    change = (
-        F.when(F.count_if(F.col("side") == "is_member") == 0, "joins")
-        .when(F.count_if(F.col("side") == "will_be_member") == 0, "leaves")
-        .otherwise("stays")
-    )
-    return (
-        both.groupBy(*MEMBER_KEYS)
-        .agg(
-            change.alias("change"),
-            *_side("now", ""),
-            *_side("planned", "planned_"),
-            F.count_if("is_kept").alias("kept"),
-        )
-        .withColumn("moved_in", F.col("planned_partitions") - F.col("kept"))
-        .withColumn("moved_out", F.col("partitions") - F.col("kept"))
-        .join(F.broadcast(failed), [*GROUP_KEYS, "assignor"], "left_anti")
-    )
-
-
-def _present(members: DataFrame, assignors: Sequence[str], side: str) -> DataFrame:
-    """One row for each member under each assignor, that says only that it is there."""
-    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
-    none, no_flag = F.lit(None).cast("long"), F.lit(False)
-    return members.withColumn("assignor", names).select(
-        *MEMBER_KEYS, F.lit(side).alias("side"), none.alias("lag"), no_flag.alias("is_kept")
-    )
-
-
-def _held_now(lagged: DataFrame, assignors: Sequence[str]) -> DataFrame:
-    """What members have now, once for each assignor."""
-    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
-    return (
-        lagged.where(F.col("member_id").isNotNull())
-        .withColumn("assignor", names)
-        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", F.lit(False).alias("is_kept"))
-    )
-
-
-def _held_then(lagged: DataFrame, planned: DataFrame, topics: DataFrame | None) -> DataFrame:
-    """What members get, with the lag of now; what the changes add to a topic is empty."""
-    owner = lagged.select(*PARTITION_KEYS, "lag", F.col("member_id").alias("owner"))
-    given = planned.where(F.col("error").isNull()).join(owner, list(PARTITION_KEYS), "left")
-    if topics is not None:
-        known = topics.select("cluster", "topic", F.col("partitions").alias("known"))
-        given = given.join(F.broadcast(known), ["cluster", "topic"], "left")
-        is_new = F.col("partition") >= F.coalesce(F.col("known"), F.lit(0))
-        given = given.withColumn("lag", F.when(is_new, F.lit(0)).otherwise(F.col("lag")))
-    return given.select(
-        *MEMBER_KEYS,
-        F.lit("planned").alias("side"),
-        "lag",
-        F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
-    )
-
-
-def _side(side: str, prefix: str) -> list[Column]:
-    """Partitions and lag of one side; lag is null where partitions are there but none is known."""
-    is_side = F.col("side") == side
-    lag = F.when(is_side, F.col("lag"))
-    nothing = F.when(F.count_if(is_side) == 0, F.lit(0).cast("long"))
-    return [
-        F.count_if(is_side).alias(f"{prefix}partitions"),
-        F.coalesce(F.sum(lag), nothing).alias(f"{prefix}lag"),
-        F.coalesce(F.max(lag), nothing).alias(f"{prefix}lag_max"),
-        F.count_if(is_side & F.col("lag").isNull()).alias(f"{prefix}unknown_partitions"),
-    ]
-
-
-def groups_now_and_planned(member_rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Each group under each assignor, from `members_now_and_planned`.
-
-    Returns:
-        The keys; `members`, `planned_members`; `idle_members`, `partitions`, `lag`,
-        `member_lag_max` (the most that one member has to read) and `member_lag_stddev` now; the
-        same `planned_`; `moved`; `gain`: by how much the most loaded member would be relieved,
-        negative if it gets worse.
-    """
-    is_there, will_be = F.col("change") != "joins", F.col("change") != "leaves"
-    return (
-        member_rows.groupBy(*keys)
-        .agg(
-            F.count_if(is_there).alias("members"),
-            F.count_if(will_be).alias("planned_members"),
-            *_balance("", is_there),
-            *_balance("planned_", will_be),
-            F.sum("moved_in").alias("moved"),
-        )
-        .withColumn("gain", F.col("member_lag_max") - F.col("planned_member_lag_max"))
-    )
-
-
-def _balance(prefix: str, counts: Column) -> list[Column]:
-    """How evenly members are loaded, on one side; `counts` says who is a member then."""
-    partitions, lag = f"{prefix}partitions", F.when(counts, F.col(f"{prefix}lag"))
-    return [
-        F.count_if(counts & (F.col(partitions) == 0)).alias(f"{prefix}idle_members"),
-        F.sum(partitions).alias(partitions),
-        F.sum(lag).alias(f"{prefix}lag"),
-        F.max(lag).alias(f"{prefix}member_lag_max"),
-        F.stddev_pop(lag).alias(f"{prefix}member_lag_stddev"),
-    ]
-
-
-def assignors_compared(group_rows: DataFrame) -> DataFrame:
-    """Each assignor over the whole fleet, from `groups_now_and_planned`.
-
-    Returns:
-        `cluster`, `assignor`; `groups`; how many of them would be `better`, `worse`; `members`,
-        `planned_members`, `idle_members`, `planned_idle_members`, `moved`; `gain` summed.
-    """
-    return group_rows.groupBy("cluster", "assignor").agg(
-        F.count(F.lit(1)).alias("groups"),
-        F.count_if(F.col("gain") > 0).alias("better"),
-        F.count_if(F.col("gain") < 0).alias("worse"),
-        *(
-            F.sum(name).alias(name)
-            for name in (
-                "members",
-                "planned_members",
-                "idle_members",
-                "planned_idle_members",
-                "moved",
-                "gain",
-            )
-        ),
-    )

@@ -56,12 +56,12 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
     old = committed(group, at)
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
-    change = Change(
-        group.group, *at, old=old, lag_before=lag_at(None if old is None else old.offset, log)
-    )
+    before = lag_at(None if old is None else old.offset, log)
+    change = Change(group.group, at[0], at[1], old, None, before)
     if log is None:
         return change.failed(replace(not_there(""), target=change.target))
-    if log.error is not None or log.log_start_offset is None or log.log_end_offset is None:
+    start, end = log.log_start_offset, log.log_end_offset
+    if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
         text = f"the bounds of its log are not known: {code}"
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
@@ -76,23 +76,24 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
                 NotFoundError.exit_code,
             )
         )
-    offset = asked
-    if clamp:
-        offset = min(max(asked, log.log_start_offset), log.log_end_offset)
-    if offset != asked:
-        edge = "ends at" if asked > offset else "starts at"
-        note = f"{asked} asked, the log {edge} {offset}"
-    change = replace(
-        change,
-        new=CommittedOffset(offset),
-        lag_after=lag_at(offset, log),
-        asked=asked,
-        clamped=offset != asked,
-        note=note,
+    offset = min(max(asked, start), end) if clamp else asked
+    clamped = offset != asked
+    if clamped:
+        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
+    stays = old is not None and old.offset == offset
+    return Change(
+        group.group,
+        at[0],
+        at[1],
+        old,
+        old if stays else CommittedOffset(offset),
+        before,
+        lag_at(offset, log),
+        asked,
+        clamped,
+        note,
+        "skipped" if stays else "planned",
     )
-    if old is not None and old.offset == offset:
-        return replace(change, result="skipped", new=old)
-    return change
 
 
 def _asked(
