@@ -39,9 +39,14 @@ GAP = 2
 def print_grid(grid: Grid, *, no_color: bool, console: Console | None = None) -> None:
     """Print a table; where it is too wide, facts that many rows share stand above them once.
 
-    Cells that still do not fit are folded, never cut.
+    Cells that still do not fit are folded, never cut. Numbers are not folded: where they alone
+    are too wide, each row is a paragraph of headings and values.
     """
     console = console or Console(no_color=no_color or None, highlight=False)
+    numbers = [index for index, column in enumerate(grid.columns) if column.right]
+    if sum(_widths(grid)[index] + GAP for index in numbers) > console.width:
+        _print_records(grid, console)
+        return
     shared = [index for index, column in enumerate(grid.columns) if column.shared]
     if not shared or _width(grid) <= console.width:
         _print_table(grid, range(grid.height), range(len(grid.columns)), console)
@@ -58,13 +63,25 @@ def print_grid(grid: Grid, *, no_color: bool, console: Console | None = None) ->
         _print_table(grid, list(rows), rest, console)
 
 
-def _width(grid: Grid) -> int:
-    """Cells that the table takes side by side."""
-    widths = [
+def _widths(grid: Grid) -> list[int]:
+    """Cells that each column takes."""
+    return [
         max(map(cell_len, (column.header or "", *cells)))
         for column, cells in zip(grid.columns, grid.cells, strict=True)
     ]
+
+
+def _width(grid: Grid) -> int:
+    """Cells that the table takes side by side."""
+    widths = _widths(grid)
     return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _print_records(grid: Grid, console: Console) -> None:
+    for number, row in enumerate(zip(*grid.cells, strict=True)):
+        if number:
+            console.print()
+        _print_facts(grid.columns, row, console)
 
 
 def _print_facts(columns: Sequence[Column], facts: Sequence[str], console: Console) -> None:

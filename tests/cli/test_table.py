@@ -138,6 +138,11 @@ def test_shared_facts_stand_above_where_it_is_narrow() -> None:
     assert on_a_terminal(12)[:2] == ["GROUP app", "ROUND 1"]
 
 
+def test_numbers_are_never_folded() -> None:
+    """Where numbers alone are too wide, a row is a paragraph."""
+    assert on_a_terminal(10)[:5] == ["GROUP app", "ROUND 1", "MEMBER m-1", "LAG 5", ""]
+
+
 def test_flags_can_be_quiet() -> None:
     """A column of nothing but `false` says nothing; one `true` shows it."""
     columns = (Column("id", "ID"), Column("joins", "JOINS", quiet=(False,)))
