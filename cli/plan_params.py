@@ -21,6 +21,8 @@ LeaderClient = Annotated[
 ]
 Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario instead.", "FILE")]
 
+Faithful = Annotated[bool, _option("--faithful", "Repeat what a Java leader does wrong, too.")]
+
 # What changes.
 NewMembers = Annotated[_Texts, _option("--add-members", "Members that join.", "N")]
 GoneMembers = Annotated[_Texts, _option("--remove-member", "Members that leave.", "ID|N")]

@@ -46,6 +46,7 @@ class PlanTexts:
     pattern: tuple[str, ...] = ()
     explain: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
+    faithful: bool = False
 
     def check(self) -> None:
         """Refuse what cannot be understood, before anything is asked of a cluster.
@@ -70,7 +71,12 @@ class PlanTexts:
         Raises:
             UsageError: one was given; names it.
         """
-        for name, given in (("--explain", self.explain), ("--fail-on", self.fail_on)):
+        views = {
+            "--explain": self.explain,
+            "--fail-on": self.fail_on,
+            "--faithful": self.faithful,
+        }
+        for name, given in views.items():
             if given:
                 raise UsageError(
                     f"`{name}` cannot be combined with `{option}`",
@@ -212,7 +218,9 @@ def plan_or_error(
     changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
     leader = texts.leader or source.leaders.get(group.group)
     try:
-        plan = plan_group(source.snapshot, group, changes, assignor, leader)
+        plan = plan_group(
+            source.snapshot, group, changes, assignor, leader, faithful=texts.faithful
+        )
         item = plan_item(plan)
         if texts.explain:
             wanted = [parse_partition(text) for text in texts.explain]

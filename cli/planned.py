@@ -102,6 +102,12 @@ def plan_report(
     )
 
 
+def fault_notes(item: Item) -> Iterator[str]:
+    """What a Java leader would do wrong, a sentence each."""
+    for fault in item["faults"]:
+        yield f"{fault['message']} ({fault['code']})"
+
+
 def _metric_rows(item: Item) -> Iterator[Row]:
     figures = item["metrics"]
     named = (item[column.field] for column in METRIC_COLUMNS[:5])

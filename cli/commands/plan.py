@@ -10,7 +10,7 @@ from kgroups.cli.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of, split_names
 from kgroups.cli.plan_texts import PlanTexts, plan_all, read_source
-from kgroups.cli.planned import VIEWS, plan_report
+from kgroups.cli.planned import VIEWS, fault_notes, plan_report
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
@@ -42,6 +42,9 @@ ASSIGNORS
   of your own: package.module:Class. --check-assignor tries it on 500 groups.
   --as says whose client leads a classic group: java, librdkafka, franz-go,
   sarama, kafka-python or aiokafka; default: inferred from its members.
+  Where Kafka's own class errs (it may give a partition to a member that does
+  not read it, or to two) a plan says so and does better; --faithful repeats
+  it, for a leader that is Java.
 
 CONFIDENCE
   exact     follows from what is known
@@ -86,6 +89,7 @@ def plan(
     all_groups: params.AllGroups = False,
     assignor: params.Assignors = None,
     leader: params.LeaderClient = None,
+    faithful: params.Faithful = False,
     add_members: params.NewMembers = None,
     remove_member: params.GoneMembers = None,
     drop_host: params.GoneHosts = None,
@@ -126,6 +130,7 @@ def plan(
         pattern=tuple(pattern or ()),
         explain=tuple(explain or ()),
         fail_on=tuple(fail_on or ()),
+        faithful=faithful,
     )
     texts.check()
     assignors = split_names(assignor)
@@ -149,6 +154,6 @@ def plan(
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:
-            for note in item["notes"]:
+            for note in (*item["notes"], *fault_notes(item)):
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)

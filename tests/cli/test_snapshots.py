@@ -136,6 +136,9 @@ CASES = {
     ),
     "plan with a bad check": "plan billing --from shop.json --fail-on 'mooved > 10%'",
     "plan a misspelt scenario": "plan --from misspelt.yaml",
+    "plan a cyclic scenario": "plan --from cyclic.yaml",
+    "plan what Java does wrong": "plan --from faulty.yaml --members",
+    "plan what Java does wrong, faithfully": "plan --from faulty.yaml --members --faithful",
     "plan with an assignor of one's own": (
         "plan orders-app --from scenario.yaml --assignor own_assignors:First,range --metrics"
     ),
