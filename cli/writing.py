@@ -1,6 +1,5 @@
 """What the writing commands share: consent, the undo file, applying, reading back, the report."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,11 @@ import typer
 
 from kgroups.cli.batches import in_batches
 from kgroups.cli.exits import end_with
-from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.output import Printer, Report
 from kgroups.cli.refusals import explain_changes
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Item, Row, View, grid_of, table_chunks
+from kgroups.cli.undo_file import default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.change import (
     RESULTS,
@@ -25,7 +25,6 @@ from kgroups.core.offsets.change import (
     skip_planned,
     verify,
 )
-from kgroups.core.offsets.undo import undo_text
 from kgroups.core.snapshot import CommittedOffset
 
 if TYPE_CHECKING:
@@ -123,8 +122,7 @@ def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
         return None
     if directory is not None:
         return directory.expanduser()
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "kgroups"
+    return default_undo_dir()
 
 
 def carry_out(
@@ -208,23 +206,12 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
     """
     if write.undo_dir is None:
         return None
-    created_at = timestamp(now_ms())
-    text = undo_text(planned, cluster_id=write.cluster["id"], created_at=created_at)
-    stamp = created_at.translate(str.maketrans("", "", "-:."))
-    path = write.undo_dir / f"undo-{stamp}-{os.getpid()}.json"
-    try:
-        write.undo_dir.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise UsageError(
-            f"the undo file `{path}` cannot be written: {error.strerror}, so nothing was changed",
-            hint="--undo-dir names another folder, --no-undo does without",
-        ) from error
-    return path
+    return save_undo(
+        write.undo_dir,
+        planned,
+        cluster_id=write.cluster["id"],
+        hint="--undo-dir names another folder, --no-undo does without",
+    )
 
 
 def _applied(

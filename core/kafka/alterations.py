@@ -1,16 +1,16 @@
-"""Writes of offsets and records, and what has to be known before them: one function each.
+"""Deletion of records, and what has to be known before offsets are written.
 
 Every item's own answer is kept: a request that was taken may hold partitions that were refused.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, cluster_error, may_repeat
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error, may_repeat
 from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.fallback import LibrdkafkaClient
 
 Partition = tuple[str, int]
-Errors = dict[Partition, str | None]
 
 NOBODY = -1
 
@@ -76,30 +75,6 @@ def offsets_at(
             offset = log.log_start_offset
             found[topic.topic, number] = None if offset is None or offset < 0 else offset
     return found
-
-
-def commit_offsets(admin: ClusterAdmin, group: str, offsets: Mapping[Partition, int]) -> Errors:
-    """What became of each partition of one commit of a group without members: an error name.
-
-    Raises:
-        ClusterError: the coordinator cannot be asked.
-    """
-    return _each_partition(
-        admin, group, offsets, lambda left: _commit_body(group, {at: offsets[at] for at in left})
-    )[1]
-
-
-def delete_offsets(
-    admin: ClusterAdmin, group: str, partitions: Sequence[Partition]
-) -> tuple[str | None, Errors]:
-    """The group's error, or that of each partition, when their commits are deleted.
-
-    Raises:
-        ClusterError: the coordinator cannot be asked.
-    """
-    return _each_partition(
-        admin, group, partitions, lambda left: delete_offsets_body(group, left), api="offset_delete"
-    )
 
 
 def delete_records(
@@ -194,75 +169,12 @@ async def _delete_on(
     }
 
 
-def _each_partition(
-    admin: ClusterAdmin,
-    group: str,
-    partitions: Iterable[Partition],
-    body_of: Callable[[Sequence[Partition]], Callable[[int], Any]],
-    *,
-    api: str = "offset_commit",
-) -> tuple[str | None, Errors]:
-    """One request to a group's coordinator, again for what may be tried again."""
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> tuple[str | None, Errors]:
-        errors: Errors = {}
-        left = list(partitions)
-        whole: str | None = None
-        async for _ in Attempts(deadline):
-            placed, lost = await cluster.coordinators([group], deadline)
-            if lost:
-                raise lost[group]
-            _, answer = await cluster.ask(placed[group], api, body_of(left), deadline.at)
-            whole = error_name(getattr(answer, "error_code", 0))
-            if whole is None:
-                errors |= {
-                    (topic.name, item.partition_index): error_name(item.error_code)
-                    for topic in answer.topics
-                    for item in topic.partitions
-                }
-            left = [at for at in left if errors.get(at) in RETRIABLE]
-            if whole not in RETRIABLE and not left:
-                break
-        return whole, errors
-
-    return admin.over_wire(ask)
-
-
 def partitions_by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
     """Partition numbers of each topic, in the order given."""
     found: dict[str, list[int]] = {}
     for topic, number in partitions:
         found.setdefault(topic, []).append(number)
     return found
-
-
-def _commit_body(group: str, offsets: Mapping[Partition, int]) -> Callable[[int], Any]:
-    """A commit of nobody: no member, no generation, no metadata, no leader epoch."""
-
-    def body(version: int) -> Any:
-        module = schema("offset_commit", version, "request")
-        topics = tuple(
-            build_part(
-                module,
-                "OffsetCommitRequestTopic",
-                name=topic,
-                partitions=tuple(
-                    build_part(
-                        module,
-                        "OffsetCommitRequestPartition",
-                        partition_index=number,
-                        committed_offset=offsets[topic, number],
-                        committed_leader_epoch=NOBODY,
-                        committed_metadata="",
-                    )
-                    for number in numbers
-                ),
-            )
-            for topic, numbers in partitions_by_topic(offsets).items()
-        )
-        return build("offset_commit", version, group_id=group, member_id="", topics=topics)
-
-    return body
 
 
 def delete_offsets_body(group: str, partitions: Iterable[Partition]) -> Callable[[int], Any]:

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.errors import ItemError
 from kgroups.core.kafka.connection import Connection, Reader
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
 from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
@@ -61,6 +62,8 @@ class Cluster:
         self.cluster_id: str | None = None
         self.offsets_partitions: int | None = None
         self.has_offsets_topic = True
+        self.offsets_leaderless = 0
+        self._just_opened = True
         self._tls = tls
         self._connections: dict[Lane, Connection] = {}
         self._opening: dict[Lane, asyncio.Lock] = {}
@@ -95,6 +98,23 @@ class Cluster:
     def forget_failures(self) -> None:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
         self._failed.clear()
+        self._just_opened = False
+
+    async def lost_groups(self, deadline: Deadline) -> ItemError | None:
+        """Why a listing of all brokers lacks groups; None if it does not.
+
+        A broker that is down is not among the brokers any more, and its groups are listed by
+        nobody: only the partitions of `__consumer_offsets` without a leader tell.
+        """
+        if not self._just_opened:
+            await self.metadata([OFFSETS_TOPIC], deadline)
+        if not self.offsets_leaderless:
+            return None
+        detail = (
+            f"{self.offsets_leaderless} of its {self.offsets_partitions} partitions have no "
+            "leader, so their groups are missing"
+        )
+        return item_error(OFFSETS_TOPIC, "COORDINATOR_NOT_AVAILABLE", detail)
 
     async def ask(
         self,
@@ -212,7 +232,8 @@ class Cluster:
             return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
-            failed.clear()
+            for group in left:
+                failed.pop(group, None)
             for group, outcome in (await self._find_coordinators(left, deadline)).items():
                 if isinstance(outcome, int):
                     found[group] = outcome
@@ -310,11 +331,14 @@ class Cluster:
                     error_name(topic.error_code) != "UNKNOWN_TOPIC_OR_PARTITION"
                 )
                 self.offsets_partitions = len(topic.partitions) or None
+                self.offsets_leaderless = sum(item.leader_id < 0 for item in topic.partitions)
 
 
 def _coordinator(item: Any) -> int | BrokerFailure:
     problem = error_name(item.error_code)
-    return int(item.node_id) if problem is None else BrokerFailure(problem)
+    if problem is None:
+        return int(item.node_id)
+    return BrokerFailure(problem, UNSEEN if problem == "GROUP_AUTHORIZATION_FAILED" else None)
 
 
 class Attempts:

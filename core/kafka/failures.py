@@ -24,6 +24,9 @@ class Meaning(NamedTuple):
     hint: str | None = None
 
 
+UNSEEN = "not authorised to see this group"
+"""Said of a group whose coordinator may not be asked for: DESCRIBE on it is missing."""
+
 _ACL = "ask for an ACL, or check that the right user is configured"
 
 MEANINGS: dict[str, Meaning] = {

@@ -32,6 +32,7 @@ def plan_reset(
     known: Known,
     *,
     only_lagging: bool = False,
+    clamp: bool = True,
 ) -> list[Change]:
     """A change for each partition: planned, skipped as it stands there already, or failed.
 
@@ -41,16 +42,17 @@ def plan_reset(
         target: where.
         known: the logs, and what the target needs.
         only_lagging: leave out partitions whose lag is 0 or not known.
+        clamp: move an offset outside the log to its edge.
     """
     changes = []
     for at in partitions:
-        change = _change(group, at, target, known)
+        change = _change(group, at, target, known, clamp=clamp)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
 
 
-def _change(group: Group, at: Partition, target: Target, known: Known) -> Change:
+def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp: bool) -> Change:
     old = committed(group, at)
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
@@ -74,10 +76,10 @@ def _change(group: Group, at: Partition, target: Target, known: Known) -> Change
                 NotFoundError.exit_code,
             )
         )
-    offset = min(max(asked, start), end)
+    offset = min(max(asked, start), end) if clamp else asked
     clamped = offset != asked
     if clamped:
-        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
+        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
     stays = old is not None and old.offset == offset
     return Change(
         group.group,
@@ -87,6 +89,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known) -> Change
         old if stays else CommittedOffset(offset),
         before,
         lag_at(offset, log),
+        asked,
         clamped,
         note,
         "skipped" if stays else "planned",
