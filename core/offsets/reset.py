@@ -79,7 +79,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
     offset = min(max(asked, start), end) if clamp else asked
     clamped = offset != asked
     if clamped:
-        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
+        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     return Change(
         group.group,
