@@ -84,22 +84,28 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
-    "lag report/--master") echo '@free' ;;
-    "lag report/--remote") echo '@free' ;;
-    "lag report/--where") echo '@free' ;;
     "lag report/--captures") echo '@free' ;;
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--html") echo '@files' ;;
+    "lag report/--parquet") echo '@files' ;;
+    "lag report/--master") echo '@free' ;;
+    "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
-    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
     "lag history/--where") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
+    "lag history/--until") echo '@free' ;;
+    "lag history/--ends") echo '@free' ;;
+    "lag history/--html") echo '@files' ;;
+    "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
@@ -389,16 +395,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--assignor:Plan with these assignors too.'
         '--top:Only the first N rows.'
         '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
         '--uncommitted:Where a partition without a commit stands.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--master:Spark master.'
-        '--remote:Spark Connect server.'
-        '--where:Only rows for which this is true.'
         '--captures:Report over what `lag collect` left.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window\: now.'
         '--strict:A capture that cannot be read is a failure.'
+        '--record-times:Fetch each next record for its time.'
+        '--html:Write a page with charts too.'
+        '--parquet:Write the rows as Parquet too.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
         '--from:Read a snapshot instead of asking a cluster.'
         '--help:Show help.'
       )
@@ -411,6 +420,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--where:Only rows for which this is true.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--ends:Ask so often where logs ended.'
+        '--record-times:Fetch each next record for its time.'
+        '--html:Write a page with charts too.'
+        '--parquet:Write the rows as Parquet too.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--help:Show help.'
