@@ -69,7 +69,12 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
             round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
             again: dict[str, Commits] = {}
             for group, failures in round_.items():
-                found.setdefault(group, {}).update(failures)
+                if group in found:
+                    found[group].update(failures)
+                else:
+                    found[group] = failures
+                if not any(failures.values()):
+                    continue
                 repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
                 if repeat:
                     again[group] = repeat
