@@ -56,6 +56,7 @@ fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
+	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
 # of a million partitions of Kafka's own tests at full size.
