@@ -1,18 +1,20 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
 import dataclasses
+import re
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.lag import over, transforms
-from kgroups.core.lag.collected import Window, folders_of, open_window, utc_date
+from kgroups.core.lag.collected import LOOKS, Window, folders_of, open_window, utc_date
 from kgroups.core.lag.report import LagQuery, LagReport, answer_rows, collect_rows, running
 from kgroups.core.lag.schemas import ROWS
 from kgroups.core.lag.session import Progress, SessionOptions
@@ -20,6 +22,8 @@ from kgroups.core.lag.session import Progress, SessionOptions
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
 LARGE_MEMORY = "3g"
+# What Spark says of a file or directory that went away after it was listed.
+MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFoundException|does not exist")
 
 # With `date`, which is a directory; `cluster` is one too.
 COLLECTED_ROWS = StructType([*ROWS.fields, StructField("date", StringType(), False)])
@@ -62,16 +66,39 @@ def lag_report_over(
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     with running(sized(session, window), progress) as spark:
-        tell(f"reading {len(window.files):,} files of captures")
-        rows = read_rows(spark, folder, window)
-        now = newest(rows, window, until_ms, query)
-        series = history_of(rows, now, since_ms, until_ms)
-        keys = transforms.KEYS[query.by]
-        report = over.history_by(series, keys)
-        tell(f"computing lag by {query.by} over {len(window.files):,} files")
-        items = answer_rows(report, query, query.sort or "lag", keys)
-        tell("computing totals")
-        (summary,) = collect_rows(transforms.totals(now))
+        for _ in range(LOOKS):
+            try:
+                return _report(spark, folder, window, query, (since_ms, until_ms), tell)
+            except PySparkException as exc:
+                if not MERGED_AWAY.search(str(exc)):
+                    raise
+            tell("reading again: captures were merged meanwhile")
+            window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+        raise KgroupsError(
+            f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+        )
+
+
+def _report(
+    spark: SparkSession,
+    folder: Path,
+    window: Window,
+    query: LagQuery,
+    span_ms: tuple[int, int],
+    tell: Progress,
+) -> LagReport:
+    """The report on these files."""
+    since_ms, until_ms = span_ms
+    tell(f"reading {len(window.files):,} files of captures")
+    rows = read_rows(spark, folder, window)
+    now = newest(rows, window, until_ms, query)
+    series = history_of(rows, now, since_ms, until_ms)
+    keys = transforms.KEYS[query.by]
+    report = over.history_by(series, keys)
+    tell(f"computing lag by {query.by} over {len(window.files):,} files")
+    items = answer_rows(report, query, query.sort or "lag", keys)
+    tell("computing totals")
+    (summary,) = collect_rows(transforms.totals(now))
     summary |= {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
     return LagReport(items, tuple(report.columns), summary, window.broken)
 
