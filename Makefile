@@ -14,8 +14,9 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" scripts/setup.sh
 	@touch $@
 
+# Two processes: each has a broker and a Spark of its own, and a file's tests stay together.
 test: setup
-	$(PYTEST) tests
+	$(PYTEST) tests -n 2 --dist loadfile
 
 # Only what failed in the last run.
 test-failed: setup

@@ -13,6 +13,8 @@ from kgroups.cli.official.tasks import TASKS, Task
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo import undo_text
+from scripts.incident import write_incident
+from tests.cli.process import finish
 from tests.cli.runner import run
 from tests.cli.tree import command_paths
 
@@ -30,17 +32,41 @@ def sessions() -> list[tuple[str, str]]:
     return found
 
 
+def over_captures(command: str) -> bool:
+    """Whether a session is about the incident's captures, which needs Spark."""
+    return "--captures" in command
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("command", "output"), sessions())
+@pytest.mark.parametrize(
+    ("command", "output"), [pair for pair in sessions() if not over_captures(pair[0])]
+)
 def test_session(command: str, output: str) -> None:
     """The shop's snapshot stands in for the cluster of the session."""
     outcome = run(*shlex.split(command)[1:], "--from", "shop.json")
     assert (outcome.exit_code, outcome.stdout.strip()) == (0, output.strip())
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("command", "output"), [pair for pair in sessions() if over_captures(pair[0])]
+)
+def test_incident(
+    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The incident of `scripts/incident.py` is found as README shows it."""
+    monkeypatch.chdir(tmp_path)
+    write_incident(tmp_path / "captures")
+    code, stdout, stderr = finish(*shlex.split(command)[1:])
+    assert code == 0, stderr
+    assert stdout.strip() == output.strip()
+
+
 def test_there_are_sessions() -> None:
-    """The one above is not empty."""
-    assert len(sessions()) >= 2
+    """The ones above are not empty."""
+    incident = [command for command, _ in sessions() if over_captures(command)]
+    assert len(incident) == 2
+    assert len(sessions()) - len(incident) >= 2
 
 
 @pytest.mark.parametrize("path", command_paths()[1:], ids=" ".join)
