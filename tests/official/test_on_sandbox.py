@@ -15,6 +15,7 @@ from tests.kafka.official import Answer, WarmTools
 from tests.kafka.workload import create_topics, produce
 from tests.official import (
     test_alone,
+    test_broken,
     test_conformance,
     test_live,
     test_requests,
@@ -22,6 +23,7 @@ from tests.official import (
 )
 from tests.official.lines import LINES, Line
 from tests.official.test_alone import HALVES, ONE, TWO
+from tests.official.test_broken import lame
 from tests.official.test_differential import Compared, check, compare, prepare, write_files
 from tests.official.world import Embedded, embedded_world
 
@@ -29,6 +31,7 @@ pytestmark: list[pytest.MarkDecorator] = []  # only the official tool needs Java
 
 MODULES: tuple[ModuleType, ...] = (
     test_alone,
+    test_broken,
     test_conformance,
     test_live,
     test_requests,
@@ -56,6 +59,15 @@ def alone() -> Iterator[Embedded]:
         create_topics(address, {ONE: 1, TWO: 2, HALVES: 1})
         produce(address, {(ONE, 0): 100, (TWO, 0): 100, (TWO, 1): 100})
         yield Embedded(address)
+
+
+@pytest.fixture(scope="module")
+def lamed() -> Iterator[tuple[Embedded, dict[str, int]]]:
+    """Three brokers without replicas, one of them stopped."""
+    with Sandbox(brokers=3, replication_factor=1) as cluster:
+        address = cluster.bootstrap_servers
+        with lame(address, lambda: cluster.stop_broker(3)) as at:
+            yield Embedded(address), at
 
 
 # Tests and fixtures are looked up by name in this module, so they get the clusters above.
