@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -119,7 +119,7 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan delete reset-offsets delete-offsets remove-members coordinator official completion lag snapshot sandbox --version --help $common" ;;
+    "") echo "list describe plan delete reset-offsets delete-offsets remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --from --help $common" ;;
     "describe") echo "--all-groups --offsets --members --state --sort --top --uncommitted --isolation --from --help $common" ;;
     "plan") echo "--all-groups --assignor --as --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
@@ -128,6 +128,7 @@ _kgroups_words() { # path: what can be typed there
     "delete-offsets") echo "--topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "remove-members") echo "--member --instance --all --reason --dry-run --yes -y --execute --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
+    "demo") echo "--spark --keep --help $common" ;;
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "completion") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;

@@ -1,5 +1,5 @@
 # kgroups completion for fish; `kgroups completion fish` wrote it.
-set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/reset-offsets' '/delete-offsets' '/remove-members' '/coordinator' '/official' '/completion' '/lag' '/snapshot' '/sandbox' 'lag/report' 'lag/history' 'lag/collect' 'lag/compact' 'snapshot/save' 'snapshot/show' 'sandbox/up'
+set -g __kgroups_steps '/list' '/describe' '/plan' '/delete' '/reset-offsets' '/delete-offsets' '/remove-members' '/coordinator' '/demo' '/official' '/completion' '/lag' '/snapshot' '/sandbox' 'lag/report' 'lag/history' 'lag/collect' 'lag/compact' 'snapshot/save' 'snapshot/show' 'sandbox/up'
 set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--from' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--from' 'plan/--assignor' 'plan/--as' 'plan/--add-members' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--subscribe' 'plan/--pattern' 'plan/--explain' 'plan/--fail-on' 'plan/--check-assignor' 'plan/--by' 'plan/--top' 'plan/--master' 'plan/--remote' 'plan/--from' 'delete/--state' 'reset-offsets/--to' 'reset-offsets/--topic' 'reset-offsets/--undo' 'reset-offsets/--undo-dir' 'delete-offsets/--topic' 'delete-offsets/--undo-dir' 'remove-members/--member' 'remove-members/--instance' 'remove-members/--reason' 'coordinator/--partitions' 'official/--validate-regex' 'official/--group' 'official/--topic' 'official/--state' 'official/--type' 'official/--to-offset' 'official/--shift-by' 'official/--by-duration' 'official/--to-datetime' 'official/--from-file' 'official/--timeout' 'official/--bootstrap-server' 'official/--command-config' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--master' 'lag report/--remote' 'lag report/--where' 'lag report/--captures' 'lag report/--over' 'lag report/--since' 'lag report/--until' 'lag report/--from' 'lag history/--by' 'lag history/--top' 'lag history/--sort' 'lag history/--where' 'lag history/--over' 'lag history/--since' 'lag history/--master' 'lag history/--remote' 'lag collect/--every' 'lag collect/--count' 'sandbox up/--brokers' 'sandbox up/--topic' 'sandbox up/--port' 'sandbox up/--host' 'sandbox up/--data-dir' 'sandbox up/--from' 'sandbox up/--as-version' 'sandbox up/--faults' 'sandbox up/--property'
 set -g __kgroups_common_values '/--bootstrap-server' '/-b' '/--command-config' '/--output' '/-o' '/--timeout'
 function __kgroups_path # the commands on the line so far
@@ -43,6 +43,7 @@ complete -c kgroups -n '__kgroups_at ""' -a reset-offsets -d 'Put groups somewhe
 complete -c kgroups -n '__kgroups_at ""' -a delete-offsets -d 'Let groups forget what they committed for topics.'
 complete -c kgroups -n '__kgroups_at ""' -a remove-members -d 'Put members out of a group, as if they had left.'
 complete -c kgroups -n '__kgroups_at ""' -a coordinator -d 'Show which broker coordinates groups, and why that one.'
+complete -c kgroups -n '__kgroups_at ""' -a demo -d 'Show what kgroups does, on an embedded cluster with live...'
 complete -c kgroups -n '__kgroups_at ""' -a official -d 'Speak as kafka-consumer-groups.sh does.'
 complete -c kgroups -n '__kgroups_at ""' -a completion -d 'Print the completion script of a shell.'
 complete -c kgroups -n '__kgroups_at ""' -a lag -d 'Report the lag of a whole cluster, with Apache Spark.'
@@ -132,6 +133,9 @@ complete -c kgroups -n '__kgroups_at "remove-members"' -a '(__kgroups_names grou
 complete -c kgroups -n '__kgroups_at "coordinator"' -l partitions -x -d 'Partitions of __consumer_offsets; asks no cluster.'
 complete -c kgroups -n '__kgroups_at "coordinator"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "coordinator"' -a '(__kgroups_names groups)'
+complete -c kgroups -n '__kgroups_at "demo"' -l spark -d 'End with the lag report, which needs Java 17.'
+complete -c kgroups -n '__kgroups_at "demo"' -l keep -d 'Leave cluster and members there until Ctrl-C.'
+complete -c kgroups -n '__kgroups_at "demo"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "official"' -l list -d 'List consumer groups.'
 complete -c kgroups -n '__kgroups_at "official"' -l describe -d 'Describe groups: offsets, members or state.'
 complete -c kgroups -n '__kgroups_at "official"' -l delete -d 'Delete groups with their offsets.'

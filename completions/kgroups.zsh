@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -139,6 +139,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-offsets:Let groups forget what they committed for topics.'
         'remove-members:Put members out of a group, as if they had left.'
         'coordinator:Show which broker coordinates groups, and why that one.'
+        'demo:Show what kgroups does, on an embedded cluster with live...'
         'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
         'lag:Report the lag of a whole cluster, with Apache Spark.'
@@ -261,6 +262,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; asks no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "demo")
+      options+=(
+        '--spark:End with the lag report, which needs Java 17.'
+        '--keep:Leave cluster and members there until Ctrl-C.'
         '--help:Show help.'
       )
       ;;

@@ -103,10 +103,10 @@ STATE_COLUMNS = (
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 NAMES_IN_A_NOTE = 3
 
-_offset_values = itemgetter(
-    *(c.field for c in OFFSET_COLUMNS[1:] if c.field != "last_stable_offset")
-)
-_STABLE = [c.field for c in OFFSET_COLUMNS].index("last_stable_offset") - 1
+_OFFSET_FIELDS = [column.field for column in OFFSET_COLUMNS]
+_STABLE = _OFFSET_FIELDS.index("last_stable_offset")  # a row has it only where it was asked for
+_before_stable = itemgetter(*_OFFSET_FIELDS[1:_STABLE])
+_after_stable = itemgetter(*_OFFSET_FIELDS[_STABLE + 1 :])
 _member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
 
 
@@ -298,8 +298,7 @@ def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | N
 def _offset_rows(item: Item) -> Iterator[Row]:
     group = item["group"]
     for row in item["offsets"] or ():
-        values = _offset_values(row)
-        yield (group, *values[:_STABLE], row.get("last_stable_offset"), *values[_STABLE:])
+        yield (group, *_before_stable(row), row.get("last_stable_offset"), *_after_stable(row))
 
 
 def _member_rows(item: Item) -> Iterator[Row]:

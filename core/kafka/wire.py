@@ -213,11 +213,20 @@ class WireClient:
     async def _describe(
         self, known: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
     ) -> dict[str, Described]:
-        """Descriptions, or the listing's rows where they say enough."""
+        """Descriptions, or the listing's rows where they say enough.
+
+        They do for a classic group without members: nothing else of it is left to describe.
+        """
         complete = types and all(group.state is not None for group in known.values())
         if not needed and (complete or not known):
             return dict(known)
-        return await describe(self._cluster, _placed(known), types, deadline)
+        empty: dict[str, Described] = {
+            name: replace(group, members=())
+            for name, group in known.items()
+            if group.state == "Empty" and types.get(name) == "classic"
+        }
+        asked = {name: broker for name, broker in _placed(known).items() if name not in empty}
+        return empty | await describe(self._cluster, asked, types, deadline)
 
     def _located(self, group: Group) -> Group:
         """The group with its partition of `__consumer_offsets`."""
