@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.alterations import commit_offsets, delete_records
+from kgroups.core.kafka.alterations import delete_records
 from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.writes import write_commits
 from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.snapshot import CommittedOffset
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.live import MemberPlan
@@ -84,8 +86,15 @@ def _members() -> list["MemberPlan"]:
 
 def _leave_behind(admin: ClusterAdmin) -> None:
     """A group without members whose next records have expired."""
-    commits = {("audit", 0): 10, ("audit", 1): 100}
-    _expect_taken(commit_offsets(admin, LEFT_BEHIND, commits))
+    commits = {("audit", 0): CommittedOffset(10), ("audit", 1): CommittedOffset(100)}
+    answers = write_commits(admin, {LEFT_BEHIND: commits})
+    _expect_taken(
+        {
+            at: None if error is None else error.code
+            for at in commits
+            for error in [answers[LEFT_BEHIND, *at]]
+        }
+    )
     starts = delete_records(admin, {("audit", 0): 30})
     _expect_taken({at: one if isinstance(one, str) else None for at, one in starts.items()})
 

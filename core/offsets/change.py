@@ -26,7 +26,6 @@ class Change:
         old: the commit now; None if there is none.
         new: the commit to make; None if the commit is to be deleted.
         lag_before, lag_after: records still to be read; None if not known.
-        asked: the offset asked for; None where none was.
         clamped: whether the offset asked for lies outside the log and was moved to its edge.
         note: why the new offset is not the one asked for, or what else to know.
         result: `skipped` where nothing is to be done, or others could not be done.
@@ -39,7 +38,6 @@ class Change:
     new: CommittedOffset | None = None
     lag_before: int | None = None
     lag_after: int | None = None
-    asked: int | None = None
     clamped: bool = False
     note: str | None = None
     result: Result = "planned"

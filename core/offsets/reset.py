@@ -32,7 +32,6 @@ def plan_reset(
     known: Known,
     *,
     only_lagging: bool = False,
-    clamp: bool = True,
 ) -> list[Change]:
     """A change for each partition: planned, skipped as it stands there already, or failed.
 
@@ -42,17 +41,16 @@ def plan_reset(
         target: where.
         known: the logs, and what the target needs.
         only_lagging: leave out partitions whose lag is 0 or not known.
-        clamp: move an offset outside the log to its edge.
     """
     changes = []
     for at in partitions:
-        change = _change(group, at, target, known, clamp=clamp)
+        change = _change(group, at, target, known)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
 
 
-def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp: bool) -> Change:
+def _change(group: Group, at: Partition, target: Target, known: Known) -> Change:
     old = committed(group, at)
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
@@ -76,9 +74,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
                 NotFoundError.exit_code,
             )
         )
-    offset = asked
-    if clamp:
-        offset = min(max(asked, log.log_start_offset), log.log_end_offset)
+    offset = min(max(asked, log.log_start_offset), log.log_end_offset)
     if offset != asked:
         edge = "ends at" if asked > offset else "starts at"
         note = f"{asked} asked, the log {edge} {offset}"
@@ -86,7 +82,6 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
         change,
         new=CommittedOffset(offset),
         lag_after=lag_at(offset, log),
-        asked=asked,
         clamped=offset != asked,
         note=note,
     )
@@ -117,6 +112,13 @@ def _asked(
             return found, None
         case "file" | "group":
             return known.given.get(at), None
+
+
+def asked_offset(
+    group: Group, at: Partition, target: Target, log: PartitionLog, known: Known
+) -> int | None:
+    """The offset that a target names for a partition, also outside the log; None without one."""
+    return _asked(at, target, committed(group, at), log, known)[0]
 
 
 def committed(group: Group, at: Partition) -> CommittedOffset | None:
