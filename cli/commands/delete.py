@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster, now_ms
@@ -167,7 +168,16 @@ def delete_report(
         views=(View("group", COLUMNS, _rows),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None},
+        plain=lambda: [_plain(deletions)],
     )
+
+
+def _plain(deletions: Sequence[Deletion]) -> str:
+    """The sentence of Kafka's tool; of a plan, the names."""
+    if any(deletion.result == "planned" for deletion in deletions):
+        return "".join(f"{d.group}\n" for d in deletions if d.result == "planned")
+    done = [deletion.group for deletion in deletions if deletion.result == "done"]
+    return deleted_text(done, failed=len(done) < len(deletions))
 
 
 def delete_item(deletion: Deletion) -> Item:

@@ -287,3 +287,16 @@ def notice(group: Group) -> str | None:
     if group.state in REBALANCING:
         return f"Warning: Consumer group '{group.group}' is rebalancing."
     return None
+
+
+def deleted_text(done: Sequence[str], *, failed: bool) -> str:
+    """The sentence about deleted groups.
+
+    Args:
+        done: names of those that are deleted.
+        failed: whether there are others, which are told elsewhere.
+    """
+    names = ", ".join(f"'{name}'" for name in done)
+    if not failed:
+        return f"Deletion of requested consumer groups ({names}) was successful.\n"
+    return f"\nThese consumer groups were deleted successfully: {names}\n" if done else ""
