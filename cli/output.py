@@ -97,6 +97,26 @@ class Printer:
             self._unread = True
         show_item_errors(report.errors)
 
+    def show_line(self, report: Report) -> None:
+        """Write a report as one JSON document on one line."""
+        items = list(report.items)
+        text = _ENCODER.encode({**_head(report), "items": items, **_tail(report)})
+        self.head(text + "\n")
+
+    def head(self, text: str) -> None:
+        """Write text to stdout as it is."""
+        try:
+            self._begin()(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            leave_pipe()
+            self._unread = True
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether whoever read our output has gone."""
+        return self._unread
+
     def progress(self, text: str) -> None:
         """Say on a terminal what is being waited for; the next output wipes it."""
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":

@@ -29,6 +29,12 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     yield from _running(request, ClusterSpec(), "session")
 
 
+@pytest.fixture(scope="module")
+def cluster_address(kafka: KafkaCluster) -> str:
+    """The cluster of suites that are shared: the real broker, unless a folder says another."""
+    return kafka.bootstrap
+
+
 @pytest.fixture(scope="session")
 def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).

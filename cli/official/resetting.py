@@ -37,10 +37,10 @@ from kgroups.cli.source import now_ms
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
-from kgroups.core.offsets.reset import Known, asked_offset, plan_reset
+from kgroups.core.offsets.reset import Known, plan_reset
 from kgroups.core.offsets.scope import Partition
 from kgroups.core.offsets.targets import Target, TargetKind
-from kgroups.core.snapshot import CommittedOffset, Group
+from kgroups.core.snapshot import CommittedOffset, Group, Topic
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -179,7 +179,7 @@ def _plan(
             known = Known(topics, at_time, given.get(group.group, {}))
             planned = plan_reset(group, sorted(scopes[group.group]), target, known)
             reset.plans[group.group] = [
-                _settled(group, change, target, known, reset) for change in planned
+                _settled(change, target, topics, reset) for change in planned
             ]
 
 
@@ -227,7 +227,7 @@ def _target(arguments: Arguments, scenario: str | None) -> Target:
     return Target(TARGETS[scenario], number)
 
 
-def _settled(group: Group, change: Change, target: Target, known: Known, reset: Reset) -> Change:
+def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset: Reset) -> Change:
     """The change as it is to be written, also where the group stands there already.
 
     Raises:
@@ -235,12 +235,11 @@ def _settled(group: Group, change: Change, target: Target, known: Known, reset: 
         Misuse: a shift of a partition without commit.
     """
     at = (change.topic or "", change.partition or 0)
-    log = log_of(known.topics, at)
-    asked = asked_offset(group, at, target, log, known)
+    asked = change.asked
     offset = None if change.new is None else change.new.offset
     if target.kind == "current":
         # where the group stands, even outside the log; who never committed is put to the end
-        offset = log.log_end_offset if asked is None else asked
+        offset = log_of(topics, at).log_end_offset if asked is None else asked
     elif target.kind == "shift" and asked is None:
         raise Misuse(
             f"Cannot shift offset for partition {at[0]}-{at[1]} since there is no current "
@@ -255,7 +254,7 @@ def _settled(group: Group, change: Change, target: Target, known: Known, reset: 
     if offset is None:
         code = "UNKNOWN_SERVER_ERROR" if change.error is None else change.error.code
         raise LateError(WRAPPER + exception_text(code))
-    return Change(group.group, *at, old=change.old, new=CommittedOffset(offset))
+    return Change(change.group, *at, old=change.old, new=CommittedOffset(offset))
 
 
 def _write(admin: "ClusterAdmin", reset: Reset) -> None:

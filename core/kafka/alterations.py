@@ -3,16 +3,20 @@
 Every item's own answer is kept: a request that was taken may hold partitions that were refused.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, cluster_error
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error, may_repeat
 from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
 
 Partition = tuple[str, int]
 
@@ -31,7 +35,12 @@ def topics_with_bounds(admin: ClusterAdmin, names: Iterable[str]) -> TopicListin
         bounds = await read_bounds(cluster, listing.topics, (START, END), deadline)
         return TopicListing(bounds, listing.failures)
 
-    return admin.over_wire(ask)
+    def otherwise(client: "LibrdkafkaClient") -> TopicListing:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.topics_with_bounds(client, tuple(names))
+
+    return admin.over_wire(ask, otherwise)
 
 
 def offsets_at(
@@ -51,8 +60,13 @@ def offsets_at(
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Topic]:
         return await read_bounds(cluster, topics, (moment,), deadline)
 
+    def otherwise(client: "LibrdkafkaClient") -> dict[str, Topic]:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.topics_at(client, topics, time_ms)
+
     found: dict[Partition, int | None] = {}
-    for topic in admin.over_wire(ask).values():
+    for topic in admin.over_wire(ask, otherwise).values():
         for number, log in topic.partitions.items():
             if log.error is not None:  # what is there then is the start of the log, not an answer
                 raise cluster_error(
@@ -78,8 +92,15 @@ def delete_records(
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[Partition, int | str]:
         found: dict[Partition, int | str] = {}
         left = dict(before)
-        async for _ in Attempts(deadline):
-            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+        async for _ in Attempts(deadline, whole=True):
+            try:
+                listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            except BrokerFailure as failure:
+                if not may_repeat(failure):
+                    raise
+                found |= dict.fromkeys(left, failure.code)
+                cluster.forget_failures()
+                continue
             by_leader: dict[int, dict[Partition, int]] = {}
             for (topic, number), offset in left.items():
                 known = listing.topics.get(topic)
@@ -91,14 +112,26 @@ def delete_records(
                     found[topic, number] = "LEADER_NOT_AVAILABLE"
                 else:
                     by_leader.setdefault(log.leader, {})[topic, number] = offset
-            for leader, wanted in by_leader.items():
-                found |= await _delete_on(cluster, leader, wanted, deadline)
-            left = {at: before[at] for at, code in found.items() if code in RETRIABLE}
+            for answers in await asyncio.gather(
+                *(_delete_on(cluster, at, wanted, deadline) for at, wanted in by_leader.items())
+            ):
+                found |= answers
+            left = {
+                at: before[at]
+                for at, code in found.items()
+                if isinstance(code, str) and may_repeat(code)
+            }
             if not left:
                 break
+            cluster.forget_failures()
         return found
 
-    return admin.over_wire(ask)
+    def otherwise(client: "LibrdkafkaClient") -> dict[Partition, int | str]:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.delete_records(client, before)
+
+    return admin.over_wire(ask, otherwise)
 
 
 async def _delete_on(
@@ -126,7 +159,7 @@ async def _delete_on(
         return build("delete_records", version, topics=topics, timeout=wait)
 
     try:
-        _, answer = await cluster.ask(leader, "delete_records", body, deadline.at)
+        _, answer = await cluster.ask(leader, "delete_records", body, deadline.share(2))
     except BrokerFailure as failure:
         return dict.fromkeys(wanted, failure.code)
     return {

@@ -8,14 +8,17 @@ from typing import Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.connection import Connection
+from kgroups.core.kafka.connection import Connection, Reader
 from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
-from kgroups.core.kafka.messages import error_name
+from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import Broker
 
 Result = TypeVar("Result")
+
+Lane = tuple[int, int]
+"""A broker's id, and which of the connections to it."""
 
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 1.0
@@ -62,8 +65,8 @@ class Cluster:
         self.offsets_leaderless = 0
         self._just_opened = True
         self._tls = tls
-        self._connections: dict[int, Connection] = {}
-        self._opening: dict[int, asyncio.Lock] = {}
+        self._connections: dict[Lane, Connection] = {}
+        self._opening: dict[Lane, asyncio.Lock] = {}
         self._failed: dict[int, BrokerFailure] = {}
 
     @classmethod
@@ -114,29 +117,38 @@ class Cluster:
         return item_error(OFFSETS_TOPIC, "COORDINATOR_NOT_AVAILABLE", detail)
 
     async def ask(
-        self, broker: int, api: str, body: Callable[[int], Any], deadline: float
+        self,
+        broker: int,
+        api: str,
+        body: Callable[[int], Any],
+        deadline: float,
+        read: Reader = decode_response,
+        lane: int = 0,
     ) -> tuple[int, Any]:
-        """Version and answer of one request to one broker.
+        """Version and answer of one request to one broker, as `Connection.ask` gives them.
 
         Raises:
             BrokerFailure: it could not be asked, or did not answer.
         """
-        connection = await self.connection(broker, deadline)
+        connection = await self.connection(broker, deadline, lane)
         try:
-            return await connection.ask(api, body, deadline)
+            return await connection.ask(api, body, deadline, read)
         except BrokerFailure as failure:
             if failure.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = failure
             raise
 
-    async def connection(self, broker: int, deadline: float) -> Connection:
+    async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
         """The connection to a broker, opened now if there is none.
+
+        A broker carries out the requests of one connection one after the other, so that many
+        writes need several: its lanes.
 
         Raises:
             BrokerFailure: the broker is not known or cannot be reached.
         """
-        async with self._opening.setdefault(broker, asyncio.Lock()):
-            found = self._connections.get(broker)
+        async with self._opening.setdefault((broker, lane), asyncio.Lock()):
+            found = self._connections.get((broker, lane))
             if found is not None and found.usable:
                 return found
             if broker in self._failed:
@@ -151,7 +163,7 @@ class Cluster:
             except BrokerFailure as failure:
                 self._failed[broker] = failure
                 raise
-            self._connections[broker] = fresh
+            self._connections[broker, lane] = fresh
             return fresh
 
     def label(self, broker: int) -> str:
@@ -192,7 +204,9 @@ class Cluster:
             BrokerFailure: no broker answered.
         """
         failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
-        connected = [broker for broker, item in self._connections.items() if item.usable]
+        connected = [
+            broker for (broker, lane), item in self._connections.items() if item.usable and not lane
+        ]
         for broker in [*connected, *(item for item in self.brokers if item not in connected)]:
             try:
                 _, answer = await self.ask(
@@ -300,9 +314,9 @@ class Cluster:
         """Keeps the bootstrap connection as that of the broker which advertises its address."""
         for broker in self.brokers.values():
             if connection.address == f"{broker.host}:{broker.port}":
-                self._connections[broker.id] = connection
+                self._connections[broker.id, 0] = connection
                 return
-        self._connections[-1] = connection
+        self._connections[-1, 0] = connection
 
     def _learn(self, answer: Any) -> None:
         """Brokers, cluster id and the offsets topic from a Metadata answer."""
@@ -331,10 +345,14 @@ class Attempts:
     """Rounds for an `async for`: at once, then with growing pauses until half the time is spent.
 
     Half, because what could be learned must still be put together and shown.
+
+    Args:
+        deadline: of the question.
+        whole: go on until it: nothing comes after these rounds.
     """
 
-    def __init__(self, deadline: Deadline) -> None:
-        self._until = deadline.share(2)
+    def __init__(self, deadline: Deadline, *, whole: bool = False) -> None:
+        self._until = deadline.at if whole else deadline.share(2)
         self._round = 0
 
     def __aiter__(self) -> Self:
