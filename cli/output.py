@@ -79,7 +79,7 @@ class Printer:
         if form == "plain" and report.plain is None:
             raise UsageError(
                 "Kafka's tool has no layout for this",
-                hint="`list`, `describe`, `delete`, `delete-offsets` and `reset-offsets` have one",
+                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
             )
         write = {
             "table": self._table,

@@ -289,6 +289,15 @@ def notice(group: Group) -> str | None:
     return None
 
 
+RECORDS_BEGIN: Final = "Executing records delete operation\n"
+RECORDS_DONE: Final = "Records delete operation completed:\n"
+
+
+def record_line(at: tuple[str, int], start: int) -> str:
+    """Where the log of a partition starts now."""
+    return f"partition: {at[0]}-{at[1]}\tlow_watermark: {start}\n"
+
+
 def deleted_text(done: Sequence[str], *, failed: bool) -> str:
     """The sentence about deleted groups.
 

@@ -1,6 +1,8 @@
 """`-o plain` of our own commands is, to the byte, what the official line prints on stdout."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +11,7 @@ from kgroups.core.kafka.settings import ClientSettings
 from tests.cli.runner import run
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.official import WarmTools
-from tests.kafka.workload import Offsets, commit_offsets
+from tests.kafka.workload import Offsets, commit_offsets, create_topics, produce
 from tests.official.normal import normal
 
 pytestmark = pytest.mark.kafka
@@ -61,6 +63,23 @@ def set_up(full: KafkaCluster) -> None:
     with ClusterAdmin(ClientSettings(full.bootstrap)) as admin:
         admin.delete_groups(list(START))
     commit_offsets(full.bootstrap, START)
+
+
+def test_records(full: KafkaCluster, official: WarmTools, tmp_path: Path) -> None:
+    """Deleted records are told line by line, as kafka-delete-records.sh does."""
+    topics = {"plain-ours": 2, "plain-theirs": 2}
+    create_topics(full.bootstrap, topics)
+    produce(full.bootstrap, {(topic, number): 5 for topic in topics for number in (0, 1)})
+    rows = [{"topic": "plain-theirs", "partition": number, "offset": 3} for number in (0, 1)]
+    file = tmp_path / "records.json"
+    file.write_text(json.dumps({"partitions": rows}))
+    line = ("--bootstrap-server", full.bootstrap, "--offset-json-file", str(file))
+    wanted = official.run("delete-records", *line).stdout.replace("theirs", "ours")
+    start = ("-b", full.bootstrap, "-o", "plain", "delete-records", "plain-ours")
+    planned = run(*start, "--before", "3", "--dry-run")
+    assert planned.stdout.splitlines() == wanted.splitlines()[2:]
+    told = run(*start, "--before", "3", "--yes")
+    assert (told.exit_code, normal(told.stdout)) == (0, normal(wanted))
 
 
 def test_refusals(full: KafkaCluster) -> None:
