@@ -290,7 +290,15 @@ def offsets_report(
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
+        plain=lambda: plain_text(write.action, changes),
     )
+
+
+def plain_text(action: str, changes: Sequence[Change]) -> Iterable[str]:
+    """The changes in the layout of Kafka's tool."""
+    from kgroups.cli.official.plain import forgotten_text, reset_text  # only when asked for
+
+    return forgotten_text(changes) if action == "delete-offsets" else reset_text(changes)
 
 
 def count_results(results: Iterable[str]) -> dict[str, int]:
