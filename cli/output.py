@@ -99,7 +99,7 @@ class Printer:
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
         items = list(report.items)
-        text = _ENCODER.encode({**_head(report), "items": items, **_tail(report)})
+        text = _json_text({**_head(report), "items": items, **_tail(report)})
         self.head(text + "\n")
 
     def head(self, text: str) -> None:

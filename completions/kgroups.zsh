@@ -213,6 +213,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
+        '--faithful:Repeat what a Java leader does wrong, too.'
         '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'

@@ -65,7 +65,10 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
         code = log.error or "LEADER_NOT_AVAILABLE"
         text = f"the bounds of its log are not known: {code}"
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
-    asked, note = _asked(at, target, old, log, known)
+    asked: int | None
+    asked, note = start, None
+    if target.kind != "earliest":
+        asked, note = _asked(at, target, old, log, known)
     if asked is None:
         return change.failed(
             ItemError(
@@ -79,7 +82,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
     offset = min(max(asked, start), end) if clamp else asked
     clamped = offset != asked
     if clamped:
-        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
+        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     return Change(
         group.group,
