@@ -9,6 +9,7 @@ class ClientConfig:
 
     Args:
         max_poll_interval_ms: also the rebalance timeout that it tells the coordinator.
+        default_api_timeout_ms: how long a commit that is waited for is tried again.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
@@ -22,6 +23,7 @@ class ClientConfig:
     heartbeat_interval_ms: int = 3_000
     max_poll_interval_ms: int = 300_000
     request_timeout_ms: int = 30_000
+    default_api_timeout_ms: int = 60_000
     join_grace_ms: int = 5_000
     close_timeout_ms: int = 30_000
     retry_backoff_ms: int = 100

@@ -259,17 +259,7 @@ def open_window(
         NotFoundError: no captures in the window.
         UsageError: `strict`, and a file cannot be read.
     """
-    files, broken = _examined(folder, since_ms, until_ms)
-    errors = tuple(
-        ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
-        for file, why in broken.items()
-    )
-    if errors and strict:
-        raise UsageError(
-            f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
-            hint="delete it, or leave out --strict to report without it",
-        )
-    good = tuple(file for file in files if file not in broken)
+    good, errors = _examined(folder, since_ms, until_ms, strict=strict)
     if not good:
         every = find_captures(folder)
         hint = "collect some with `kgroups lag collect`"
@@ -281,14 +271,36 @@ def open_window(
     return Window(good, errors)
 
 
+def readable(
+    files: Sequence[CapturedFile], *, strict: bool = False
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files that can be read, and what is wrong with the others.
+
+    Raises:
+        UsageError: `strict`, and there are others.
+        FileNotFoundError: one went away meanwhile.
+    """
+    broken = {file: why for file in files if (why := why_broken(file.path)) is not None}
+    errors = tuple(
+        ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
+        for file, why in broken.items()
+    )
+    if errors and strict:
+        raise UsageError(
+            f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
+            hint="delete it, or leave out --strict to report without it",
+        )
+    return tuple(file for file in files if file not in broken), errors
+
+
 def _examined(
-    folder: Path, since_ms: int | None, until_ms: int | None
-) -> tuple[list[CapturedFile], dict[CapturedFile, str]]:
-    """The files of a window, and why some are broken; looked up again if one has gone meanwhile."""
+    folder: Path, since_ms: int | None, until_ms: int | None, *, strict: bool
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files of a window, `readable`; looked up again where one went away meanwhile."""
     for _ in range(LOOKS):
-        files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
         with contextlib.suppress(FileNotFoundError):  # merged into another file just now
-            return files, {f: why for f in files if (why := why_broken(f.path)) is not None}
+            files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+            return readable(files, strict=strict)
     raise KgroupsError(
         f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
     )
