@@ -259,7 +259,7 @@ def open_window(
         NotFoundError: no captures in the window.
         UsageError: `strict`, and a file cannot be read.
     """
-    good, errors = checked(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+    good, errors = _examined(folder, since_ms, until_ms, strict=strict)
     if not good:
         every = find_captures(folder)
         hint = "collect some with `kgroups lag collect`"
@@ -271,27 +271,16 @@ def open_window(
     return Window(good, errors)
 
 
-def checked(
-    folder: Path,
-    table: str = "rows",
-    *,
-    since_ms: int | None = None,
-    until_ms: int | None = None,
-    strict: bool = False,
-    choose: Callable[[Sequence[CapturedFile]], Sequence[CapturedFile]] = lambda files: files,
+def readable(
+    files: Sequence[CapturedFile], *, strict: bool = False
 ) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
-    """The files of a window that can be read, and what is wrong with the others.
+    """The files that can be read, and what is wrong with the others.
 
-    Args:
-        choose: which files of the window are wanted at all.
     Raises:
         UsageError: `strict`, and there are others.
+        FileNotFoundError: one went away meanwhile.
     """
-
-    def look() -> Sequence[CapturedFile]:
-        return choose(find_captures(folder, table, since_ms=since_ms, until_ms=until_ms))
-
-    files, broken = _examined(look, folder)
+    broken = {file: why for file in files if (why := why_broken(file.path)) is not None}
     errors = tuple(
         ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
         for file, why in broken.items()
@@ -305,13 +294,13 @@ def checked(
 
 
 def _examined(
-    look: Callable[[], Sequence[CapturedFile]], folder: Path
-) -> tuple[Sequence[CapturedFile], dict[CapturedFile, str]]:
-    """Files, and why some are broken; looked up again if one has gone meanwhile."""
+    folder: Path, since_ms: int | None, until_ms: int | None, *, strict: bool
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files of a window, `readable`; looked up again where one went away meanwhile."""
     for _ in range(LOOKS):
-        files = look()
         with contextlib.suppress(FileNotFoundError):  # merged into another file just now
-            return files, {f: why for f in files if (why := why_broken(f.path)) is not None}
+            files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+            return readable(files, strict=strict)
     raise KgroupsError(
         f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
     )

@@ -19,9 +19,10 @@ from kgroups.core.lag.collected import (
     LOOKS,
     CapturedFile,
     Window,
-    checked,
+    find_captures,
     folders_of,
     open_window,
+    readable,
     utc_date,
 )
 from kgroups.core.lag.report import (
@@ -82,12 +83,13 @@ def lag_report_over(
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     with running(sized(session, window), progress) as spark:
-        span = Span(since_ms, until_ms, strict)
         for _ in range(LOOKS):
             try:
-                return _report(spark, folder, window, query, span, tell)
-            except PySparkException as exc:
-                if not MERGED_AWAY.search(str(exc)):
+                return _report(
+                    spark, folder, window, query, (since_ms, until_ms), tell, strict=strict
+                )
+            except (PySparkException, FileNotFoundError) as exc:
+                if isinstance(exc, PySparkException) and not MERGED_AWAY.search(str(exc)):
                     raise
             tell("reading again: captures were merged meanwhile")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
@@ -96,24 +98,18 @@ def lag_report_over(
         )
 
 
-class Span(NamedTuple):
-    """The window asked for, and whether a broken file in it is a failure."""
-
-    since_ms: int
-    until_ms: int
-    strict: bool
-
-
 def _report(
     spark: SparkSession,
     folder: Path,
     window: Window,
     query: LagQuery,
-    span: Span,
+    span_ms: tuple[int, int],
     tell: Progress,
+    *,
+    strict: bool,
 ) -> LagReport:
     """The report on these files."""
-    since_ms, until_ms, strict = span
+    since_ms, until_ms = span_ms
     tell(f"reading {len(window.files):,} files of captures")
     rows = read_rows(spark, folder, window)
     now = newest(rows, window, until_ms, query)
@@ -165,14 +161,8 @@ def read_rest(spark: Any, folder: Path, since_ms: int, until_ms: int, *, strict:
     frames: dict[str, DataFrame] = {}
     broken: tuple[ItemError, ...] = ()
     for table, schema in TABLE_SCHEMAS.items():
-        good, errors = checked(
-            folder,
-            table,
-            since_ms=since_ms,
-            until_ms=until_ms,
-            strict=strict,
-            choose=_of_last_day,
-        )
+        files = find_captures(folder, table, since_ms=since_ms, until_ms=until_ms)
+        good, errors = readable(_of_last_day(files), strict=strict)
         broken += errors
         frames[table] = _newest_once(spark, folder / table, good, schema, until_ms)
     return Rest(frames["members"], frames["topics"], broken)
