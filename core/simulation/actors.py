@@ -4,7 +4,7 @@ The world (`world.py`) owns the virtual clock, the network and the applications.
 machine's methods with the time, then takes what the machine wants done, and calls `advance` no
 later than `next_deadline`. Both kinds are driven alike:
 
-    consumer.start(now_ms); for output in consumer.take(): ...      # Ask, Hold, Release, Step
+    consumer.start(now_ms); for output in consumer.take(): ...      # Ask, Hold, Read, ...
     service.submit(now_ms, token, sender, request)                   # after the network's delay
     for output in service.take(): ...                                # Answer, Push, Step
     consumer.answer(now_ms, token, response)                         # after the network's delay
@@ -47,17 +47,20 @@ class Ask(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """From now on read these partitions: from the offsets given, else where reading begins.
+    """From now on the member owns these partitions too; without any, it has none to wait for.
 
     Args:
-        positions: partition -> next offset to read; None: nothing is committed, the member's
-            `auto.offset.reset` decides.
-        epoch: the generation, or epoch, that gave them: two members that hold a partition in one
-            generation are a fault in a coordinator protocol.
+        epoch: the generation, or epoch, that gave them.
     """
 
-    positions: Mapping[TopicPartition, int | None]
+    partitions: Sequence[TopicPartition]
     epoch: int
+
+
+class Read(NamedTuple):
+    """Read partitions that it owns from these offsets on; a None: `auto.offset.reset` decides."""
+
+    positions: Mapping[TopicPartition, int | None]
 
 
 class Release(NamedTuple):
@@ -90,7 +93,7 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-ConsumerOutput = Ask | Hold | Release | Committed | Step
+ConsumerOutput = Ask | Hold | Read | Release | Committed | Step
 
 
 class Consumer(ABC):
@@ -157,6 +160,11 @@ class Consumer(ABC):
     @abstractmethod
     def next_deadline(self) -> int | None:
         """When `advance` must be called next; None for never."""
+
+    @property
+    @abstractmethod
+    def member_id(self) -> str:
+        """By what the service knows it; empty before that."""
 
     @property
     @abstractmethod
