@@ -52,6 +52,7 @@ from kgroups.core.coordinator.client_steps import (
     send_leave,
 )
 from kgroups.core.coordinator.messages import NO_GENERATION
+from kgroups.core.coordinator.topology import BrokerEndpoint
 
 
 class ConsumerClient:
@@ -106,6 +107,11 @@ class ConsumerClient:
     def identity(self) -> tuple[int, str]:
         """(generation, member id); -1 and empty if it has none."""
         return self._member.generation, self._member.member_id
+
+    @property
+    def coordinator(self) -> BrokerEndpoint | None:
+        """Where requests of the group go; None while that is not known."""
+        return self._member.coordinator
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
