@@ -24,6 +24,7 @@ from kgroups.core.coordinator.client_effects import (
     Command,
     CommitOffsets,
     Poll,
+    Polled,
     Subscribe,
     TopicPartition,
     UpdateTopics,
@@ -68,8 +69,9 @@ class ConsumerClient:
         self._member = ClientMember(config, ports, now_ms)
 
     def submit(self, now_ms: int, command: Command) -> None:
-        """Take in a command; timers that were due fire first."""
-        self.advance(now_ms)
+        """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
+        if type(command) is not Polled:
+            self.advance(now_ms)
         COMMANDS[type(command)](self._member, command)
         _pursue(self._member)
 
@@ -161,6 +163,12 @@ def _poll(member: ClientMember, command: Poll) -> None:
         member.ask(ClientAsk.POLL, member.rejoin_reason or "subscribed")
 
 
+def _polled(member: ClientMember, command: Polled) -> None:
+    if member.is_armed(ClientTimer.POLL):
+        due_ms = command.at_ms + member.config.max_poll_interval_ms
+        member.timers.schedule((ClientTimer.POLL, 0), due_ms, None)
+
+
 def _callback_done(member: ClientMember, command: CallbackDone) -> None:
     finish_callback(member, command.number)
 
@@ -187,6 +195,7 @@ def _close(member: ClientMember, command: Close) -> None:
 COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
     Poll: _poll,
+    Polled: _polled,
     CallbackDone: _callback_done,
     CommitOffsets: _commit,
     UpdateTopics: _update_topics,

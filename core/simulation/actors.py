@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.coordinator.client_ports import Positions
+from kgroups.core.coordinator.effects import Event
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
 
@@ -129,9 +130,12 @@ class Consumer(ABC):
     def poll(self, now_ms: int) -> None:
         """The application asks for records, having processed all that it was given.
 
-        The world calls it when `wants_poll` is true and the application is free, and at least
-        once in every third of `max.poll.interval.ms` while it waits for records.
+        The world calls it when `wants_poll` is true and the application is free.
         """
+
+    @abstractmethod
+    def polled(self, now_ms: int, at_ms: int) -> None:
+        """The application polled last at `at_ms`; told before `advance`, where it may matter."""
 
     @abstractmethod
     def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
@@ -205,7 +209,20 @@ class Push(NamedTuple):
     kind: str = "notification"
 
 
-ServiceOutput = Answer | Push | Step
+class Stored(NamedTuple):
+    """Commits that the service has stored."""
+
+    group: str
+    offsets: Mapping[TopicPartition, int]
+
+
+class Told(NamedTuple):
+    """An event of a coordinator."""
+
+    event: Event
+
+
+ServiceOutput = Answer | Push | Stored | Told | Step
 
 
 class Service(ABC):

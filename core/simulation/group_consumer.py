@@ -22,6 +22,7 @@ from kgroups.core.coordinator.client_effects import (
     Command,
     CommitOffsets,
     Poll,
+    Polled,
     Send,
     Subscribe,
     TopicPartition,
@@ -30,7 +31,7 @@ from kgroups.core.coordinator.client_effects import (
 from kgroups.core.coordinator.client_offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client_ports import ClientAssignor, ClientPorts, Positions
 from kgroups.core.coordinator.client_states import ClientState
-from kgroups.core.coordinator.messages import NO_GENERATION, Request
+from kgroups.core.coordinator.messages import NO_GENERATION
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.planning.patterns import topic_matcher
 from kgroups.core.simulation.actors import ANY_BROKER, Ask, Consumer, Hold, Read, Release, Step
@@ -62,9 +63,9 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
 
 
 @cache
-def kind_of(request: type[Request]) -> str:
-    """`JoinGroup` of a JoinGroupRequest."""
-    return request.__name__.removesuffix("Request")
+def kind_of(class_name: str) -> str:
+    """`JoinGroup` of `JoinGroupRequest`."""
+    return class_name.removesuffix("Request")
 
 
 def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
@@ -144,6 +145,10 @@ class GroupConsumer(Consumer):
         self._tell(now_ms, Poll())
         while self._callbacks:
             self._run(now_ms, self._callbacks.popleft())
+
+    def polled(self, now_ms: int, at_ms: int) -> None:
+        """Put off the end of `max.poll.interval.ms`."""
+        self._client.submit(now_ms, Polled(at_ms))
 
     def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit without waiting."""
@@ -234,7 +239,7 @@ class GroupConsumer(Consumer):
             if type(effect) is Send:
                 to = ANY_BROKER if effect.to is None else effect.to.node_id
                 request = effect.request
-                self.outputs.append(Ask(effect.token, to, kind_of(type(request)), request))
+                self.outputs.append(Ask(effect.token, to, kind_of(type(request).__name__), request))
             elif type(effect) is Callback:
                 self._callbacks.append(effect)
             elif type(effect) is ClientEvent and effect.kind in SHOWN:

@@ -46,6 +46,11 @@ class TopicPlan:
     backlog: int = 0
     racks: tuple[frozenset[str], ...] = ()
 
+    def backlog_of(self, partition: int) -> int:
+        """Records of the backlog that lie in one partition."""
+        share, rest = divmod(self.backlog, self.partitions)
+        return share + (partition < rest)
+
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:

@@ -202,15 +202,9 @@ def _commits(where: str, topics: Mapping[str, TopicPlan]) -> dict[str, dict[int,
     if where == "none":
         return {}
     return {
-        name: {n: 0 if where == "start" else backlog_of(topic, n) for n in range(topic.partitions)}
+        name: {n: 0 if where == "start" else topic.backlog_of(n) for n in range(topic.partitions)}
         for name, topic in topics.items()
     }
-
-
-def backlog_of(topic: TopicPlan, partition: int) -> int:
-    """Records of the backlog that lie in one partition."""
-    share, rest = divmod(topic.backlog, topic.partitions)
-    return share + (partition < rest)
 
 
 def _check_unique(cursor: Cursor, members: Iterable[MemberPlan]) -> None:
