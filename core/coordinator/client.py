@@ -164,9 +164,10 @@ def _poll(member: ClientMember, command: Poll) -> None:
 
 
 def _polled(member: ClientMember, command: Polled) -> None:
-    if member.is_armed(ClientTimer.POLL):
-        due_ms = command.at_ms + member.config.max_poll_interval_ms
-        member.timers.schedule((ClientTimer.POLL, 0), due_ms, None)
+    key, due_ms = (ClientTimer.POLL, 0), command.at_ms + member.config.max_poll_interval_ms
+    armed_ms = member.timers.deadline(key)
+    if armed_ms is not None and armed_ms < due_ms:
+        member.timers.schedule(key, due_ms, None)
 
 
 def _callback_done(member: ClientMember, command: CallbackDone) -> None:

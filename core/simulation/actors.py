@@ -71,6 +71,10 @@ class Release(NamedTuple):
     lost: bool = False
 
 
+class Refresh(NamedTuple):
+    """Ask any broker for the topics' metadata now; `update_topics` brings it."""
+
+
 class Committed(NamedTuple):
     """These offsets are committed now: the answer to the commit was good."""
 
@@ -94,7 +98,7 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-ConsumerOutput = Ask | Hold | Read | Release | Committed | Step
+ConsumerOutput = Ask | Hold | Read | Release | Refresh | Committed | Step
 
 
 class Consumer(ABC):
@@ -201,6 +205,12 @@ class Answer(NamedTuple):
     response: object
 
 
+class Forgotten(NamedTuple):
+    """The request that was submitted under `token` will never be answered."""
+
+    token: Hashable
+
+
 class Push(NamedTuple):
     """A message to a member that it did not ask for: a watch that fired, a session's end."""
 
@@ -222,7 +232,7 @@ class Told(NamedTuple):
     event: Event
 
 
-ServiceOutput = Answer | Push | Stored | Told | Step
+ServiceOutput = Answer | Forgotten | Push | Stored | Told | Step
 
 
 class Service(ABC):

@@ -51,6 +51,7 @@ class Application:
         free_ms: when it has processed what it was given, and polls again.
         polled_ms: when it polled last.
         held: whether it has to wait at its poll, because the world has one to make for it.
+        uncommitted: what the last poll gave, where every poll commits what the last one gave.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Application:
         self.free_ms: float = now_ms
         self.polled_ms: float = now_ms
         self.held = True
+        self.uncommitted: dict[TopicPartition, int] = {}
 
     # ------------------------------------------------------------------ what the world tells it
 
@@ -84,6 +86,7 @@ class Application:
         """Read these no more."""
         for partition in partitions:
             self.positions.pop(partition, None)
+            self.uncommitted.pop(partition, None)
         self._order = list(self.positions)
 
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
@@ -99,15 +102,6 @@ class Application:
         """The whole process stood still from now on for so long."""
         self.run_to(now_ms)
         self.free_ms = max(self.free_ms, now_ms) + for_ms
-
-    def is_free(self, now_ms: int) -> bool:
-        """Whether it is at its poll, or would be."""
-        return self.free_ms <= now_ms
-
-    def unread(self, now_ms: int) -> int:
-        """Records that are there and that it has not been given."""
-        partitions = self._logs.partitions
-        return sum(max(0, partitions[p].end(now_ms) - at) for p, at in self.positions.items())
 
     # ------------------------------------------------------------------ time
 
@@ -125,7 +119,7 @@ class Application:
                 self.polled_ms = at_ms
                 self._process(at_ms, count)
                 continue
-            next_ms = self._next_arrival()
+            next_ms = self.next_arrival()
             if next_ms > now_ms:
                 # It waits in its poll, however long: to the consumer that is polling.
                 self.free_ms = self.polled_ms = now_ms
@@ -157,7 +151,7 @@ class Application:
                     break
         return count
 
-    def _next_arrival(self) -> float:
+    def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""
         logs = self._logs.partitions
         first = min((logs[p].time_of(at) for p, at in self.positions.items()), default=NEVER)

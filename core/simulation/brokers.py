@@ -10,7 +10,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Event, Reply, Write
+from kgroups.core.coordinator.effects import Dropped, Event, Reply, Write
 from kgroups.core.coordinator.offset_messages import (
     OffsetCommitPartition,
     OffsetCommitRequest,
@@ -21,7 +21,7 @@ from kgroups.core.coordinator.records import OffsetCommitKey, OffsetCommitValue,
 from kgroups.core.coordinator.snapshot import GroupSnapshot
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.server_side import coordinator_ports
-from kgroups.core.simulation.actors import Answer, Service, ServiceOutput, Stored, Told
+from kgroups.core.simulation.actors import Answer, Forgotten, Service, ServiceOutput, Stored, Told
 from kgroups.core.simulation.scenario import Scenario
 
 PORT: Final = 9092
@@ -63,6 +63,8 @@ class BrokerService(Service):
                 outputs.append(Answer(effect.token, effect.response))
             elif type(effect) is Write:
                 outputs.extend(self._log.append(effect))
+            elif type(effect) is Dropped:
+                outputs.append(Forgotten(effect.token))
             elif type(effect) is Event:
                 outputs.append(Told(effect))
         return outputs

@@ -33,9 +33,9 @@ from kgroups.core.coordinator.client_ports import ClientAssignor, ClientPorts, P
 from kgroups.core.coordinator.client_states import ClientState
 from kgroups.core.coordinator.messages import NO_GENERATION
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.planning.patterns import topic_matcher
 from kgroups.core.simulation.actors import ANY_BROKER, Ask, Consumer, Hold, Read, Release, Step
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
+from kgroups.core.simulation.subscriptions import pattern_matches
 
 # What a member of each library offers where the scenario does not say it.
 ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
@@ -121,8 +121,8 @@ class GroupConsumer(Consumer):
         """Topics by name, with those that the pattern stands for among the topics known."""
         plan = self.plan
         found = dict.fromkeys(plan.topics)
-        if plan.pattern is not None:
-            matches = topic_matcher(plan.pattern, plan.library)
+        matches = pattern_matches(self.group, plan)
+        if matches is not None:
             found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
         return Subscribe(tuple(found))
 

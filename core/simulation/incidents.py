@@ -99,10 +99,17 @@ class MoveCoordinator:
 
 @dataclass(frozen=True, slots=True)
 class BrokerDown:
-    """A broker is gone; `for_ms` None: for good, or until a `broker_up`."""
+    """A broker is gone.
+
+    Args:
+        for_ms: None: for good, or until a `broker_up`.
+        failover_ms: until others lead what it led; 0 of a broker that was shut down in order.
+            The default is `broker.session.timeout.ms`, after which a crash is noticed.
+    """
 
     broker: int
     for_ms: int | None = None
+    failover_ms: int = 9_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from kgroups.core.simulation.spread import Spread
 Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
 PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
 
-DEFAULT_UNTIL_MS: Final = 600_000
+# How long a run may take that says no end and does not settle.
+PATIENCE_MS: Final = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ class Scenario:
         name: for people.
         brokers: how many; their ids count from 0.
         cluster: the brokers' settings about groups.
-        until_ms: when the run ends at the latest, settled or not.
+        until_ms: how long the run lasts, settled or not; None: until it has settled after the last
+            event, at most `PATIENCE_MS`.
         assumed: what was not known and was assumed, a sentence each.
     """
 
@@ -116,7 +118,7 @@ class Scenario:
     cluster: CoordinatorConfig = field(default_factory=CoordinatorConfig)
     network: Network = field(default_factory=Network)
     seed: int = 1
-    until_ms: int = DEFAULT_UNTIL_MS
+    until_ms: int | None = None
     assumed: tuple[str, ...] = ()
 
     def group(self, name: str) -> GroupPlan | None:

@@ -11,7 +11,6 @@ from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.document import Cursor, Document, Fields
 from kgroups.core.simulation.incidents import INCIDENTS, Incident, Scheduled
 from kgroups.core.simulation.scenario import (
-    DEFAULT_UNTIL_MS,
     PROTOCOLS,
     GroupPlan,
     MemberPlan,
@@ -91,7 +90,7 @@ def parse_simulation(document: Document) -> Scenario:
         cluster=root.optional("cluster", _cluster) or CoordinatorConfig(),
         network=root.optional("network", _network) or Network(),
         seed=1 if seed is None else seed,
-        until_ms=root.optional("until", read_ms) or DEFAULT_UNTIL_MS,
+        until_ms=root.optional("until", read_ms),
     )
 
 
@@ -424,7 +423,11 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     "poison_record": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
     "network_partition": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
     "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
-    "broker_down": {"broker": ("broker", True, _read_broker), "for": ("for_ms", False, _MS)},
+    "broker_down": {
+        "broker": ("broker", True, _read_broker),
+        "for": ("for_ms", False, _MS),
+        "failover": ("failover_ms", False, _MS),
+    },
     "broker_up": {"broker": ("broker", True, _read_broker)},
     "add_partitions": {
         "topic": ("topic", True, _read_topic),
