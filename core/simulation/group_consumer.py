@@ -53,6 +53,7 @@ SHOWN: Final = frozenset(ClientEventKind) - {
     ClientEventKind.STATE_CHANGED,
     ClientEventKind.OFFSETS_COMMITTED,
 }
+SILENT: Final = frozenset({ClientState.LEAVING, ClientState.CLOSED, ClientState.FAILED})
 POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
 
 
@@ -99,6 +100,7 @@ class GroupConsumer(Consumer):
     """
 
     _client: ConsumerClient
+    _cooperative: bool
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
@@ -114,7 +116,9 @@ class GroupConsumer(Consumer):
 
     def _make(self, now_ms: int) -> ConsumerClient:
         names = offered(self.group, self.plan)
-        ports = ClientPorts(assignors_of(names, self.plan.library), self.positions)
+        assignors = assignors_of(names, self.plan.library)
+        self._cooperative = all(one.cooperative for one in assignors)
+        ports = ClientPorts(assignors, self.positions)
         return ConsumerClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
 
     def _subscription(self, topology: Topology) -> Subscribe:
@@ -210,6 +214,12 @@ class GroupConsumer(Consumer):
         if client.state not in POLL_MATTERS:
             return False
         return client.rejoin_reason is not None or client.identity[0] == NO_GENERATION
+
+    @property
+    def gives_records(self) -> bool:
+        """Not while an eager member commits before it gives everything up, nor while it leaves."""
+        state = self._client.state
+        return state not in SILENT and (state is not ClientState.PREPARING or self._cooperative)
 
     @property
     def settled(self) -> bool:

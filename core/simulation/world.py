@@ -219,8 +219,7 @@ class World:
         if process.poll_ms is not None:
             return
         app = process.app
-        app.run_to(now_ms)
-        app.held = True
+        app.hold_up(now_ms, True)
         process.poll_ms = max(now_ms, ceil(app.free_ms), process.frozen_ms)
         self.agenda.at(process.poll_ms, self._poll, process)
 
@@ -244,22 +243,23 @@ class World:
             self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
             if app.positions:
                 consumer.commit(now_ms, dict(app.positions))
-        elif app.uncommitted and not settings.enable_auto_commit and settings.commit_each_poll:
+        elif app.uncommitted and process.by_hand:
             consumer.commit(now_ms, dict(app.uncommitted))
             app.uncommitted = {}
         consumer.poll(now_ms)
-        app.held = False
         self._carry_out(process)
-        if not settings.enable_auto_commit and settings.commit_each_poll and app.positions:
+        if process.by_hand and app.positions and process.alive:
             self._step_once(process)
 
     def _step_once(self, process: Process) -> None:
         """One poll with records; the next one, which commits them, is the world's again."""
         app = process.app
         before = dict(app.positions)
-        app.run_to(self.now_ms)
+        if process.consumer.gives_records:
+            app.hold_up(self.now_ms, False)
+            app.run_to(self.now_ms)
         app.uncommitted = {p: at for p, at in app.positions.items() if before.get(p) != at}
-        app.held = True
+        app.hold_up(self.now_ms, True)
         if process.poll_ms is None:
             at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
             if at_ms < float("inf"):
@@ -290,6 +290,9 @@ class World:
         due_ms = consumer.next_deadline()
         if due_ms is not None and (process.wake_ms is None or due_ms < process.wake_ms):
             self._wake_at(process, due_ms)
+        held = process.poll_ms is not None or not consumer.gives_records or process.by_hand
+        if held is not process.app.held:
+            process.app.hold_up(self.now_ms, held)
         self._settle(process, consumer.settled)
 
     def _take_note(self, process: Process, output: object) -> None:
@@ -337,8 +340,7 @@ class World:
             found[partition] = end if offset is None else offset
         process.app.run_to(now_ms)
         process.app.begin(found)
-        settings = process.seat.plan.settings
-        if not settings.enable_auto_commit and settings.commit_each_poll:
+        if process.by_hand:
             self._arrange_poll(process)
 
     # ------------------------------------------------------------------ settled or not
