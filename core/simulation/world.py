@@ -346,10 +346,12 @@ class World:
     # ------------------------------------------------------------------ settled or not
 
     def _settle(self, process: Process, whole: bool) -> None:
+        state = self.groups[process.seat.group.name]
         if whole is process.whole:
+            if whole and state.whole_since_ms is None:
+                self._judge(state)
             return
         process.whole = whole
-        state = self.groups[process.seat.group.name]
         state.restless += -1 if whole else 1
         if whole:
             self._judge(state)
@@ -359,8 +361,11 @@ class World:
     def _judge(self, state: GroupState) -> None:
         """Whether the group is whole now, if it was not."""
         if state.whole_since_ms is None and not state.restless and state.alive:
-            if state.ledger.free and state.plan.protocol != "zookeeper":
+            protocol = state.plan.protocol
+            if protocol != "zookeeper" and state.ledger.free:
                 return
+            if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
+                return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)
 
