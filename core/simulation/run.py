@@ -11,11 +11,12 @@ from typing import Final
 from kgroups.core.simulation.brokers import Brokers
 from kgroups.core.simulation.happenings import expect_topics, plan_events
 from kgroups.core.simulation.lag_watch import LagWatch
+from kgroups.core.simulation.network import START_MS
 from kgroups.core.simulation.outcome import GroupOutcome, MemberOutcome, Outcome
 from kgroups.core.simulation.process import GroupState, Seat
 from kgroups.core.simulation.recorder import Line
 from kgroups.core.simulation.scenario import PATIENCE_MS, Scenario
-from kgroups.core.simulation.world import START_MS, World
+from kgroups.core.simulation.world import World
 
 # A run that says no end is over when nothing has happened for so long.
 REST_MS: Final = 10_000
