@@ -103,6 +103,10 @@ class Recorder:
         self._groups, self._start_ms = groups, start_ms
         self._timeline, self._every_request = timeline, every_request
 
+    def tell(self, timeline: Callable[[Line], None], *, every_request: bool) -> None:
+        """Hand every line to `timeline` from now on."""
+        self._timeline, self._every_request = timeline, every_request
+
     # ------------------------------------------------------------------ lines
 
     def line(self, now_ms: int, group: str, who: str, kind: str, text: str = "") -> None:

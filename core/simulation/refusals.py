@@ -135,7 +135,8 @@ def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any
                 continue
             coordinator.submit(1, output.token, output.request)  # type: ignore[arg-type]
             coordinator.advance(1)
-            (reply, *_) = [e for e in coordinator.take() if isinstance(e, Reply)] or [None]
+            replies = [effect for effect in coordinator.take() if isinstance(effect, Reply)]
+            reply = replies[0] if replies else None
             if reply is None:
                 return _Accepted()
             if output.kind != "FindCoordinator":
