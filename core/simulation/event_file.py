@@ -56,7 +56,7 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
         {topic.name: topic for topic in scenario.topics},
         scenario.brokers,
     )
-    value = {**when, kind: given}
+    value: dict[str, object] = {**when, kind: given}
     return _event(Document(f"--event {text}", text, "yaml", value).root, names)
 
 
