@@ -1,4 +1,4 @@
-"""Random lives of groups: whatever happens, the invariants hold, and in the end everything is owned.
+"""Random lives of groups: whatever happens, the invariants hold, and in the end all is owned.
 
 KGROUPS_SIMULATIONS=1000 runs so many seeds a protocol; a seed that fails is in the message.
 """
