@@ -17,7 +17,15 @@ from kgroups.core.zookeeper.consumer_effects import (
     Fetch,
     StopFetching,
 )
-from kgroups.core.zookeeper.lanes import Lanes, Lock, Routine, RoutineError, Sleep, ZkFailure
+from kgroups.core.zookeeper.lanes import (
+    LaneName,
+    Lanes,
+    Lock,
+    Routine,
+    RoutineError,
+    Sleep,
+    ZkFailure,
+)
 from kgroups.core.zookeeper.nodes import Nodes
 from kgroups.core.zookeeper.paths import (
     BROKER_IDS,
@@ -125,6 +133,11 @@ class Balancer:
         self.tell(EventKind.REBALANCE_FAILED, reason)
         raise RoutineError(reason)
 
+    def _find_leaders(self) -> Routine[None]:
+        """Look the brokers up once more, to ask one of them who leads the partitions."""
+        for broker in (yield from self.nodes.children_if_any(BROKER_IDS)):
+            yield from self.nodes.data_if_any(f"{BROKER_IDS}/{broker}")
+
     def _cluster(self) -> Routine[None]:
         """Every broker's address; one that goes between two reads spoils the attempt."""
         for broker in (yield from self.nodes.children_if_any(BROKER_IDS)):
@@ -155,6 +168,8 @@ class Balancer:
         self.owned = decided
         self.fetching = tuple(decided)
         self.effects.append(Fetch(found))
+        if found:
+            self.lanes.queue(LaneName.FINDER, self._find_leaders())
         self.tell(EventKind.REBALANCED, partitions=self.fetching)
         return True
 
@@ -235,6 +250,7 @@ class Balancer:
 
     def stop_fetching(self) -> None:
         """Read no more."""
+        self.lanes.cancel(LaneName.FINDER)
         if self.fetching:
             self.effects.append(StopFetching(self.fetching))
             self.fetching = ()

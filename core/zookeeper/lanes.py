@@ -51,6 +51,7 @@ class LaneName(StrEnum):
     EVENTS = "ZkClient-EventThread"
     WATCHER = "watcher_executor"
     COMMITTER = "autocommit"
+    FINDER = "leader-finder-thread"
 
 
 @dataclass(slots=True)
@@ -104,10 +105,9 @@ class Lanes:
 
     def told(self, token: int, reply: Reply | None) -> None:
         """The answer to a request came; None: the connection broke."""
-        name = self._tokens.pop(token)
-        lane = self._lanes[name]
-        if reply is not None:
-            lane.parked = None
+        name = self._tokens.pop(token, None)
+        if name is not None and reply is not None:
+            self._lanes[name].parked = None
             self._ready.append((name, reply))
 
     def connected(self) -> None:
@@ -133,16 +133,22 @@ class Lanes:
         """When somebody wakes; None for never."""
         return self._timers.next_deadline()
 
+    def cancel(self, name: LaneName) -> None:
+        """End another thread where it stands; it may be given something new to do."""
+        lane = self._lanes[name]
+        lane.tasks.clear()
+        if lane.current is not None:
+            lane.current.close()
+        lane.current = lane.parked = None
+        self._timers.cancel(name)
+        self._tokens = {token: owner for token, owner in self._tokens.items() if owner is not name}
+        self._ready = deque(one for one in self._ready if one[0] is not name)
+
     def stop(self) -> None:
-        """End every thread where it stands."""
-        self._ready.clear()
-        self._timers = Timers()
-        self._tokens = {}
-        for name, lane in self._lanes.items():
-            lane.tasks.clear()
-            if lane.current is not None and name is not self._running:
-                lane.current.close()
-                lane.current = None
+        """End every other thread where it stands."""
+        for name in LaneName:
+            if name is not self._running:
+                self.cancel(name)
 
     def _next(self, name: LaneName) -> None:
         lane = self._lanes[name]

@@ -18,7 +18,7 @@ from kgroups.core.zookeeper.consumer_effects import (
 )
 from kgroups.core.zookeeper.ensemble import Ensemble, EnsembleConfig
 from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_broker, write_topic
-from kgroups.core.zookeeper.requests import Api, Call, ToClient, ToServer
+from kgroups.core.zookeeper.requests import READS, Answer, Api, Call, Request, ToClient, ToServer
 from kgroups.core.zookeeper.session import Dial
 from kgroups.core.zookeeper.tree import Change
 
@@ -36,11 +36,23 @@ class Line(NamedTuple):
     event: ConsumerEvent
 
 
+class Op(NamedTuple):
+    """A request that was carried out; `failed`: a write that was refused."""
+
+    at_ms: int
+    name: str
+    api: str
+    path: str
+    watch: bool
+    failed: bool
+
+
 class Reading(NamedTuple):
     """A consumer begins or ends to read partitions."""
 
     at_ms: int
     name: str
+    begins: bool
     partitions: tuple[TopicPartition, ...]
 
 
@@ -77,16 +89,17 @@ class World:
         topics: Mapping[str, int],
         *,
         brokers: int = 1,
-        ensemble: EnsembleConfig = EnsembleConfig(servers=1),
+        ensemble: EnsembleConfig | None = None,
     ) -> None:
         self.now_ms = 0
-        self.ensemble = Ensemble(ensemble)
+        self.ensemble = Ensemble(ensemble or EnsembleConfig(servers=1))
         self.seats: dict[str, Seat] = {}
         self.lines: list[Line] = []
         self.readings: list[Reading] = []
-        self.asked: list[tuple[int, str, str, str]] = []
+        self.ops: list[Op] = []
         self._heap: list[tuple[int, int, Callable[[], None]]] = []
         self._turn = 0
+        self._calls: dict[tuple[str, int, int], Request] = {}
         self._names: dict[int, tuple[str, int]] = {}
         self._numbers: dict[tuple[str, int], int] = {}
         parents = ("/brokers", BROKER_IDS, "/brokers/topics", "/consumers")
@@ -207,7 +220,8 @@ class World:
         """Owner nodes as the leader knows them: `topic-partition` -> thread id."""
         tree, found = self.ensemble.tree_of(), {}
         above = "/consumers/g/owners"
-        for topic in sorted((node := tree.node(above)) and node.children or ()):
+        node = tree.node(above)
+        for topic in sorted(node.children if node else ()):
             below = tree.node(f"{above}/{topic}")
             for partition in sorted(below.children if below else ()):
                 owner = tree.node(f"{above}/{topic}/{partition}")
@@ -258,13 +272,13 @@ class World:
                 self._send(name, effect.connection, effect.message)
 
     def _note(self, name: str, partitions: tuple[TopicPartition, ...], *, begin: bool) -> None:
-        self.readings.append(Reading(self.now_ms if begin else -self.now_ms, name, partitions))
+        if partitions:
+            self.readings.append(Reading(self.now_ms, name, begin, partitions))
 
     def _send(self, name: str, connection: int, message: ToServer) -> None:
         seat = self.seats[name]
         if isinstance(message, Call):
-            request = message.request
-            self.asked.append((self.now_ms, name, request.api, request.path))
+            self._calls[name, connection, message.xid] = message.request
         if seat.reachable:
             self._at(seat.latency_ms, lambda: self._arrive(name, connection, message))
         else:
@@ -278,6 +292,11 @@ class World:
         for delivery in self.ensemble.take():
             name, connection = self._names[delivery.connection]
             seat, message = self.seats[name], delivery.message
+            if isinstance(message, Answer):
+                asked = self._calls.pop((name, connection, message.xid))
+                failed = message.reply.error is not None and asked.api not in READS
+                op = Op(self.now_ms, name, asked.api, asked.path, asked.watch, failed)
+                self.ops.append(op)
             if seat.reachable:
                 self._at(
                     seat.latency_ms, lambda n=name, c=connection, m=message: self._hear(n, c, m)
