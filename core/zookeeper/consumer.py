@@ -12,7 +12,7 @@ It registers under `/consumers/GROUP/ids`, watches that node's children and its 
 brokers only while there are none), and rebalances whenever one of them changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from kgroups.core.coordinator.client_effects import TopicPartition
@@ -145,8 +145,11 @@ class ZookeeperConsumer:
 
     def _reinitialize(self) -> Routine[None]:
         """Listen to the group and to the topics, then rebalance."""
+        topics: Iterable[str] = sorted(self.config.topics)
+        if self.config.pattern is not None:
+            topics = yield from self._matching()
         yield from self._nodes.listen_to_children(ids_path(self.config.group_id), REBALANCE)
-        for topic in sorted(self.config.topics) or self._topics:
+        for topic in topics:
             yield from self._nodes.listen_to_data(topic_path(topic), REBALANCE)
         yield from self._balancer.synced_rebalance()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -176,11 +177,11 @@ class World:
         seat = self.seats[name]
         seat.reachable = True
         unsent, seat.unsent = seat.unsent, []
-        for connection, message in unsent:
-            self._at(seat.latency_ms, lambda c=connection, m=message: self._arrive(name, c, m))
+        for connection, sent in unsent:
+            self._at(seat.latency_ms, partial(self._arrive, name, connection, sent))
         waiting, seat.waiting = seat.waiting, []
         for connection, message in waiting:
-            self._at(seat.latency_ms, lambda c=connection, m=message: self._hear(name, c, m))
+            self._at(seat.latency_ms, partial(self._hear, name, connection, message))
 
     def run(self, until_ms: int) -> None:
         """Let time pass."""
@@ -298,9 +299,7 @@ class World:
                 op = Op(self.now_ms, name, asked.api, asked.path, asked.watch, failed)
                 self.ops.append(op)
             if seat.reachable:
-                self._at(
-                    seat.latency_ms, lambda n=name, c=connection, m=message: self._hear(n, c, m)
-                )
+                self._at(seat.latency_ms, partial(self._hear, name, connection, message))
             else:
                 seat.waiting.append((connection, message))
 
