@@ -64,20 +64,19 @@ class ZookeeperConsumer:
         self._pursue()
 
     def receive(self, now_ms: int, connection: int, message: ToClient) -> None:
-        """A server's message arrives."""
-        self.advance(now_ms)
+        """A server's message arrives; it is read before what is overdue is seen to be late."""
+        self._lanes.now_ms = max(self._lanes.now_ms, now_ms)
         self._session.receive(now_ms, connection, message)
         self._pursue()
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass."""
-        while (due_ms := self.next_deadline()) is not None and due_ms <= now_ms:
-            self._lanes.now_ms = max(self._lanes.now_ms, due_ms)
-            self._session.advance(due_ms)
-            self._pursue()
-            self._lanes.advance(due_ms)
-            self._pursue()
+        """Let time pass; to be called late only for a process that stood still."""
         self._lanes.now_ms = max(self._lanes.now_ms, now_ms)
+        while (due_ms := self.next_deadline()) is not None and due_ms <= now_ms:
+            self._session.advance(now_ms)
+            self._pursue()
+            self._lanes.advance(now_ms)
+            self._pursue()
 
     def shutdown(self, now_ms: int) -> None:
         """Stop, commit and end the session, when no rebalance is under way any more."""

@@ -123,11 +123,10 @@ class Lanes:
 
     def advance(self, now_ms: int) -> None:
         """Wake who has slept long enough."""
+        self.now_ms = max(self.now_ms, now_ms)
         while (due := self._timers.pop_due(now_ms)) is not None:
-            self.now_ms = max(self.now_ms, due.at_ms)
             self._ready.append((due.key, None))
             self.pump()
-        self.now_ms = max(self.now_ms, now_ms)
 
     def next_deadline(self) -> int | None:
         """When somebody wakes; None for never."""

@@ -109,6 +109,7 @@ class ClientSession:
         self._server = draw(servers)
         self._numbers = self._connection = 0
         self._tokens: dict[int, Request] = {}
+        self._excused = False
         self._reset()
 
     def _reset(self) -> None:
@@ -154,19 +155,23 @@ class ClientSession:
         """Let time pass: pings, patience with a silent server, attempts to connect."""
         while (due := self._timers.pop_due(now_ms)) is not None:
             if due.key is _Timer.DIAL:
-                self._dial(due.at_ms)
+                self._dial(now_ms)
             elif due.key is _Timer.PING:
-                self._transmit(due.at_ms, Ping())
+                self._transmit(now_ms, Ping())
+            elif due.at_ms < now_ms and not self._excused:
+                # The process stood still: what has come meanwhile is read before it gives up.
+                self._excused = True
+                self._timers.schedule(due.key, now_ms + 1, None)
             else:
-                self._lose(due.at_ms)
+                self._lose(now_ms)
 
     # ------------------------------------------------------------------ the server's side
 
     def receive(self, now_ms: int, connection: int, message: ToClient) -> None:
         """A message arrives; one of a connection that was given up is ignored."""
-        self.advance(now_ms)
         if connection != self._connection or self.state is SessionState.CLOSED:
             return
+        self._excused = False
         if self.state is SessionState.CONNECTED:
             self._timers.schedule(_Timer.SILENCE, now_ms + self._patience_ms, None)
         if isinstance(message, Welcome):
@@ -218,6 +223,7 @@ class ClientSession:
     def _lose(self, now_ms: int) -> None:
         """Give the connection up and try the next server after a random while."""
         self._connection = 0
+        self._excused = False
         self._timers = Timers()
         lost, self._tokens = self._tokens, {}
         if self.state is not SessionState.CONNECTING:

@@ -155,7 +155,7 @@ def test_two_consumers_change_over_in_the_same_order(era: Era) -> None:
     era.since("start a static pair 1", "created a")
 
     joined = step(world, lambda: world.start("b", {"pair": 1}, rebalance_backoff_ms=200), 3_000)
-    really = era.since("start b static pair 1 rebalance.backoff.ms=200", "created b", quiet_ms=900)
+    really = era.since("start b static pair 1 rebalance.backoff.ms=200", "created b", quiet_ms=600)
     modelled = [f"{one.name} {line(*one[2:])}" for one in joined]
     names = {session: name for name in "ab" for session in sessions_of(era.lines, name)}
     kafka = [
@@ -184,7 +184,7 @@ def test_two_consumers_change_over_in_the_same_order(era: Era) -> None:
             assert Counter(of_model(joined, name)) == Counter(of_kafka(era, really, name))
 
     step(world, lambda: world.shutdown("a"), 5_000)
-    really = era.since("shutdown a", quiet_ms=900)
+    really = era.since("shutdown a", quiet_ms=600)
     assert said(really, "b", "NodeChildrenChanged path:/consumers/g/ids") == 1
     assert said(really, "b", "successfully owned partition") == 4
     assert owners_in(era) == {f"pair-{n}": "g_b-0" for n in range(4)} == world.owners()
@@ -242,23 +242,36 @@ def test_a_pattern_is_read_again_when_a_topic_appears(era: Era) -> None:
 
 
 def owners_in(era: Era) -> dict[str, str]:
-    """Owner nodes that stand now, by what was carried out: claims, releases, ended sessions."""
-    owners: dict[str, tuple[str, str]] = {}
-    names = {
-        session: name
-        for name in ("x", "a", "b", "z", "w")
-        for session in sessions_of(era.lines, name)
-    }
-    for one in era.lines:
-        if not isinstance(one, RealOp):
-            continue
-        found = re.fullmatch(r"/consumers/g/owners/([^/]+)/(\d+)", one.path)
-        if one.api == "closeSession":
-            owners = {tp: held for tp, held in owners.items() if held[0] != one.session}
-        elif found and not one.failed and one.session in names:
-            partition = f"{found[1]}-{found[2]}"
-            if one.api == "create":
-                owners[partition] = (one.session, f"g_{names[one.session]}-0")
-            elif one.api == "delete":
-                owners.pop(partition, None)
-    return {partition: thread for partition, (_, thread) in owners.items()}
+    """Owner nodes that stand now: `topic-partition` -> thread id."""
+    first = len(era.lines)
+    era.do("owners")
+    told = [one for one in era.lines[first:] if isinstance(one, Said) and one.thread == "owner"]
+    return {one.message: one.thrown for one in told}
+
+
+@pytest.mark.parametrize("strategy", ["range", "roundrobin"])
+def test_threads_get_the_same_partitions(era: Era, strategy: str) -> None:
+    """Two consumers with three streams and one, on two topics: every thread owns what it should."""
+    topics = {f"{strategy}.a": 7, f"{strategy}.b": 5}
+    world = model(topics)
+    era.since(*(f"topic {topic} {count}" for topic, count in topics.items()))
+
+    def matches(topic: str) -> bool:
+        return topic.startswith(strategy)
+
+    for name, streams in (("one", 3), ("ten", 1)):
+        world.start(
+            name,
+            pattern=f"{strategy}.*",
+            streams=streams,
+            matches=matches,
+            partition_assignment_strategy=strategy,
+            rebalance_backoff_ms=200,
+        )
+        world.run(world.now_ms + 5_000)
+        settings = f"partition.assignment.strategy={strategy} rebalance.backoff.ms=200"
+        start = f"start {name} white_list {strategy}.* {streams} {settings}"
+        era.since(start, f"created {name}", quiet_ms=600)
+    assert owners_in(era) == world.owners()
+    assert set(world.owners().values()) == {"g_one-0", "g_one-1", "g_one-2", "g_ten-0"}
+    era.since("shutdown one", "shutdown ten", quiet_ms=100)

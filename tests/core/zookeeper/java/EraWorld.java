@@ -224,6 +224,17 @@ public final class EraWorld {
         begun.start();
     }
 
+    /** Tells of every owner node: `log owner TOPIC-PARTITION THREAD`. */
+    private static void owners() {
+        String above = "/consumers/g/owners";
+        for (String topic : admin.getChildren(above)) {
+            for (String partition : admin.getChildren(above + "/" + topic)) {
+                String thread = admin.readData(above + "/" + topic + "/" + partition);
+                emit("log", "owner", topic + "-" + partition, thread);
+            }
+        }
+    }
+
     private static void quiet(long millis) throws InterruptedException {
         while (System.nanoTime() - lastAt < millis * 1_000_000) {
             Thread.sleep(20);
@@ -258,6 +269,9 @@ public final class EraWorld {
                 break;
             case "delete":
                 admin.delete(words.get(0));
+                break;
+            case "owners":
+                owners();
                 break;
             case "quiet":
                 quiet(Long.parseLong(words.get(0)));
