@@ -32,6 +32,16 @@ class Poll:
 
 
 @dataclass(frozen=True, slots=True)
+class Polled:
+    """The application polled at this time, not later than now, and nothing was due then.
+
+    For a driver that looks at its application only now and then.
+    """
+
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class CallbackDone:
     """The application has finished the callback of this number."""
 
@@ -57,7 +67,7 @@ class Close:
     """Commit, give every partition up, leave the group unless static."""
 
 
-Command = Subscribe | Poll | CallbackDone | CommitOffsets | UpdateTopics | Close
+Command = Subscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
 
 
 # ---------------------------------------------------------------------- effects
