@@ -50,7 +50,7 @@ class ZookeeperConsumer:
         self._nodes = Nodes()
         self._balancer = Balancer(config, ports, self._lanes, self._nodes)
         self._topics: tuple[str, ...] = ()
-        self._triggered = False
+        self._triggered = self._listens = False
 
     # ------------------------------------------------------------------ what comes in
 
@@ -59,7 +59,7 @@ class ZookeeperConsumer:
         self.advance(now_ms)
         self._session.connect(now_ms)
         self._lanes.queue(LaneName.MAIN, self._begin())
-        if self.config.auto_commit_enable:
+        if self.config.auto_commit_enable and self.config.auto_commit_interval_ms:
             self._lanes.queue(LaneName.COMMITTER, self._commit_at_intervals())
         self._pursue()
 
@@ -76,6 +76,13 @@ class ZookeeperConsumer:
             self._session.advance(now_ms)
             self._pursue()
             self._lanes.advance(now_ms)
+            self._pursue()
+
+    def commit(self, now_ms: int) -> None:
+        """Commit now, unless a commit is under way."""
+        self.advance(now_ms)
+        if self._lanes.idle(LaneName.COMMITTER) and not self._balancer.shutting_down:
+            self._lanes.queue(LaneName.COMMITTER, self._balancer.commit())
             self._pursue()
 
     def shutdown(self, now_ms: int) -> None:
@@ -139,7 +146,7 @@ class ZookeeperConsumer:
         yield from self._reinitialize()
         if self.config.pattern is not None:
             yield from self._nodes.exists(BROKER_TOPICS)
-            yield from self._nodes.listen_to_children(BROKER_TOPICS, TOPICS)
+            yield from self._listen_to_topics()
             yield from self._topics_changed()
 
     def _reinitialize(self) -> Routine[None]:
@@ -147,10 +154,15 @@ class ZookeeperConsumer:
         topics: Iterable[str] = sorted(self.config.topics)
         if self.config.pattern is not None:
             topics = yield from self._matching()
+        self._listens = True  # to sessions: before that, one that expires is not made good
         yield from self._nodes.listen_to_children(ids_path(self.config.group_id), REBALANCE)
         for topic in topics:
             yield from self._nodes.listen_to_data(topic_path(topic), REBALANCE)
         yield from self._balancer.synced_rebalance()
+
+    def _listen_to_topics(self) -> Routine[None]:
+        """Listen to which topics there are."""
+        yield from self._nodes.listen_to_children(BROKER_TOPICS, TOPICS)
 
     def _matching(self) -> Routine[tuple[str, ...]]:
         """Topics that are there and on the white list."""
@@ -204,7 +216,6 @@ class ZookeeperConsumer:
             yield from self._balancer.commit()
         self._session.close(self._lanes.now_ms)
         self._lanes.stop()
-        self._balancer.tell(EventKind.CLOSED)
 
     # ------------------------------------------------------------------ events
 
@@ -235,12 +246,18 @@ class ZookeeperConsumer:
                     self._balancer.effects.append(effect)
 
     def _entered(self, state: SessionState) -> None:
+        if state is SessionState.CLOSED:
+            self._balancer.tell(EventKind.CLOSED)
+            return
         self._balancer.tell(EventKind.SESSION, state)
         if state is SessionState.CONNECTED:
             self._lanes.connected()
         elif state is SessionState.EXPIRED:
             self._session.connect(self._lanes.now_ms)
-            self._lanes.queue(LaneName.EVENTS, self._new_session())
+            if self._listens:
+                self._lanes.queue(LaneName.EVENTS, self._new_session())
+            if BROKER_TOPICS in self._nodes.child_listeners:
+                self._lanes.queue(LaneName.EVENTS, self._listen_to_topics())
             for path in self._nodes.child_listeners:
                 self._lanes.queue(LaneName.EVENTS, self._children_event(path))
             for path in self._nodes.data_listeners:

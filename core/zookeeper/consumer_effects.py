@@ -18,6 +18,7 @@ class ConsumerConfig:
         topics: subscribed by name -> streams; empty if by pattern.
         pattern: a white list; `ConsumerPorts.matches` knows what it stands for.
         streams: of a pattern: threads that share all of its topics.
+        auto_commit_interval_ms: 0: whoever drives the consumer calls `commit`.
         rebalance_backoff_ms: by default zookeeper.sync.time.ms.
         servers: of the ensemble.
     """

@@ -109,7 +109,7 @@ class ClientSession:
         self._server = draw(servers)
         self._numbers = self._connection = 0
         self._tokens: dict[int, Request] = {}
-        self._excused = False
+        self._excused = self._closing = False
         self._reset()
 
     def _reset(self) -> None:
@@ -135,12 +135,15 @@ class ClientSession:
         return self._numbers
 
     def close(self, now_ms: int) -> None:
-        """End the session; its ephemeral nodes go when the ensemble hears it."""
-        if self.state is SessionState.CONNECTED:
-            self._transmit(now_ms, CloseSession())
+        """End the session and wait until the ensemble has; unreachable, it will time out there."""
         self._timers = Timers()
         self._tokens = {}
-        self._enter(SessionState.CLOSED)
+        self._closing = True
+        if self.state is SessionState.CONNECTED:
+            self._effects.append(Transmit(self._connection, CloseSession()))
+            self._timers.schedule(_Timer.GREETING, now_ms + self._patience_ms, None)
+        else:
+            self._enter(SessionState.CLOSED)
 
     def take(self) -> list[SessionEffect]:
         """What to carry out since the last call, in order."""
@@ -172,6 +175,8 @@ class ClientSession:
         if connection != self._connection or self.state is SessionState.CLOSED:
             return
         self._excused = False
+        if self._closing and not isinstance(message, HangUp):
+            return
         if self.state is SessionState.CONNECTED:
             self._timers.schedule(_Timer.SILENCE, now_ms + self._patience_ms, None)
         if isinstance(message, Welcome):
@@ -225,6 +230,9 @@ class ClientSession:
         self._connection = 0
         self._excused = False
         self._timers = Timers()
+        if self._closing:
+            self._enter(SessionState.CLOSED)
+            return
         lost, self._tokens = self._tokens, {}
         if self.state is not SessionState.CONNECTING:
             self._enter(SessionState.CONNECTING)

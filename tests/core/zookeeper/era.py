@@ -4,6 +4,8 @@ import os
 import queue
 import subprocess
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -92,12 +94,28 @@ class Era:
         self._process.stdin.flush()
         self._wait()
 
-    def since(self, *commands: str, quiet_ms: int = 400) -> list[Op | Said]:
-        """What happens from these commands on, until nothing has happened for a while."""
+    def since(
+        self,
+        *commands: str,
+        until: Callable[[list[Op | Said]], bool] = lambda lines: True,
+        quiet_ms: int = 400,
+    ) -> list[Op | Said]:
+        """What happens from these commands on: until this holds, and nothing happens for a while.
+
+        Raises:
+            AssertionError: it did not hold in time.
+        """
         first = len(self.lines)
-        for command in (*commands, f"quiet {quiet_ms}"):
+        for command in commands:
             self.do(command)
-        return self.lines[first:]
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self.do(f"quiet {quiet_ms}")
+            if until(self.lines[first:]):
+                return self.lines[first:]
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {commands} only: {self.lines[first:]}")
+            self.do("pause 100")
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -95,6 +95,11 @@ def said(lines: Sequence[RealOp | Said], name: str, words: str) -> int:
     )
 
 
+def reaches(name: str, words: str, times: int = 1) -> Callable[[Sequence[RealOp | Said]], bool]:
+    """Whether a real consumer has said these words so often."""
+    return lambda lines: said(lines, name, words) >= times
+
+
 def step(world: World, action: Callable[[], object], wait_ms: int = 1_000) -> list[ModelOp]:
     """The model's requests from an action on."""
     first = len(world.ops)
@@ -133,7 +138,7 @@ def test_a_consumer_alone_asks_the_same_in_the_same_order(era: Era) -> None:
     world.write(Change(Api.DELETE, "/consumers/g/owners/alone/1"))
     era.since("delete /consumers/g/owners/alone/1")
     grown = step(world, lambda: grow(world, "alone", 5))
-    really = era.since("partitions alone 5")
+    really = era.since("partitions alone 5", until=reaches("x", "end rebalancing"))
     assert of_model(grown, "x") == of_kafka(era, really, "x")
     # Watch, attempt, and the thread that looks for leaders: the brokers are read three times.
     brokers = [one for one in real_ops(era, really, "x") if one.path.startswith("/brokers/ids")]
@@ -155,7 +160,8 @@ def test_two_consumers_change_over_in_the_same_order(era: Era) -> None:
     era.since("start a static pair 1", "created a")
 
     joined = step(world, lambda: world.start("b", {"pair": 1}, rebalance_backoff_ms=200), 3_000)
-    really = era.since("start b static pair 1 rebalance.backoff.ms=200", "created b", quiet_ms=600)
+    start = "start b static pair 1 rebalance.backoff.ms=200"
+    really = era.since(start, "created b", until=reaches("a", "selected partitions"), quiet_ms=600)
     modelled = [f"{one.name} {line(*one[2:])}" for one in joined]
     names = {session: name for name in "ab" for session in sessions_of(era.lines, name)}
     kafka = [
@@ -184,7 +190,7 @@ def test_two_consumers_change_over_in_the_same_order(era: Era) -> None:
             assert Counter(of_model(joined, name)) == Counter(of_kafka(era, really, name))
 
     step(world, lambda: world.shutdown("a"), 5_000)
-    really = era.since("shutdown a", quiet_ms=600)
+    really = era.since("shutdown a", until=reaches("b", "selected partitions"), quiet_ms=600)
     assert said(really, "b", "NodeChildrenChanged path:/consumers/g/ids") == 1
     assert said(really, "b", "successfully owned partition") == 4
     assert owners_in(era) == {f"pair-{n}": "g_b-0" for n in range(4)} == world.owners()
@@ -204,7 +210,7 @@ def test_an_expired_session_begins_anew(era: Era) -> None:
     begun = len(world.ops)
     world.heal("z")
     world.run(world.now_ms + 10_000)
-    really = era.since("expire z", quiet_ms=2_500)
+    really = era.since("expire z", until=reaches("z", "selected partitions", 2), quiet_ms=1_500)
     for lines in (of_model(world.ops[begun:], "z"), of_kafka(era, really, "z")):
         assert lines.count("create /consumers/g/ids/g_z") == 1
         assert lines.index("create /consumers/g/ids/g_z") < lines.index(
@@ -234,7 +240,7 @@ def test_a_pattern_is_read_again_when_a_topic_appears(era: Era) -> None:
 
     node = Change(Api.CREATE, topic_path("wild.two"), write_topic(3))
     appeared = step(world, lambda: world.write(node))
-    really = era.since("topic wild.two 3")
+    really = era.since("topic wild.two 3", until=reaches("w", "selected partitions"))
     assert Counter(of_model(appeared, "w")) == Counter(of_kafka(era, really, "w"))
     expected = {f"wild.one-{n}" for n in range(2)} | {f"wild.two-{n}" for n in range(3)}
     assert set(owners_in(era)) == expected == set(world.owners())
@@ -272,6 +278,6 @@ def test_threads_get_the_same_partitions(era: Era, strategy: str) -> None:
         settings = f"partition.assignment.strategy={strategy} rebalance.backoff.ms=200"
         start = f"start {name} white_list {strategy}.* {streams} {settings}"
         era.since(start, f"created {name}", quiet_ms=600)
-    assert owners_in(era) == world.owners()
+    era.since(until=lambda lines: owners_in(era) == world.owners())
     assert set(world.owners().values()) == {"g_one-0", "g_one-1", "g_one-2", "g_ten-0"}
     era.since("shutdown one", "shutdown ten", quiet_ms=100)

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from kgroups.core.zookeeper.consumer_effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
 from kgroups.core.zookeeper.paths import topic_path, write_topic
 from kgroups.core.zookeeper.requests import Api
@@ -58,10 +59,28 @@ def live(seed: int) -> World:
         if seat.up:
             recover(world, name)
     world.run(world.now_ms + 60_000)
+    # A session that expires in the middle of a rebalance leaves owner nodes that nobody releases:
+    # the rebalance goes on in the next session, then its outcome is forgotten (resetState takes
+    # no lock in 0.8.2). Only a restart of that consumer helps.
+    for name in leaking(world):
+        assert world.events(name, EventKind.SESSION)[1:], f"seed {seed}: {name}"
+        world.shutdown(name)
+    world.run(world.now_ms + 60_000)
     # A rebalance that was given up leaves partitions to nobody until something happens.
     world.write(Change(Api.SET_DATA, topic_path("t"), write_topic(partitions, {0: (7,)})))
     world.run(world.now_ms + 60_000)
     return world
+
+
+def holders(world: World) -> dict[str, str]:
+    """Consumers by the partitions whose owner nodes they have made."""
+    return {one: thread.split("_")[1].rsplit("-", 1)[0] for one, thread in world.owners().items()}
+
+
+def leaking(world: World) -> set[str]:
+    """Consumers that do not know of an owner node of theirs."""
+    fetching = world.fetching()
+    return {name for one, name in holders(world).items() if one not in fetching.get(name, [one])}
 
 
 def recover(world: World, name: str) -> None:
@@ -84,9 +103,8 @@ def test_in_the_end_every_partition_has_one_reader(life: int) -> None:
     alive = {n for n, one in world.seats.items() if one.up and not one.consumer.closed}
     read = sorted(one for partitions in world.fetching().values() for one in partitions)
     assert read == (there if alive else []), f"seed {seed}"
-    owners = {one: thread.split("_")[1].rsplit("-", 1)[0] for one, thread in world.owners().items()}
     believed = {one: name for name, held in world.fetching().items() for one in held}
-    assert owners == believed, f"seed {seed}"
+    assert holders(world) == believed, f"seed {seed}"
     ids = world.ensemble.tree_of().node("/consumers/g/ids")
     assert (ids.children if ids else set()) == {f"g_{name}" for name in alive}, f"seed {seed}"
     for name in alive:

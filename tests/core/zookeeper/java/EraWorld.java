@@ -273,6 +273,9 @@ public final class EraWorld {
             case "owners":
                 owners();
                 break;
+            case "pause":
+                Thread.sleep(Long.parseLong(words.get(0)));
+                break;
             case "quiet":
                 quiet(Long.parseLong(words.get(0)));
                 break;
