@@ -19,6 +19,7 @@ from kgroups.cli.commands import (
     remove_members,
     reset_offsets,
     sandbox,
+    simulate,
     snapshot,
 )
 from kgroups.cli.exits import show_error, write_lines
@@ -61,6 +62,7 @@ NOUNS = (
     list,
     describe,
     plan,
+    simulate,
     lag,
     delete,
     reset_offsets,

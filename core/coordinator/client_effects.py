@@ -21,9 +21,14 @@ class TopicPartition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Read these topics from the next poll on, instead of those before."""
+    """Read these topics from the next poll on, instead of those before.
+
+    Args:
+        pattern: an RE2 pattern that the coordinator resolves (KIP-848 only); None for none.
+    """
 
     topics: tuple[str, ...]
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ class ClientEventKind(StrEnum):
     ASSIGNMENT_COMPUTED = "assignment computed"
     OFFSETS_COMMITTED = "offsets committed"
     COMMIT_FAILED = "commit failed"
+    TARGET_GIVEN = "assignment received"
+    TOPICS_NEEDED = "metadata needed"
     FAILED = "failed"
 
 

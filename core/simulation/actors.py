@@ -181,6 +181,11 @@ class Consumer(ABC):
 
     @property
     @abstractmethod
+    def gives_records(self) -> bool:
+        """Whether a poll gives records of the partitions that it reads; else it waits."""
+
+    @property
+    @abstractmethod
     def settled(self) -> bool:
         """Whether it is in its group, holds what it should, and plans nothing else."""
 

@@ -35,3 +35,7 @@ class Agenda:
                 self.now_ms = at_ms
             self.done += 1
             what(*given)
+
+    def has(self, until_ms: int) -> bool:
+        """Whether something is to be done by then."""
+        return bool(self._heap) and self._heap[0][0] <= until_ms

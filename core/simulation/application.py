@@ -17,6 +17,7 @@ from kgroups.core.simulation.scenario import MemberPlan
 EASY_SHARE: Final = 0.8
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
+HAIR_MS: Final = 0.001
 
 
 class Highest:
@@ -94,6 +95,14 @@ class Application:
         positions = self.positions
         return {one: positions[one] for one in partitions if one in positions}
 
+    def hold_up(self, now_ms: int, held: bool) -> None:
+        """From now on wait at the poll, or go on."""
+        if held and not self.held:
+            self.run_to(now_ms)
+        elif self.held and not held:
+            self.free_ms = max(self.free_ms, now_ms)
+        self.held = held
+
     def delay(self, for_ms: int) -> None:
         """The next poll that has records takes this much longer: one of them is poison."""
         self._delay_ms += for_ms
@@ -124,7 +133,8 @@ class Application:
                 # It waits in its poll, however long: to the consumer that is polling.
                 self.free_ms = self.polled_ms = now_ms
                 return
-            self.free_ms = max(next_ms, self._passed_over(at_ms, now_ms))
+            # Rounding may put an arrival a hair before the record can be read.
+            self.free_ms = max(next_ms, self._passed_over(at_ms, now_ms), at_ms + HAIR_MS)
 
     def _process(self, at_ms: float, count: int) -> None:
         plan = self._plan

@@ -5,7 +5,7 @@ the newest record of each key is kept, as compaction leaves it, so the log does 
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from kgroups.core.coordinator.client_effects import TopicPartition
@@ -143,6 +143,14 @@ class Brokers:
         """The broker that coordinates the group now; None while there is none."""
         return self._leaders.get(self.partition_of(group))
 
+    def state_of(self, group: str) -> str | None:
+        """The group's state at its coordinator; None if it has none."""
+        leader = self.leader_of(group)
+        if leader is None:
+            return None
+        found = self.services[leader].coordinator.group_states().get(group)
+        return None if found is None else found[1]
+
     def snapshot_of(self, group: str) -> GroupSnapshot | None:
         """The group as its coordinator has it; None if it has none."""
         leader = self.leader_of(group)
@@ -232,8 +240,3 @@ class Brokers:
             offsets_leaders={p: one for p, one in self._leaders.items() if one in self.up},
             version=self._version,
         )
-
-
-def snapshot_facts(found: GroupSnapshot) -> dict[str, Any]:
-    """State, epoch and protocol of a group, for an answer."""
-    return {"state": found.state, "epoch": found.epoch, "protocol": found.protocol}

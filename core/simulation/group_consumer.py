@@ -4,12 +4,12 @@ The client half decides everything; here its effects become outputs, its callbac
 application's poll, and what the group committed is looked up for partitions that it got.
 """
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from kgroups.core.client_side import client_assignors
 from kgroups.core.coordinator.client import ConsumerClient
 from kgroups.core.coordinator.client_config import ClientConfig
 from kgroups.core.coordinator.client_effects import (
@@ -29,21 +29,21 @@ from kgroups.core.coordinator.client_effects import (
     UpdateTopics,
 )
 from kgroups.core.coordinator.client_offsets import CommittedLookup, Refusal
-from kgroups.core.coordinator.client_ports import ClientAssignor, ClientPorts, Positions
-from kgroups.core.coordinator.client_states import ClientState
-from kgroups.core.coordinator.messages import NO_GENERATION
+from kgroups.core.coordinator.client_ports import Positions
+from kgroups.core.coordinator.membership import MembershipClient
 from kgroups.core.coordinator.topology import Topology
-from kgroups.core.simulation.actors import ANY_BROKER, Ask, Consumer, Hold, Read, Release, Step
+from kgroups.core.simulation.actors import (
+    ANY_BROKER,
+    Ask,
+    Consumer,
+    Hold,
+    Read,
+    Refresh,
+    Release,
+    Step,
+)
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
-from kgroups.core.simulation.subscriptions import pattern_matches
 
-# What a member of each library offers where the scenario does not say it.
-ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("eager", "java"): ("range", "cooperative-sticky"),
-    ("eager", "librdkafka"): ("range", "roundrobin"),
-    ("cooperative", "java"): ("cooperative-sticky",),
-    ("cooperative", "librdkafka"): ("cooperative-sticky",),
-}
 LOOKUP_BACKOFF_MS: Final = 100
 # The client half counts its own tokens from 1; the lookup's are even lower.
 LOOKUP_TOKEN: Final = -1
@@ -53,24 +53,12 @@ SHOWN: Final = frozenset(ClientEventKind) - {
     ClientEventKind.STATE_CHANGED,
     ClientEventKind.OFFSETS_COMMITTED,
 }
-POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
-
-
-@cache
-def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, ...]:
-    """The assignors of these names, made once."""
-    return client_assignors(names, library)
 
 
 @cache
 def kind_of(class_name: str) -> str:
     """`JoinGroup` of `JoinGroupRequest`."""
     return class_name.removesuffix("Request")
-
-
-def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
-    """Assignors that a member of a classic group offers, in order of preference."""
-    return plan.settings.assignors or ASSIGNORS[group.protocol, plan.library]
 
 
 def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
@@ -92,13 +80,9 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
 
 
 class GroupConsumer(Consumer):
-    """A member of a classic group, by its client half.
+    """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
-    Args:
-        now_ms: when its process starts.
-    """
-
-    _client: ConsumerClient
+    _client: ConsumerClient | MembershipClient
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
@@ -112,23 +96,22 @@ class GroupConsumer(Consumer):
 
     # ------------------------------------------------------------------ what differs by protocol
 
-    def _make(self, now_ms: int) -> ConsumerClient:
-        names = offered(self.group, self.plan)
-        ports = ClientPorts(assignors_of(names, self.plan.library), self.positions)
-        return ConsumerClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
+    @abstractmethod
+    def _make(self, now_ms: int) -> ConsumerClient | MembershipClient:
+        """The client half."""
 
+    @abstractmethod
     def _subscription(self, topology: Topology) -> Subscribe:
-        """Topics by name, with those that the pattern stands for among the topics known."""
-        plan = self.plan
-        found = dict.fromkeys(plan.topics)
-        matches = pattern_matches(self.group, plan)
-        if matches is not None:
-            found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
-        return Subscribe(tuple(found))
+        """What it reads, as far as the client has to know the topics."""
 
+    @abstractmethod
     def _lookup_identity(self) -> tuple[str | None, int]:
-        """Member id and epoch in OffsetFetch: a classic member gives none."""
-        return None, -1
+        """Member id and epoch in OffsetFetch."""
+
+    @property
+    @abstractmethod
+    def _is_leaving(self) -> bool:
+        """Whether callbacks run without a poll."""
 
     # ------------------------------------------------------------------ what the world calls
 
@@ -152,7 +135,7 @@ class GroupConsumer(Consumer):
 
     def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit without waiting."""
-        if self._client.identity[0] != NO_GENERATION:
+        if self._client.identity[0] > 0:
             self._tell(now_ms, CommitOffsets(offsets))
 
     def close(self, now_ms: int) -> None:
@@ -168,7 +151,7 @@ class GroupConsumer(Consumer):
         else:
             self._client.response(now_ms, token, response)
             self._carry_out(now_ms)
-        if self._client.state is ClientState.LEAVING:
+        if self._is_leaving:
             while self._callbacks:
                 self._run(now_ms, self._callbacks.popleft())
 
@@ -202,31 +185,13 @@ class GroupConsumer(Consumer):
         return self._client.identity[1]
 
     @property
-    def wants_poll(self) -> bool:
-        """A callback waits, or a rebalance is to begin."""
-        if self._callbacks:
-            return True
-        client = self._client
-        if client.state not in POLL_MATTERS:
-            return False
-        return client.rejoin_reason is not None or client.identity[0] == NO_GENERATION
-
-    @property
-    def settled(self) -> bool:
-        """Stable, with nothing on its mind."""
-        client = self._client
-        stable = client.state is ClientState.STABLE and client.rejoin_reason is None
-        return stable and not self._lookup.wanted and not self._callbacks
-
-    @property
-    def closed(self) -> bool:
-        """Left, or not to leave because static."""
-        return self._client.state is ClientState.CLOSED
-
-    @property
     def failure(self) -> str | None:
         """A fatal error's text."""
         return self._client.failure
+
+    @property
+    def _is_at_rest(self) -> bool:
+        return not self._lookup.wanted and not self._callbacks
 
     # ------------------------------------------------------------------ effects
 
@@ -251,6 +216,8 @@ class GroupConsumer(Consumer):
         if event.kind is ClientEventKind.COORDINATOR_FOUND:
             text = f"broker {detail[0].node_id}"
         self.outputs.append(Step(event.kind.value, text))
+        if event.kind is ClientEventKind.TOPICS_NEEDED:
+            self.outputs.append(Refresh())
 
     def _run(self, now_ms: int, callback: Callback) -> None:
         """The application's rebalance listener: it stops or begins to read."""

@@ -22,10 +22,11 @@ from kgroups.core.simulation.incidents import (
     ScaleOut,
     Scheduled,
 )
+from kgroups.core.simulation.network import START_MS
 from kgroups.core.simulation.process import Seat
 from kgroups.core.simulation.scenario import GroupPlan, TopicPlan
 from kgroups.core.simulation.subscriptions import reads
-from kgroups.core.simulation.world import START_MS, World
+from kgroups.core.simulation.world import World
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from kgroups.core.coordinator.client_ports import Positions
 from kgroups.core.simulation.actors import Address, Consumer, Service
-from kgroups.core.simulation.group_consumer import GroupConsumer
+from kgroups.core.simulation.classic_consumer import ClassicConsumer
+from kgroups.core.simulation.modern_consumer import ModernConsumer
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan, Protocol
 
 Maker = Callable[[GroupPlan, MemberPlan, str, Positions, Callable[[], UUID]], Consumer]
@@ -19,10 +20,14 @@ def _classic(
     positions: Positions,
     new_id: Callable[[], UUID],
 ) -> Consumer:
-    return GroupConsumer(group, plan, life, positions)
+    return ClassicConsumer(group, plan, life, positions)
 
 
-MAKERS: Final[Mapping[Protocol, Maker]] = {"eager": _classic, "cooperative": _classic}
+MAKERS: Final[Mapping[Protocol, Maker]] = {
+    "eager": _classic,
+    "cooperative": _classic,
+    "consumer": ModernConsumer,
+}
 
 
 def make_consumer(

@@ -19,6 +19,7 @@ class Process:
         wake_ms: for when it has been put on the agenda; None if it has not.
         poll_ms: for when a poll has been put on the agenda; None if none has.
         told_ms: of which poll its consumer was told last.
+        by_hand: every poll is the world's, because each commits what the last one gave.
         commit_due: its next poll commits.
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         whole: settled and so counted.
@@ -27,6 +28,7 @@ class Process:
     __slots__ = (
         "alive",
         "app",
+        "by_hand",
         "closing",
         "commit_due",
         "consumer",
@@ -55,6 +57,8 @@ class Process:
         self.poll_ms: int | None = None
         self.told_ms = now_ms
         self.commit_due = False
+        settings = seat.plan.settings
+        self.by_hand = settings.commit_each_poll and not settings.enable_auto_commit
         self.sent_ms = self.received_ms = now_ms
         self.whole = False
 

@@ -77,6 +77,7 @@ class Told:
         self.errors: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.epoch = 0
+        self.came_or_went: Event | None = None
         self.open: list[Rebalance] = []
 
 
@@ -100,6 +101,10 @@ class Recorder:
     ) -> None:
         self.told = {name: Told() for name in groups}
         self._groups, self._start_ms = groups, start_ms
+        self._timeline, self._every_request = timeline, every_request
+
+    def tell(self, timeline: Callable[[Line], None], *, every_request: bool) -> None:
+        """Hand every line to `timeline` from now on."""
         self._timeline, self._every_request = timeline, every_request
 
     # ------------------------------------------------------------------ lines
@@ -158,8 +163,11 @@ class Recorder:
         elif event.kind is EventKind.STATE_CHANGED and event.reason.startswith("generation "):
             self._set_epoch(told, int(event.reason.removeprefix("generation ")))
         elif event.kind is EventKind.EPOCH_BUMPED:
-            self.begin_rebalance(now_ms, group, event.reason)
-            self._set_epoch(told, int(str(detail[0])))
+            self.begin_rebalance(now_ms, group, cause_of_bump(event, told.came_or_went))
+            # The event tells the epoch that was left.
+            self._set_epoch(told, int(str(detail[0])) + 1)
+        elif event.kind in (EventKind.MEMBER_ADDED, EventKind.MEMBER_REMOVED):
+            told.came_or_went = event
         shown = _SHOWN.get(event.kind)
         if shown is not None and self._timeline is not None:
             facts = " -> ".join(str(fact) for fact in detail) if len(detail) == 2 else ""
@@ -190,6 +198,13 @@ class Recorder:
         for one in told.open:
             if one.epoch is None:
                 one.epoch = epoch
+
+
+def cause_of_bump(bump: Event, before: Event | None) -> str:
+    """Why a group epoch was bumped, with the member that came or went in the same step."""
+    if before is None or before.at_ms != bump.at_ms:
+        return bump.reason
+    return f"{before.member_id} {before.reason}"
 
 
 def error_name(response: Any) -> str:

@@ -5,22 +5,24 @@
 The same scenario and seed give the same outcome and the same timeline, line by line.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Final
 
 from kgroups.core.simulation.brokers import Brokers
 from kgroups.core.simulation.happenings import expect_topics, plan_events
 from kgroups.core.simulation.lag_watch import LagWatch
+from kgroups.core.simulation.network import START_MS
 from kgroups.core.simulation.outcome import GroupOutcome, MemberOutcome, Outcome
 from kgroups.core.simulation.process import GroupState, Seat
 from kgroups.core.simulation.recorder import Line
 from kgroups.core.simulation.scenario import PATIENCE_MS, Scenario
-from kgroups.core.simulation.world import START_MS, World
+from kgroups.core.simulation.world import World
 
 # A run that says no end is over when nothing has happened for so long.
 REST_MS: Final = 10_000
 SAMPLE_MS: Final = 1_000
 SAMPLES_A_RUN: Final = 300
+LINES_AT_ONCE: Final = 256
 
 
 def simulate(
@@ -78,6 +80,24 @@ class Run:
 
     def carry_out(self) -> Outcome:
         """Run to the end."""
+        self._begin()
+        self.world.agenda.run(self._end_ms, lambda: self._over)
+        return self._finish()
+
+    def lines(self, every_request: bool = False) -> Generator[Line, None, Outcome]:
+        """The timeline, a line at a time and none kept; the outcome is what it returns."""
+        waiting: list[Line] = []
+        self.world.recorder.tell(waiting.append, every_request=every_request)
+        self._begin()
+        while not self._over and self.world.agenda.has(self._end_ms):
+            self.world.agenda.run(self._end_ms, lambda: self._over or len(waiting) >= LINES_AT_ONCE)
+            yield from waiting
+            waiting.clear()
+        outcome = self._finish()
+        yield from waiting
+        return outcome
+
+    def _begin(self) -> None:
         world = self.world
         for group in self.scenario.groups:
             world.brokers.commit(world.now_ms, group.name, group.committed)
@@ -90,10 +110,6 @@ class Run:
             world.drain(address)
         plan_events(world, self._end_ms)
         world.agenda.at(START_MS + self._sample_ms, self._sample)
-        world.agenda.run(self._end_ms, lambda: self._over)
-        if not self._over:
-            world.agenda.now_ms = max(world.now_ms, self._end_ms)
-        return self._finish()
 
     def _start(self, seat: Seat) -> None:
         self.world.pending -= 1
@@ -126,7 +142,10 @@ class Run:
     # ------------------------------------------------------------------ at the end
 
     def _finish(self) -> Outcome:
-        world, scenario, now_ms = self.world, self.scenario, self.world.now_ms
+        world, scenario = self.world, self.scenario
+        if not self._over:
+            world.agenda.now_ms = max(world.now_ms, self._end_ms)
+        now_ms = world.now_ms
         for process in world.processes.values():
             process.app.run_to(now_ms)
         groups = tuple(self._group(state) for state in world.groups.values())
