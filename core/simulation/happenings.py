@@ -226,6 +226,7 @@ def _broker_down(world: World, event: BrokerDown) -> None:
         if event.broker not in brokers.up:
             for partition in partitions:
                 _move(world, partition, brokers.next_up(event.broker))
+            _tell_others(world)
 
     _later(world, event.failover_ms, fail_over)
     if event.for_ms is not None:
@@ -239,7 +240,16 @@ def _broker_up(world: World, event: BrokerUp) -> None:
     brokers.bring_up(world.now_ms, event.broker)
     for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
         _move(world, partition, event.broker)
+    _tell_others(world)
     _drain(world)
+
+
+def _tell_others(world: World) -> None:
+    """Services that are no brokers learn of topics and brokers."""
+    for address, service in world.services.items():
+        if not isinstance(address, int):
+            service.update_topology(world.now_ms, world.brokers.topology)
+            world.drain(address)
 
 
 # ---------------------------------------------------------------------- topics
@@ -263,10 +273,7 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
             state.ledger.expect(new, world.now_ms, count=True)
             state.whole_since_ms = None
     world.brokers.set_topics(world.now_ms, world.logs.topics())
-    for address, service in world.services.items():
-        if not isinstance(address, int):
-            service.update_topology(world.now_ms, world.brokers.topology)
-            world.drain(address)
+    _tell_others(world)
     _drain(world)
     world.refresh_all()
 

@@ -13,9 +13,11 @@ from uuid import UUID
 
 from kgroups.core.simulation.actors import (
     ANY_BROKER,
+    ZOOKEEPER,
     Address,
     Answer,
     Ask,
+    Began,
     Forgotten,
     Push,
     Service,
@@ -30,6 +32,7 @@ from kgroups.core.simulation.logs import Logs
 from kgroups.core.simulation.process import GroupState, Process
 from kgroups.core.simulation.recorder import Line, Recorder
 from kgroups.core.simulation.scenario import Scenario
+from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".
 START_MS: Final = 1_000_000_000
@@ -72,6 +75,10 @@ class Network(ABC):
         self.brokers = Brokers(scenario, self.logs.topics(), self.new_id, START_MS)
         self.services: dict[Address, Service] = {}
         self.services.update(self.brokers.services.items())
+        if any(plan.protocol == "zookeeper" for plan in scenario.groups):
+            self.services[ZOOKEEPER] = ZookeeperService(
+                scenario, Random(f"{seed} zookeeper"), self.brokers.topology, now_ms=START_MS
+            )
         self._service_wake: dict[Address, int | None] = {}
         self.groups = {
             plan.name: GroupState(plan, Ledger(plan.name, plan.committed))
@@ -162,6 +169,9 @@ class Network(ABC):
                 self._store(output)
             elif type(output) is Told:
                 self._told(output)
+            elif type(output) is Began:
+                self.groups[output.group].whole_since_ms = None
+                self.recorder.begin_rebalance(now_ms, output.group, output.cause)
             elif type(output) is Push:
                 self._push(output)
         due_ms = service.next_deadline()

@@ -17,6 +17,7 @@ from kgroups.core.simulation.process import GroupState, Seat
 from kgroups.core.simulation.recorder import Line
 from kgroups.core.simulation.scenario import PATIENCE_MS, Scenario
 from kgroups.core.simulation.world import World
+from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
 # A run that says no end is over when nothing has happened for so long.
 REST_MS: Final = 10_000
@@ -100,7 +101,8 @@ class Run:
     def _begin(self) -> None:
         world = self.world
         for group in self.scenario.groups:
-            world.brokers.commit(world.now_ms, group.name, group.committed)
+            if group.protocol != "zookeeper":
+                world.brokers.commit(world.now_ms, group.name, group.committed)
             expect_topics(world, group)
             for plan in group.members:
                 seat = world.add_seat(group.name, plan)
@@ -149,7 +151,9 @@ class Run:
         for process in world.processes.values():
             process.app.run_to(now_ms)
         groups = tuple(self._group(state) for state in world.groups.values())
-        world.invariants.waiting(world.waiting, parked(world.brokers, world.groups), now_ms)
+        kept = parked(world.brokers, world.groups)
+        kept += sum(s.waiting for s in world.services.values() if isinstance(s, ZookeeperService))
+        world.invariants.waiting(world.waiting, kept, now_ms)
         return Outcome(
             scenario=scenario.name,
             seed=world.seed,

@@ -4,13 +4,15 @@ Everything that could be a race is drawn from the seed. The machines (`actors.py
 world carries messages, lets applications poll, and writes down who owns what.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from math import ceil
 from random import Random
 from typing import Any
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.simulation.actors import (
+    ZOOKEEPER,
     Ask,
     Committed,
     Hold,
@@ -24,6 +26,7 @@ from kgroups.core.simulation.members import make_consumer
 from kgroups.core.simulation.network import Network
 from kgroups.core.simulation.process import GroupState, Process, Seat
 from kgroups.core.simulation.scenario import MemberPlan
+from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
 
 class World(Network):
@@ -53,7 +56,7 @@ class World(Network):
             fetch_ms=self.scenario.network.latency.mean_ms,
         )
         process.consumer = make_consumer(
-            group, plan, process.life, process.app.known, self.new_id, self.services
+            group, plan, process.life, partial(self._positions, process), self.new_id, self.services
         )
         seat.process = self.processes[process.life] = process
         state = self.groups[group.name]
@@ -106,8 +109,10 @@ class World(Network):
             state.restless -= 1
         seat.stopped.end(now_ms)
         seat.starting.end(now_ms)
-        for service in self.services.values():
+        for address, service in self.services.items():
             service.disconnect(now_ms, process.life)
+            if address == ZOOKEEPER:
+                self.drain(address)
         self._unsettle(state)
         self._judge(state)
         if process.then is not None:
@@ -289,12 +294,29 @@ class World(Network):
         """Whether the group is whole now, if it was not."""
         if state.whole_since_ms is None and not state.restless and state.alive:
             protocol = state.plan.protocol
+            if protocol == "zookeeper" and self._mourned(state):
+                return
             if protocol != "zookeeper" and state.ledger.free:
                 return
             if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)
+
+    def _mourned(self, state: GroupState) -> bool:
+        """Whether ZooKeeper still holds a session of a process that is gone."""
+        service = self.services[ZOOKEEPER]
+        assert isinstance(service, ZookeeperService)
+        processes = (seat.process for seat in state.seats.values())
+        alive = (process.consumer.member_id for process in processes if process is not None)
+        return service.mourns(state.plan.name, alive)
+
+    def _positions(
+        self, process: Process, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Next offsets of the application as it is now."""
+        process.app.run_to(self.now_ms)
+        return process.app.known(partitions)
 
     def refresh_all(self) -> None:
         """Topics have changed: every process hears of it at its next refresh of the metadata."""

@@ -98,12 +98,20 @@ class _Server:
 class Ensemble:
     """The servers, their sessions and what happens at each.
 
+    Args:
+        watch: is told of every change when it is decided.
+
     Attributes:
         tally: what was read, written and told, by session.
     """
 
-    def __init__(self, config: EnsembleConfig = EnsembleConfig()) -> None:
-        self.config, self.tally = config, Tally()
+    def __init__(
+        self,
+        config: EnsembleConfig | None = None,
+        watch: Callable[[Transaction], None] | None = None,
+    ) -> None:
+        self.config, self.tally = config or EnsembleConfig(), Tally()
+        config, self._watch = self.config, watch
         self._servers = [_Server() for _ in range(config.servers)]
         self._connections: dict[int, _Connection] = {}
         self._sessions: dict[int, _Session] = {}
@@ -259,6 +267,8 @@ class Ensemble:
         """Give changes their turn; one without any is a refusal, which takes a turn too."""
         self._zxid += 1
         transaction = Transaction(self._zxid, changes)
+        if self._watch is not None:
+            self._watch(transaction)
         for number, server in enumerate(self._servers):
             lag_ms = self.config.lag_ms(number, self._zxid) if number != LEADER else 0
             last_ms = server.coming[-1][0] if server.coming else now_ms

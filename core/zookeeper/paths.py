@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.topology import BrokerEndpoint
 
 BROKER_IDS: Final = "/brokers/ids"
 BROKER_TOPICS: Final = "/brokers/topics"
@@ -81,6 +82,7 @@ def count_partitions(data: str) -> int:
     return len(json.loads(data)["partitions"])
 
 
-def write_broker(port: int, host: str = "127.0.0.1") -> str:
+def write_broker(broker: BrokerEndpoint) -> str:
     """The data of a broker's node."""
-    return json.dumps({"version": 1, "host": host, "port": port}, separators=(",", ":"))
+    found = {"version": 1, "host": broker.host, "port": broker.port}
+    return json.dumps(found, separators=(",", ":"))

@@ -10,10 +10,10 @@ import pytest
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.zookeeper.consumer_effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
-from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_broker, write_topic
+from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_topic
 from kgroups.core.zookeeper.requests import Api
 from kgroups.core.zookeeper.tree import Change
-from tests.core.zookeeper.world import World
+from tests.core.zookeeper.world import World, broker_data
 
 LAG_MS = 1_000
 
@@ -99,7 +99,7 @@ def test_a_broker_wakes_nobody_unless_there_was_none() -> None:
     world = World({"t": 2})
     started(world, ["a"], {"t": 1})
     first = len(world.ops)
-    world.write(Change(Api.CREATE, f"{BROKER_IDS}/1", write_broker(9093)))
+    world.write(Change(Api.CREATE, f"{BROKER_IDS}/1", broker_data(1)))
     world.write(Change(Api.DELETE, f"{BROKER_IDS}/0"))
     world.run(world.now_ms + 5_000)
     assert world.ops[first:] == []
@@ -108,7 +108,7 @@ def test_a_broker_wakes_nobody_unless_there_was_none() -> None:
     started(none, ["a"], {"t": 1})
     assert none.fetching() == {"a": []}
     assert len(none.events("a", EventKind.NO_BROKERS)) == 1
-    none.write(Change(Api.CREATE, f"{BROKER_IDS}/0", write_broker(9092)))
+    none.write(Change(Api.CREATE, f"{BROKER_IDS}/0", broker_data(0)))
     none.run(none.now_ms + 1_000)
     assert none.fetching() == {"a": ["t-0", "t-1"]}
 

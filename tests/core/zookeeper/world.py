@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.topology import BrokerEndpoint
 from kgroups.core.zookeeper.consumer import ZookeeperConsumer
 from kgroups.core.zookeeper.consumer_effects import (
     Committed,
@@ -27,6 +28,11 @@ from kgroups.core.zookeeper.tree import Change
 def first(below: int) -> int:
     """Chance that always draws 0: server 0, no delay."""
     return 0
+
+
+def broker_data(broker: int) -> str:
+    """The data of a broker's node."""
+    return write_broker(BrokerEndpoint(broker, "127.0.0.1", 9092 + broker))
 
 
 class Line(NamedTuple):
@@ -108,7 +114,13 @@ class World:
         for topic, partitions in topics.items():
             self.write(Change(Api.CREATE, topic_path(topic), write_topic(partitions)))
         for broker in range(brokers):
-            self.write(Change(Api.CREATE, f"{BROKER_IDS}/{broker}", write_broker(9092 + broker)))
+            self.write(
+                Change(
+                    Api.CREATE,
+                    f"{BROKER_IDS}/{broker}",
+                    broker_data(broker),
+                )
+            )
 
     # ------------------------------------------------------------------ what a test does
 
