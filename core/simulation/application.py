@@ -18,6 +18,7 @@ EASY_SHARE: Final = 0.8
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
 HAIR_MS: Final = 0.001
+SKIP_MS: Final = 200
 
 
 class Highest:
@@ -70,6 +71,7 @@ class Application:
         self._cursor = 0
         self._order: list[TopicPartition] = []
         self._delay_ms = 0.0
+        self._idle = False
         self.positions: dict[TopicPartition, int] = {}
         self.free_ms: float = now_ms
         self.polled_ms: float = now_ms
@@ -123,7 +125,10 @@ class Application:
             if not self._order:
                 self.free_ms = self.polled_ms = now_ms
                 return
+            if self._idle and now_ms - at_ms > SKIP_MS:
+                self.free_ms = at_ms = self._passed_over(at_ms, now_ms)
             count = self._take(at_ms)
+            self._idle = not count
             if count:
                 self.polled_ms = at_ms
                 self._process(at_ms, count)

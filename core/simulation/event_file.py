@@ -46,7 +46,7 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     given: dict[str, object] = {key: _plain_value(value) for key, _, value in pairs}
-    when = {key: given.pop(key) for key in WHEN_KEYS if key in given}
+    when: dict[str, object] = {key: given.pop(key) for key in WHEN_KEYS if key in given}
     if not {"at", "every"} & when.keys():
         when["at"] = DEFAULT_EVENT_TIME
     if "group" in FIELDS.get(kind, {}):

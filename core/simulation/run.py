@@ -5,7 +5,9 @@
 The same scenario and seed give the same outcome and the same timeline, line by line.
 """
 
-from collections.abc import Callable, Generator
+import gc
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from kgroups.core.simulation.brokers import Brokers
@@ -24,6 +26,7 @@ REST_MS: Final = 10_000
 SAMPLE_MS: Final = 1_000
 SAMPLES_A_RUN: Final = 300
 LINES_AT_ONCE: Final = 256
+OBJECTS_A_COLLECTION: Final = 50_000
 
 
 def simulate(
@@ -82,7 +85,8 @@ class Run:
     def carry_out(self) -> Outcome:
         """Run to the end."""
         self._begin()
-        self.world.agenda.run(self._end_ms, lambda: self._over)
+        with rare_collections():
+            self.world.agenda.run(self._end_ms, lambda: self._over)
         return self._finish()
 
     def lines(self, every_request: bool = False) -> Generator[Line, None, Outcome]:
@@ -212,6 +216,17 @@ class Run:
             samples=tuple(watch.samples),
             counts=dict(sorted(told.counts.items())),
         )
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the collector of cycles look rarely: a run makes few of them and much that is no cycle."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS_A_COLLECTION, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def member_outcome(seat: Seat, owned: dict[str, int], now_ms: int) -> MemberOutcome:
