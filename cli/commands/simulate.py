@@ -54,7 +54,7 @@ zookeeper), client (java, librdkafka), static, latency, processing.
 EXAMPLES
   kgroups simulate deploy.yaml --timeline
   kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
-  kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 20
+  kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
   kgroups simulate --from-group billing --event rolling_restart:down=10s
 """
 

@@ -71,6 +71,7 @@ class Application:
         self._cursor = 0
         self._order: list[TopicPartition] = []
         self._delay_ms = 0.0
+        self._dry_ms: float = now_ms
         self._idle = False
         self.positions: dict[TopicPartition, int] = {}
         self.free_ms: float = now_ms
@@ -108,6 +109,11 @@ class Application:
     def delay(self, for_ms: int) -> None:
         """The next poll that has records takes this much longer: one of them is poison."""
         self._delay_ms += for_ms
+
+    def cut_off(self, now_ms: int, until_ms: int) -> None:
+        """No fetch is answered until then; it polls on."""
+        self.run_to(now_ms)
+        self._dry_ms = max(self._dry_ms, until_ms)
 
     def freeze(self, now_ms: int, for_ms: int) -> None:
         """The whole process stood still from now on for so long."""
@@ -149,6 +155,8 @@ class Application:
 
     def _take(self, at_ms: float) -> int:
         """Hand over what a poll gives now; how many records that was."""
+        if at_ms < self._dry_ms:
+            return 0
         room = self._plan.settings.max_poll_records
         order, count = self._order, 0
         seen_ms = at_ms - self._fetch_ms
@@ -170,12 +178,16 @@ class Application:
         """When the next record can be read; infinity for never."""
         logs = self._logs.partitions
         first = min((logs[p].time_of(at) for p, at in self.positions.items()), default=NEVER)
-        return first + self._fetch_ms
+        return max(first + self._fetch_ms, self._dry_ms)
 
     def _passed_over(self, at_ms: float, now_ms: float) -> float:
         """Having read everything: skip to shortly before now, if it surely keeps up until then."""
         plan, logs = self._plan, self._logs.partitions
-        if self._delay_ms or "heavy" in (plan.record.shape, plan.poll.shape):
+        if (
+            self._delay_ms
+            or at_ms < self._dry_ms
+            or "heavy" in (plan.record.shape, plan.poll.shape)
+        ):
             return at_ms
         per_ms = sum(logs[partition].per_ms for partition in self._order)
         cost_ms = plan.record.mean_ms + plan.poll.mean_ms

@@ -92,7 +92,7 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
 def _incident(kind: str, cursor: Cursor, names: Names) -> Incident:
     readers = FIELDS[kind]
     required = tuple(key for key, (_, needed, _) in readers.items() if needed)
-    fields = cursor.fields(required, tuple(readers))
+    fields = cursor.fields(required, tuple(key for key in readers if key not in required))
     group = names.known(fields["group"], names.groups, "group") if "group" in required else ""
     values: dict[str, Any] = {}
     for key in fields.values:

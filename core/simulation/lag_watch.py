@@ -30,11 +30,8 @@ class LagWatch:
     def look(self, now_ms: int, start_ms: int) -> Sample:
         """Take a sample."""
         sample, coming = self._measure(now_ms, start_ms)
-        self.peak = max(self.peak, sample.unread)
-        if sample.unread > coming * PASSING_MS + len(self._ledger.accounts):
-            self.behind.begin(now_ms)
-        else:
-            self.behind.end(now_ms)
+        if self._ledger.first_owned_ms is not None:
+            self._judge(now_ms, sample, coming)
         if self._seen % self._every == 0:
             self.samples.append(sample)
         self._seen += 1
@@ -42,6 +39,14 @@ class LagWatch:
             del self.samples[1::2]
             self._every *= 2
         return sample
+
+    def _judge(self, now_ms: int, sample: Sample, coming: float) -> None:
+        """Whether the group is behind; before anybody read, nobody could be."""
+        self.peak = max(self.peak, sample.unread)
+        if sample.unread > coming * PASSING_MS + len(self._ledger.accounts):
+            self.behind.begin(now_ms)
+        else:
+            self.behind.end(now_ms)
 
     def _measure(self, now_ms: int, start_ms: int) -> tuple[Sample, float]:
         unread = lag = 0

@@ -220,7 +220,7 @@ class Run:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Let the collector of cycles look rarely: a run makes few of them and much that is no cycle."""
+    """Let the collector of cycles look rarely: a run makes few, and much else."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_A_COLLECTION, *before[1:])
     try:

@@ -1,4 +1,4 @@
-"""Each event in each protocol, as a text file: what it did to the group, from the first to the last.
+"""Each event in each protocol, as a text file: what it did to the group.
 
 KGROUPS_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
 """
