@@ -183,6 +183,7 @@ def _cut_off(world: World, event: Partition) -> None:
     if seat is not None and seat.process is not None:
         seat.process.cut_ms = world.now_ms + event.for_ms
         seat.process.app.cut_off(world.now_ms, seat.process.cut_ms)
+        world.stop_reading(seat.process, event.for_ms)
         _later(world, event.for_ms, lambda: None)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kgroups.core.simulation.actors import Consumer
 from kgroups.core.simulation.application import Application
 from kgroups.core.simulation.ledger import Ledger, Stretch
+from kgroups.core.simulation.readers import Readers
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
 
 
@@ -100,10 +101,12 @@ class GroupState:
         alive: processes that are alive.
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
+        readers: who really reads what, of a group without a coordinator.
     """
 
     def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
         self.plan, self.ledger = plan, ledger
+        self.readers = Readers() if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = 0

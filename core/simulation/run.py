@@ -16,6 +16,7 @@ from kgroups.core.simulation.lag_watch import LagWatch
 from kgroups.core.simulation.network import START_MS
 from kgroups.core.simulation.outcome import GroupOutcome, MemberOutcome, Outcome
 from kgroups.core.simulation.process import GroupState, Seat
+from kgroups.core.simulation.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.recorder import Line
 from kgroups.core.simulation.scenario import PATIENCE_MS, Scenario
 from kgroups.core.simulation.world import World
@@ -173,6 +174,9 @@ class Run:
     def _group(self, state: GroupState) -> GroupOutcome:
         world, now_ms, name = self.world, self.world.now_ms, state.plan.name
         ledger, told, watch = state.ledger, world.recorder.told[name], self._watches[name]
+        if state.readers is not None:
+            split_ms, nobody_ms = state.readers.totals(now_ms)
+            told.counts.update({SPLIT_BRAIN: split_ms, NOBODY_READS: nobody_ms})
         found = world.brokers.snapshot_of(name)
         world.invariants.at_rest(state, found, now_ms)
         last = watch.look(now_ms, START_MS)

@@ -25,6 +25,7 @@ from kgroups.core.simulation.application import Application
 from kgroups.core.simulation.members import make_consumer
 from kgroups.core.simulation.network import Network
 from kgroups.core.simulation.process import GroupState, Process, Seat
+from kgroups.core.simulation.readers import Readers
 from kgroups.core.simulation.scenario import MemberPlan
 from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
@@ -92,9 +93,20 @@ class World(Network):
         if process is not None:
             process.app.freeze(self.now_ms, for_ms)
             process.frozen_ms = self.now_ms + for_ms
+            self.stop_reading(process, for_ms)
             self.recorder.line(
                 self.now_ms, seat.group.name, seat.name, "paused", f"for {for_ms} ms"
             )
+
+    def stop_reading(self, process: Process, for_ms: int) -> None:
+        """The process can read nothing for so long, whatever it owns."""
+        readers = self.groups[process.seat.group.name].readers
+        if readers is not None:
+            readers.stop(process.life, self.now_ms)
+            self.agenda.at(self.now_ms + for_ms, self._read_on, readers, process.life)
+
+    def _read_on(self, readers: Readers, life: str) -> None:
+        readers.go_on(life, self.now_ms)
 
     def _end(self, process: Process) -> None:
         now_ms, seat = self.now_ms, process.seat
@@ -104,6 +116,8 @@ class World(Network):
         del self.processes[process.life]
         process.app.run_to(now_ms)
         state.ledger.release(list(state.ledger.accounts), process.life, now_ms)
+        if state.readers is not None:
+            state.readers.leave(process.life, now_ms)
         state.alive -= 1
         if not process.whole:
             state.restless -= 1
@@ -235,6 +249,8 @@ class World(Network):
             seat.starting.end(now_ms)
             shared = state.ledger.hold(output.partitions, seat.name, process.life, now_ms)
             self.invariants.held(process, output, shared, self.processes, now_ms)
+            if state.readers is not None:
+                state.readers.begin(process.life, output.partitions, now_ms)
             if output.partitions:
                 self._unsettle(state)
             self._tell_share(process, "assigned", output.partitions)
@@ -242,6 +258,8 @@ class World(Network):
             process.app.run_to(now_ms)
             process.app.stop(output.partitions)
             state.ledger.release(output.partitions, process.life, now_ms)
+            if state.readers is not None:
+                state.readers.end(process.life, output.partitions, now_ms)
             if output.partitions and not process.closing:
                 self._unsettle(state)
                 if not process.app.positions:

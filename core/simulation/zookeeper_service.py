@@ -116,6 +116,7 @@ class ZookeeperService(Service):
         self._numbers: dict[tuple[str, int], int] = {}
         self._out: list[ServiceOutput] = []
         self._gone: set[str] = set()
+        self._told: set[tuple[str, int]] = set()
         self._topology = Topology()
         self._plant(now_ms)
         self.update_topology(now_ms, topology)
@@ -280,8 +281,10 @@ class ZookeeperService(Service):
 
     def _see_notice(self, sender: str, notice: requests.Notice) -> None:
         """Brokers are watched by consumers that found none, by nobody else."""
-        if notice.event.path == BROKER_IDS:
-            self._out.append(Began(sender.split("/", 1)[0], "brokers came or went"))
+        group = sender.split("/", 1)[0]
+        if notice.event.path == BROKER_IDS and (group, notice.zxid) not in self._told:
+            self._told.add((group, notice.zxid))
+            self._out.append(Began(group, "brokers came or went"))
 
     def _somebody(self, group: GroupPlan) -> bool:
         node = self._ensemble.tree_of().node(ids_path(group.name))
