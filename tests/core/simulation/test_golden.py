@@ -33,7 +33,7 @@ def story(outcome: Outcome) -> str:
             f"{member.name}: lives {member.lives}, stopped {member.stopped_ms} ms, "
             f"owns {member.partitions}" + "".join(f", {text}" for text in member.failures)
         )
-    lines += [f"{kind}: {count}" for kind, count in (group.requests | group.errors).items()]
+    lines += [f"{kind}: {count}" for kind, count in ({**group.requests, **group.errors}).items()]
     return "\n".join(lines) + "\n"
 
 
