@@ -310,6 +310,8 @@ class MembershipClient(MembershipMember):
         else:
             if reaction is BeatReaction.FIND:
                 self._lose_coordinator(reason)
+            # The next attempt waits for the back-off only, not for the interval.
+            self._timers.cancel((BEAT_DUE, 0))
             self._back_off()
 
     def _take_in(self, answer: ConsumerGroupHeartbeatResponse) -> None:

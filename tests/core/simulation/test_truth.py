@@ -22,7 +22,7 @@ from tests.kafka.waiting import wait_until
 from tests.kafka.workload import create_topics
 
 # A loaded machine starts threads, processes and connections late; virtual time knows no such load.
-TOLERANCE_MS: Final = 1_000
+TOLERANCE_MS: Final = 1_500
 DOWN_S: Final = 1.0
 NAMES: Final = tuple(f"m-{n}" for n in range(1, 6))
 TOPIC: Final = "truth"
