@@ -23,6 +23,10 @@ GROUP_COLUMNS = (
     Column("peak_unread", "PEAK-UNREAD", right=True),
     Column("catch_up_ms", "CATCH-UP", right=True),
     Column("requests", "REQUESTS", right=True),
+    Column("split_brain_ms", "SPLIT-BRAIN", right=True, quiet=(None, 0)),
+    Column("failed_rebalances", "FAILED", right=True, quiet=(None, 0)),
+    Column("notifications", "NOTIFIED", right=True, quiet=(None,)),
+    Column("reads", "READS", right=True, quiet=(None,)),
 )
 REBALANCE_COLUMNS = (
     Column("group", "GROUP"),
@@ -58,7 +62,10 @@ LINE_COLUMNS = (
     Column("text", "TEXT"),
 )
 DURATIONS = frozenset(
-    {"unowned_ms", "longest_unowned_ms", "doubled_ms", "stopped_ms", "catch_up_ms"}
+    {
+        *("unowned_ms", "longest_unowned_ms", "doubled_ms", "stopped_ms", "catch_up_ms"),
+        "split_brain_ms",
+    }
 )
 
 
@@ -92,7 +99,7 @@ class Simulated:
         return [view for name, view in self.views.items() if name in names]
 
     def _groups(self, item: Item) -> list[Row]:
-        figures = item["figures"]
+        figures = item["figures"] | (item["herd"] or {})
         shown = {
             name: _duration(value, self._plain) if name in DURATIONS else value
             for name, value in figures.items()
@@ -105,7 +112,7 @@ class Simulated:
             "settled": item["runs_settled"] == item["runs"],
         }
         row = {**head, **shown}
-        return [tuple(row[column.field] for column in GROUP_COLUMNS)]
+        return [tuple(row.get(column.field) for column in GROUP_COLUMNS)]
 
     def _rebalances(self, item: Item) -> list[Row]:
         where = (item["group"], variation_text(item["variation"]))

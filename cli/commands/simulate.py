@@ -45,6 +45,9 @@ FIGURES
   stopped      time in which members had given all up and waited, added up
   read again   records that were read twice, because commits came too late
   catch-up     how long the group was behind at most
+  of protocol zookeeper besides, where nobody coordinates:
+  split-brain  time in which two members really read one partition, added up
+  failed       rebalances given up; notified, reads: what a change costs all
   With --repeat: medians; 95th percentiles are in JSON.
 
 --vary runs every combination side by side: any consumer property, any

@@ -237,7 +237,14 @@ class Told(NamedTuple):
     event: Event
 
 
-ServiceOutput = Answer | Forgotten | Push | Stored | Told | Step
+class Began(NamedTuple):
+    """A rebalance of a group that has no coordinator begins; `cause` is a clause."""
+
+    group: str
+    cause: str
+
+
+ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began | Step
 
 
 class Service(ABC):

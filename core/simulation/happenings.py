@@ -183,6 +183,7 @@ def _cut_off(world: World, event: Partition) -> None:
     if seat is not None and seat.process is not None:
         seat.process.cut_ms = world.now_ms + event.for_ms
         seat.process.app.cut_off(world.now_ms, seat.process.cut_ms)
+        world.stop_reading(seat.process, event.for_ms)
         _later(world, event.for_ms, lambda: None)
 
 
@@ -227,6 +228,7 @@ def _broker_down(world: World, event: BrokerDown) -> None:
         if event.broker not in brokers.up:
             for partition in partitions:
                 _move(world, partition, brokers.next_up(event.broker))
+            _tell_others(world)
 
     _later(world, event.failover_ms, fail_over)
     if event.for_ms is not None:
@@ -240,7 +242,16 @@ def _broker_up(world: World, event: BrokerUp) -> None:
     brokers.bring_up(world.now_ms, event.broker)
     for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
         _move(world, partition, event.broker)
+    _tell_others(world)
     _drain(world)
+
+
+def _tell_others(world: World) -> None:
+    """Services that are no brokers learn of topics and brokers."""
+    for address, service in world.services.items():
+        if not isinstance(address, int):
+            service.update_topology(world.now_ms, world.brokers.topology)
+            world.drain(address)
 
 
 # ---------------------------------------------------------------------- topics
@@ -264,10 +275,7 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
             state.ledger.expect(new, world.now_ms, count=True)
             state.whole_since_ms = None
     world.brokers.set_topics(world.now_ms, world.logs.topics())
-    for address, service in world.services.items():
-        if not isinstance(address, int):
-            service.update_topology(world.now_ms, world.brokers.topology)
-            world.drain(address)
+    _tell_others(world)
     _drain(world)
     world.refresh_all()
 

@@ -6,7 +6,9 @@ from math import ceil
 from typing import Any, Final
 
 from kgroups.core.simulation.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.variation import Variation
+from kgroups.core.zookeeper.requests import READS, Api
 
 # Figure -> how it is read from a group's outcome; durations in ms.
 FIGURES: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
@@ -26,6 +28,20 @@ FIGURES: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
     "behind_ms": lambda g: g.behind_ms,
     "catch_up_ms": lambda g: g.catch_up_ms,
     "requests": lambda g: sum(g.requests.values()),
+}
+
+# Of groups without a coordinator: what every change costs all of them, and what failed.
+HERD: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
+    "split_brain_ms": lambda g: g.counts.get(SPLIT_BRAIN, 0),
+    "nobody_reads_ms": lambda g: g.counts.get(NOBODY_READS, 0),
+    "notifications": lambda g: g.counts.get("watch notifications", 0),
+    "reads": lambda g: sum(g.requests.get(api, 0) for api in READS),
+    "writes": lambda g: sum(g.requests.get(api, 0) for api in Api if api not in READS),
+    "attempts": lambda g: g.counts.get("rebalance attempts", 0),
+    "attempts_spoiled": lambda g: g.counts.get("attempts spoiled by a change", 0),
+    "claims_refused": lambda g: g.counts.get("claims refused", 0),
+    "failed_rebalances": lambda g: g.counts.get("failed rebalances", 0),
+    "sessions_expired": lambda g: g.counts.get("sessions expired", 0),
 }
 
 
@@ -74,6 +90,9 @@ def _item(
         "first_owned_ms": group.first_owned_ms,
         "never_owned": group.never_owned,
         "figures": {name: median(found) for name, found in values.items()},
+        "herd": {name: median([read(run) for run in runs]) for name, read in HERD.items()}
+        if group.protocol == "zookeeper"
+        else None,
         "p95": {n: percentile95(found) for n, found in values.items()} if several else None,
         "requests": dict(group.requests),
         "errors": dict(group.errors),

@@ -9,6 +9,7 @@ from kgroups.core.simulation.actors import Address, Consumer, Service
 from kgroups.core.simulation.classic_consumer import ClassicConsumer
 from kgroups.core.simulation.modern_consumer import ModernConsumer
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan, Protocol
+from kgroups.core.simulation.zookeeper_consumer import ZookeeperMember
 
 Maker = Callable[[GroupPlan, MemberPlan, str, Positions, Callable[[], UUID]], Consumer]
 
@@ -27,6 +28,7 @@ MAKERS: Final[Mapping[Protocol, Maker]] = {
     "eager": _classic,
     "cooperative": _classic,
     "consumer": ModernConsumer,
+    "zookeeper": ZookeeperMember,
 }
 
 

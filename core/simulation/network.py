@@ -13,9 +13,11 @@ from uuid import UUID
 
 from kgroups.core.simulation.actors import (
     ANY_BROKER,
+    ZOOKEEPER,
     Address,
     Answer,
     Ask,
+    Began,
     Forgotten,
     Push,
     Service,
@@ -30,6 +32,7 @@ from kgroups.core.simulation.logs import Logs
 from kgroups.core.simulation.process import GroupState, Process
 from kgroups.core.simulation.recorder import Line, Recorder
 from kgroups.core.simulation.scenario import Scenario
+from kgroups.core.simulation.zookeeper_service import Frame, Reception, ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".
 START_MS: Final = 1_000_000_000
@@ -72,6 +75,10 @@ class Network(ABC):
         self.brokers = Brokers(scenario, self.logs.topics(), self.new_id, START_MS)
         self.services: dict[Address, Service] = {}
         self.services.update(self.brokers.services.items())
+        if any(plan.protocol == "zookeeper" for plan in scenario.groups):
+            self.services[ZOOKEEPER] = ZookeeperService(
+                scenario, Random(f"{seed} zookeeper"), self.brokers.topology, now_ms=START_MS
+            )
         self._service_wake: dict[Address, int | None] = {}
         self.groups = {
             plan.name: GroupState(plan, Ledger(plan.name, plan.committed))
@@ -127,8 +134,11 @@ class Network(ABC):
     def send(self, process: Process, ask: Ask) -> None:
         now_ms = self.now_ms
         self.recorder.asked(now_ms, process, ask.kind)
-        arrives_ms = max(now_ms + self.delay_ms(process), process.sent_ms)
-        process.sent_ms = arrives_ms
+        arrives_ms = now_ms + self.delay_ms(process)
+        if type(ask.request) is Frame:
+            arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
+        else:
+            process.sent_ms = arrives_ms = max(arrives_ms, process.sent_ms)
         self.agenda.at(arrives_ms, self._arrive, process, ask)
 
     def _arrive(self, process: Process, ask: Ask) -> None:
@@ -162,6 +172,9 @@ class Network(ABC):
                 self._store(output)
             elif type(output) is Told:
                 self._told(output)
+            elif type(output) is Began:
+                self.groups[output.group].whole_since_ms = None
+                self.recorder.begin_rebalance(now_ms, output.group, output.cause)
             elif type(output) is Push:
                 self._push(output)
         due_ms = service.next_deadline()
@@ -194,8 +207,11 @@ class Network(ABC):
         self.recorder.event(self.now_ms, event)
 
     def _reply(self, process: Process, token: int, kind: str, response: object) -> None:
-        arrives_ms = max(self.now_ms + self.delay_ms(process), process.received_ms)
-        process.received_ms = arrives_ms
+        arrives_ms = self.now_ms + self.delay_ms(process)
+        if type(response) is Reception:
+            arrives_ms = process.in_turn(-response.connection, arrives_ms)
+        else:
+            process.received_ms = arrives_ms = max(arrives_ms, process.received_ms)
         self.agenda.at(arrives_ms, self._deliver, process, token, kind, response)
 
     def _deliver(self, process: Process, token: int, kind: str, response: object) -> None:
@@ -212,8 +228,11 @@ class Network(ABC):
     def _push(self, push: Push) -> None:
         process = self.processes.get(push.to)
         if process is not None:
-            arrives_ms = max(self.now_ms + self.delay_ms(process), process.received_ms)
-            process.received_ms = arrives_ms
+            arrives_ms = self.now_ms + self.delay_ms(process)
+            if type(push.message) is Reception:
+                arrives_ms = process.in_turn(-push.message.connection, arrives_ms)
+            else:
+                process.received_ms = arrives_ms = max(arrives_ms, process.received_ms)
             self.agenda.at(arrives_ms, self._notify, process, push)
 
     def _notify(self, process: Process, push: Push) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kgroups.core.simulation.actors import Consumer
 from kgroups.core.simulation.application import Application
 from kgroups.core.simulation.ledger import Ledger, Stretch
+from kgroups.core.simulation.readers import Readers
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
 
 
@@ -22,6 +23,7 @@ class Process:
         by_hand: every poll is the world's, because each commits what the last one gave.
         commit_due: its next poll commits.
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
+        lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
     """
 
@@ -35,6 +37,7 @@ class Process:
         "cut_ms",
         "frozen_ms",
         "life",
+        "lines",
         "poll_ms",
         "received_ms",
         "seat",
@@ -60,7 +63,18 @@ class Process:
         settings = seat.plan.settings
         self.by_hand = settings.commit_each_poll and not settings.enable_auto_commit
         self.sent_ms = self.received_ms = now_ms
+        self.lines: dict[int, int] = {}
         self.whole = False
+
+    def in_turn(self, line: int, arrives_ms: int) -> int:
+        """When a message of one of several connections arrives, not before the one before it.
+
+        Args:
+            line: the connection's number; negated for the way back.
+            arrives_ms: when it would arrive alone.
+        """
+        at_ms = self.lines[line] = max(arrives_ms, self.lines.get(line, 0))
+        return at_ms
 
 
 class Seat:
@@ -100,10 +114,12 @@ class GroupState:
         alive: processes that are alive.
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
+        readers: who really reads what, of a group without a coordinator.
     """
 
     def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
         self.plan, self.ledger = plan, ledger
+        self.readers = Readers() if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = 0

@@ -14,6 +14,8 @@ from kgroups.core.coordinator.effects import Event, EventKind
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.simulation.actors import Step
 from kgroups.core.simulation.process import GroupState, Process
+from kgroups.core.simulation.zookeeper_service import KINDS
+from kgroups.core.zookeeper.requests import Api
 
 # More are counted, not listed.
 MAX_REBALANCES: Final = 10_000
@@ -36,7 +38,9 @@ _SHOWN: Final[Mapping[EventKind, str]] = {
     EventKind.MEMBER_RECONCILED: "member reconciled",
 }
 # Successful ones are told of only where every request is asked for.
-QUIET: Final = frozenset({"Heartbeat", "OffsetCommit", "ConsumerGroupHeartbeat"})
+QUIET: Final = frozenset(
+    {"Heartbeat", "OffsetCommit", "ConsumerGroupHeartbeat", *Api, *KINDS.values()}
+)
 
 
 class Line(NamedTuple):

@@ -16,9 +16,11 @@ from kgroups.core.simulation.lag_watch import LagWatch
 from kgroups.core.simulation.network import START_MS
 from kgroups.core.simulation.outcome import GroupOutcome, MemberOutcome, Outcome
 from kgroups.core.simulation.process import GroupState, Seat
+from kgroups.core.simulation.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.recorder import Line
 from kgroups.core.simulation.scenario import PATIENCE_MS, Scenario
 from kgroups.core.simulation.world import World
+from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
 # A run that says no end is over when nothing has happened for so long.
 REST_MS: Final = 10_000
@@ -104,7 +106,8 @@ class Run:
     def _begin(self) -> None:
         world = self.world
         for group in self.scenario.groups:
-            world.brokers.commit(world.now_ms, group.name, group.committed)
+            if group.protocol != "zookeeper":
+                world.brokers.commit(world.now_ms, group.name, group.committed)
             expect_topics(world, group)
             for plan in group.members:
                 seat = world.add_seat(group.name, plan)
@@ -153,7 +156,9 @@ class Run:
         for process in world.processes.values():
             process.app.run_to(now_ms)
         groups = tuple(self._group(state) for state in world.groups.values())
-        world.invariants.waiting(world.waiting, parked(world.brokers, world.groups), now_ms)
+        kept = parked(world.brokers, world.groups)
+        kept += sum(s.waiting for s in world.services.values() if isinstance(s, ZookeeperService))
+        world.invariants.waiting(world.waiting, kept, now_ms)
         return Outcome(
             scenario=scenario.name,
             seed=world.seed,
@@ -169,6 +174,9 @@ class Run:
     def _group(self, state: GroupState) -> GroupOutcome:
         world, now_ms, name = self.world, self.world.now_ms, state.plan.name
         ledger, told, watch = state.ledger, world.recorder.told[name], self._watches[name]
+        if state.readers is not None:
+            split_ms, nobody_ms = state.readers.totals(now_ms)
+            told.counts.update({SPLIT_BRAIN: split_ms, NOBODY_READS: nobody_ms})
         found = world.brokers.snapshot_of(name)
         world.invariants.at_rest(state, found, now_ms)
         last = watch.look(now_ms, START_MS)

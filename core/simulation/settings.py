@@ -32,6 +32,7 @@ class ConsumerSettings:
     Args:
         rebalance_timeout_ms: None: that of max.poll.interval.ms, as Java and librdkafka do.
         assignors: empty: what the group's protocol stands for.
+        rebalance_backoff_ms: None: zookeeper.sync.time.ms.
         commit_each_poll: without auto-commit: whether the application commits after every poll.
     """
 
@@ -49,7 +50,7 @@ class ConsumerSettings:
     metadata_max_age_ms: int = 300_000
     remote_assignor: str | None = None
     rebalance_max_retries: int = 4
-    rebalance_backoff_ms: int = 2_000
+    rebalance_backoff_ms: int | None = None
     zookeeper_session_timeout_ms: int = 6_000
     zookeeper_sync_time_ms: int = 2_000
 

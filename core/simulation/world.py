@@ -4,13 +4,15 @@ Everything that could be a race is drawn from the seed. The machines (`actors.py
 world carries messages, lets applications poll, and writes down who owns what.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from math import ceil
 from random import Random
 from typing import Any
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.simulation.actors import (
+    ZOOKEEPER,
     Ask,
     Committed,
     Hold,
@@ -23,7 +25,9 @@ from kgroups.core.simulation.application import Application
 from kgroups.core.simulation.members import make_consumer
 from kgroups.core.simulation.network import Network
 from kgroups.core.simulation.process import GroupState, Process, Seat
+from kgroups.core.simulation.readers import Readers
 from kgroups.core.simulation.scenario import MemberPlan
+from kgroups.core.simulation.zookeeper_service import ZookeeperService
 
 
 class World(Network):
@@ -53,7 +57,7 @@ class World(Network):
             fetch_ms=self.scenario.network.latency.mean_ms,
         )
         process.consumer = make_consumer(
-            group, plan, process.life, process.app.known, self.new_id, self.services
+            group, plan, process.life, partial(self._positions, process), self.new_id, self.services
         )
         seat.process = self.processes[process.life] = process
         state = self.groups[group.name]
@@ -89,9 +93,20 @@ class World(Network):
         if process is not None:
             process.app.freeze(self.now_ms, for_ms)
             process.frozen_ms = self.now_ms + for_ms
+            self.stop_reading(process, for_ms)
             self.recorder.line(
                 self.now_ms, seat.group.name, seat.name, "paused", f"for {for_ms} ms"
             )
+
+    def stop_reading(self, process: Process, for_ms: int) -> None:
+        """The process can read nothing for so long, whatever it owns."""
+        readers = self.groups[process.seat.group.name].readers
+        if readers is not None:
+            readers.stop(process.life, self.now_ms)
+            self.agenda.at(self.now_ms + for_ms, self._read_on, readers, process.life)
+
+    def _read_on(self, readers: Readers, life: str) -> None:
+        readers.go_on(life, self.now_ms)
 
     def _end(self, process: Process) -> None:
         now_ms, seat = self.now_ms, process.seat
@@ -101,13 +116,17 @@ class World(Network):
         del self.processes[process.life]
         process.app.run_to(now_ms)
         state.ledger.release(list(state.ledger.accounts), process.life, now_ms)
+        if state.readers is not None:
+            state.readers.leave(process.life, now_ms)
         state.alive -= 1
         if not process.whole:
             state.restless -= 1
         seat.stopped.end(now_ms)
         seat.starting.end(now_ms)
-        for service in self.services.values():
+        for address, service in self.services.items():
             service.disconnect(now_ms, process.life)
+            if address == ZOOKEEPER:
+                self.drain(address)
         self._unsettle(state)
         self._judge(state)
         if process.then is not None:
@@ -230,6 +249,8 @@ class World(Network):
             seat.starting.end(now_ms)
             shared = state.ledger.hold(output.partitions, seat.name, process.life, now_ms)
             self.invariants.held(process, output, shared, self.processes, now_ms)
+            if state.readers is not None:
+                state.readers.begin(process.life, output.partitions, now_ms)
             if output.partitions:
                 self._unsettle(state)
             self._tell_share(process, "assigned", output.partitions)
@@ -237,6 +258,8 @@ class World(Network):
             process.app.run_to(now_ms)
             process.app.stop(output.partitions)
             state.ledger.release(output.partitions, process.life, now_ms)
+            if state.readers is not None:
+                state.readers.end(process.life, output.partitions, now_ms)
             if output.partitions and not process.closing:
                 self._unsettle(state)
                 if not process.app.positions:
@@ -289,12 +312,29 @@ class World(Network):
         """Whether the group is whole now, if it was not."""
         if state.whole_since_ms is None and not state.restless and state.alive:
             protocol = state.plan.protocol
+            if protocol == "zookeeper" and self._mourned(state):
+                return
             if protocol != "zookeeper" and state.ledger.free:
                 return
             if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)
+
+    def _mourned(self, state: GroupState) -> bool:
+        """Whether ZooKeeper still holds a session of a process that is gone."""
+        service = self.services[ZOOKEEPER]
+        assert isinstance(service, ZookeeperService)
+        processes = (seat.process for seat in state.seats.values())
+        alive = (process.consumer.member_id for process in processes if process is not None)
+        return service.mourns(state.plan.name, alive)
+
+    def _positions(
+        self, process: Process, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Next offsets of the application as it is now."""
+        process.app.run_to(self.now_ms)
+        return process.app.known(partitions)
 
     def refresh_all(self) -> None:
         """Topics have changed: every process hears of it at its next refresh of the metadata."""
