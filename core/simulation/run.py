@@ -226,7 +226,7 @@ class Run:
 def rare_collections() -> Iterator[None]:
     """Let the collector of cycles look rarely: a run makes few, and much else."""
     before = gc.get_threshold()
-    gc.set_threshold(OBJECTS_A_COLLECTION, *before[1:])
+    gc.set_threshold(max(before[0], OBJECTS_A_COLLECTION), *before[1:])
     try:
         yield
     finally:
