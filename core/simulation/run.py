@@ -219,6 +219,10 @@ class Run:
             members=members,
             samples=tuple(watch.samples),
             counts=dict(sorted(told.counts.items())),
+            owned=tuple(
+                one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)
+                for one in ledger.owned
+            ),
         )
 
 
