@@ -33,6 +33,7 @@ demo: setup
 bench: setup
 	$(PY) -m bench
 	$(PY) -m bench.sandbox
+	$(PY) -m bench.simulation
 
 # Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
 bench-scale: setup

@@ -38,7 +38,7 @@ def test_every_document_has_a_schema() -> None:
     named = set()
     for path in CODE.rglob("*.py"):
         named |= set(re.findall(r'SCHEMA = "kgroups\.([a-z.-]+)/1"', path.read_text()))
-    assert named | {"snapshot", "common", "scenario"} == set(schemas())
+    assert named | {"snapshot", "common", "scenario", "simulation"} == set(schemas())
 
 
 @pytest.mark.usefixtures("files")
