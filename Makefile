@@ -32,6 +32,7 @@ demo: setup
 bench: setup
 	$(PY) -m bench
 	$(PY) -m bench.sandbox
+	$(PY) -m bench.simulation
 
 check: setup
 	$(PY) -m ruff format --check .
