@@ -26,7 +26,7 @@ kafka: setup
 	@$(PY) -m tests.kafka.serve
 
 demo: setup
-	@$(PY) -m scripts.demo
+	@$(VENV)/bin/kgroups demo --spark
 
 # Ours beside the reference, in one run: bench/results.json and the README's figures.
 bench: setup
@@ -58,11 +58,13 @@ fuzz: setup fuzz-assignors
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
 
-# The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy.
+# The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
+# of a million partitions of Kafka's own tests at full size.
 fuzz-assignors: setup
 	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
+	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
 
 # Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
 fidelity: setup

@@ -96,15 +96,20 @@ def balanced(
     strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
 ) -> str | None:
     """No member holds a partition that one with two less could have."""
+    sizes = {member_id: len(partitions) for member_id, partitions in held.items()}
+    least: dict[str, str] = {}  # topic -> the subscriber that holds fewest
     for member in request.members:
-        size = len(held[member.member_id])
-        for topic, partition in held[member.member_id]:
-            for other in request.members:
-                if topic in other.topics and len(held[other.member_id]) < size - 1:
-                    return (
-                        f"`{member.member_id}` holds {size} partitions, {topic}-{partition} among "
-                        f"them, and `{other.member_id}` only {len(held[other.member_id])}"
-                    )
+        for topic in member.topics:
+            if topic not in least or sizes[member.member_id] < sizes[least[topic]]:
+                least[topic] = member.member_id
+    for member_id, partitions in held.items():
+        for topic, partition in partitions:
+            other = least.get(topic, member_id)
+            if sizes[other] < sizes[member_id] - 1:
+                return (
+                    f"`{member_id}` holds {sizes[member_id]} partitions, {topic}-{partition} among "
+                    f"them, and `{other}` only {sizes[other]}"
+                )
     return None
 
 

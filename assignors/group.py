@@ -32,7 +32,8 @@ class OrderRule:
 
     Args:
         order: positions of members in order; may leave some out.
-        total: whether a part of the members stands as it does within the whole.
+        total: whether a part of the members stands as it does within the whole. Where it does
+            not, the order of the JoinGroup answer decides too, and members stay in it.
     """
 
     order: Callable[[Sequence[MemberSubscription]], list[int]]
@@ -75,7 +76,9 @@ class LeaderView:
             )
         self.request = request
         self._hashes = string_hashes(ids)
-        order = hash_order(range(len(ids)), self._hashes, order=lambda i: utf16_key(ids[i]))
+        order = list(range(len(ids)))
+        if member_order.total:  # else a library that keeps them as the coordinator lists them
+            order = hash_order(order, self._hashes, order=lambda i: utf16_key(ids[i]))
         self.members = [request.members[index] for index in order]
         self._hashes = [self._hashes[index] for index in order]
         self.member_ids = [member.member_id for member in self.members]

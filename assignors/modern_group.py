@@ -136,10 +136,22 @@ class ServerView(LeaderView):
             return Change([], 0)
         index = self.table.index
         known = {index[name]: partitions for name, partitions in owned if name in index}
+        size = len(owned)
+        if not self.request.faithful:
+            there = {topic: self._existing(topic, known[topic]) for topic in known}
+            size += any(len(there[topic]) < len(known[topic]) for topic in known)
+            known = there
         runs: Runs = [
             (topic, copied_set_order(known[topic])) for topic in self.by_id(list(known), 16)
         ]
-        return Change(runs, len(owned))
+        return Change(runs, size)
+
+    def _existing(self, topic: int, partitions: Sequence[int]) -> Sequence[int]:
+        """Those that the topic has; one that was made anew may have fewer than before."""
+        count = self.table.counts[topic]
+        if len(partitions) == 0 or max(partitions) < count:
+            return partitions
+        return [one for one in partitions if one < count]
 
     def target(
         self, order: Sequence[int], changes: Sequence[Change], capacity: int = 16

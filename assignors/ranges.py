@@ -24,6 +24,7 @@ class RangeAssignor:
         name: registered name.
         member_order: the order rule of the leader's client library.
         vector_from: number of partitions from which arrays are used.
+        racks: whether racks are looked at (KIP-881).
     """
 
     waives = frozenset({"balanced", "sticky"})
@@ -33,15 +34,17 @@ class RangeAssignor:
         name: str = "range",
         member_order: OrderRule = JAVA_ORDER,
         vector_from: int = VECTOR_FROM,
+        racks: bool = True,
     ) -> None:
         self.name = name
+        self._racks = racks
         self._member_order = member_order
         self._vector_from = vector_from
 
     def assign(self, request: AssignmentRequest) -> CompactAssignment:
         """Every partition of the subscribed topics, in Java's list order."""
         view = LeaderView(request, self._member_order)
-        racked = rack_topics(view)
+        racked = rack_topics(view) if self._racks else []
         if racked:
             return view.answer(assign_with_racks(view, racked))
         if view.table.total >= self._vector_from:

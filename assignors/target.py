@@ -62,7 +62,8 @@ class Change:
 
     Args:
         kept: topics and partitions of the previous target, in iteration order.
-        size: number of topics of the previous target, unknown ones included.
+        size: number of topics of the previous target, unknown ones included; more if some of its
+            partitions are gone.
         gone: topics that left it.
         steps: partitions (topic, partition, added) in the order of the changes.
         block: (topic, first, end) runs of partitions that were added after all steps.

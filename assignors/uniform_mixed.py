@@ -5,6 +5,7 @@ Source: UniformHeterogeneousAssignmentBuilder (KAFKA-17710).
 
 from kgroups.assignors.levels import LoadLevels
 from kgroups.assignors.modern_group import ServerView
+from kgroups.assignors.spec import AssignorError
 from kgroups.assignors.target import Change, TargetAssignment, sized_capacity
 
 MAX_SWEEPS = 16
@@ -46,6 +47,8 @@ class MixedGroup:
                     change.gone = [*change.gone, topic]
                     continue
                 for partition in partitions:
+                    if partition >= counts[topic]:
+                        raise _beyond(view.table.names[topic], partition)
                     self.owners[topic][partition] = member
                 self.sizes[member] += len(partitions)
         self.topics = sorted(
@@ -114,6 +117,15 @@ class MixedGroup:
                 return moved
             self.give(topic, held[giver].pop(), taker)
             moved = True
+
+
+def _beyond(topic: str, partition: int) -> AssignorError:
+    """The failure of a target with a partition that its topic, made anew, does not have."""
+    return AssignorError(
+        f"a member is to have partition {partition} of topic `{topic}`, which has fewer",
+        hint="the brokers answer -1 until the members have left",
+        java="ArrayIndexOutOfBoundsException",
+    )
 
 
 def assign_mixed(view: ServerView) -> TargetAssignment:

@@ -11,7 +11,7 @@ kafka-python and aiokafka (coordinator/assignors); read and run against a 4.3 br
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from itertools import cycle, groupby
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -116,29 +116,33 @@ class SaramaRoundRobin:
 
 
 class KafkaPythonRoundRobin:
-    """kafka-python's `roundrobin`, whose leader fails wherever a member must be passed by."""
+    """kafka-python's `roundrobin`, whose leader fails where the next member must be passed by."""
 
     name = "roundrobin"
     waives = frozenset({"balanced", "sticky"})
-
-    def __init__(self) -> None:
-        self._inner = RoundRobinAssignor(member_order=KAFKA_PYTHON)
 
     def assign(self, request: AssignmentRequest) -> CompactAssignment:
         """Every partition of the subscribed topics.
 
         Raises:
-            AssignorError: subscriptions differ: this leader raises KeyError.
+            AssignorError: the circle came to a member that does not subscribe to the topic: this
+                leader raises KeyError.
         """
         view = LeaderView(request, KAFKA_PYTHON)
-        circles = view.subscribers_in(view.ordered)
-        if any(len(members) < len(view.ordered) for members in circles):
-            raise AssignorError(
-                "a kafka-python leader fails this rebalance: its `roundrobin` raises KeyError "
-                "where a member does not subscribe to a topic",
-                hint="use another strategy, or subscribe all members alike",
-            )
-        return self._inner.assign(request)
+        lists: list[list[int]] = [[] for _ in view.members]
+        table, circle = view.table, cycle(view.ordered)
+        for topic in sorted(table.names):
+            place = table.index[topic]
+            for partition in range(table.counts[place]):
+                member = next(circle)
+                if topic not in view.members[member].topics:
+                    raise AssignorError(
+                        "a kafka-python leader fails this rebalance: its `roundrobin` raises "
+                        "KeyError where a member does not subscribe to a topic",
+                        hint="use another strategy, or subscribe all members alike",
+                    )
+                lists[member].append(table.bases[place] + partition)
+        return CompactAssignment.of_lists(view.member_ids, table, lists)
 
 
 BY_MEMBER_ID: Final = OrderRule(by_member_id)
@@ -154,7 +158,7 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
             "cooperative-sticky": OlderStickyAssignor("cooperative-sticky"),
         },
         "franz-go": {
-            "range": RangeAssignor(member_order=STATIC_FIRST),
+            "range": RangeAssignor(member_order=STATIC_FIRST, racks=False),
             "roundrobin": RoundRobinAssignor(member_order=STATIC_FIRST),
         },
         "sarama": {

@@ -10,10 +10,10 @@ KIP-429, KIP-792, KIP-881); StickyAssignor and CooperativeStickyAssignor for the
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from kgroups.assignors.javahash import string_hash
+from kgroups.assignors.javahash import java_sorted, string_hash
 from kgroups.assignors.javatable import HashTable
 
 NEWEST_VERSION = 3
@@ -45,6 +45,11 @@ class Subscription:
     owned: tuple[tuple[str, tuple[int, ...]], ...] = ()
     generation: int = -1
     rack: str | None = None
+
+    def in_order(self) -> "Subscription":
+        """The same, with topics and owned partitions sorted, as Java members send them."""
+        owned = sorted((topic, number) for topic, numbers in self.owned for number in numbers)
+        return replace(self, topics=tuple(java_sorted(self.topics)), owned=runs_of(owned))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import cast
 from bench import benchmarks
 from bench.machine import describe_machine
 from bench.report import merge_report, read_report, seconds, write_report
+from bench.result import Result
 from bench.side_by_side import Benchmark
 from bench.stage import Stage, say
 
@@ -25,6 +26,13 @@ def all_benchmarks() -> dict[str, Benchmark]:
         cast(Benchmark, import_module(f"bench.benchmarks.{name}").BENCHMARK) for name in modules
     ]
     return {each.name: each for each in found}
+
+
+def cold_words(result: Result) -> str:
+    """What the first calls took, where calls are measured."""
+    if result.ours_cold_s is None or result.reference_cold_s is None:
+        return ""
+    return f" (cold {seconds(result.ours_cold_s)} against {seconds(result.reference_cold_s)})"
 
 
 def main() -> int:
@@ -48,7 +56,7 @@ def main() -> int:
             results.append(result)
             print(
                 f"{result.verdict}  {result.name}: {seconds(result.ours_s)} against"
-                f" {seconds(result.reference_s)}, {result.ratio} times faster,"
+                f" {seconds(result.reference_s)}{cold_words(result)}, {result.ratio} times faster,"
                 f" peak {result.ours_peak_mb:g} MB (target: {result.target})",
                 flush=True,
             )

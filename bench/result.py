@@ -18,6 +18,8 @@ class Result:
         ratio: median over the rounds of reference time / our time.
         ours_peak_mb, reference_peak_mb: highest peak of any round, 10^6 bytes.
         passed: whether the target is met.
+        ours_cold_s, reference_cold_s: seconds of the first call in a fresh process, where calls are
+            measured and not commands; None otherwise.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Result:
     ours_peak_mb: float
     reference_peak_mb: float
     passed: bool
+    ours_cold_s: float | None = None
+    reference_cold_s: float | None = None
 
     @property
     def verdict(self) -> str:
@@ -35,8 +39,8 @@ class Result:
         return "PASS" if self.passed else "MISS"
 
     def as_json(self) -> dict[str, object]:
-        """The form in results.json."""
-        return asdict(self)
+        """The form in results.json: what does not apply is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def summarize(

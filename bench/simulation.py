@@ -1,4 +1,4 @@
-"""Speed of the simulation: requests a second, linear cost, flat memory; each case in its own process.
+"""Speed of the simulation: requests a second, linear cost, flat memory; a process for each case.
 
 Times are processor times, because a run has one thread and the machine may be shared. Writes
 bench/simulation_results.json; exit 1 when a target was missed.

@@ -1,29 +1,14 @@
 """The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
+import gc
 import sys
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
-from kgroups.cli import complete
-from kgroups.cli.commands import (
-    completion,
-    coordinator,
-    delete,
-    delete_offsets,
-    describe,
-    lag,
-    list,
-    official,
-    plan,
-    remove_members,
-    reset_offsets,
-    sandbox,
-    simulate,
-    snapshot,
-)
 from kgroups.cli.exits import show_error, write_lines
-from kgroups.cli.official.dispatch import official_arguments, record_arguments
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, KgroupsError
@@ -48,35 +33,60 @@ EXAMPLES
   kgroups describe --all-groups --output json
 """
 
-app = typer.Typer(
-    name="kgroups",
-    cls=Root,
-    help=HELP,
-    context_settings=CONTEXT_SETTINGS,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-NOUNS = (
-    list,
-    describe,
-    plan,
-    simulate,
-    lag,
-    delete,
-    reset_offsets,
-    delete_offsets,
-    remove_members,
-    coordinator,
-    snapshot,
-    sandbox,
-    official,
-    completion,
-    complete,
-)
-for noun in NOUNS:
-    noun.register(app)
+# Each command and the module that registers it. Only the module of the command on the line is
+# imported: reading all of them would cost more than many a command itself.
+NOUNS: Final = {
+    "list": "commands.list",
+    "describe": "commands.describe",
+    "plan": "commands.plan",
+    "simulate": "commands.simulate",
+    "lag": "commands.lag",
+    "delete": "commands.delete",
+    "reset-offsets": "commands.reset_offsets",
+    "copy-offsets": "commands.copy_offsets",
+    "delete-offsets": "commands.delete_offsets",
+    "delete-records": "commands.delete_records",
+    "remove-members": "commands.remove_members",
+    "coordinator": "commands.coordinator",
+    "snapshot": "commands.snapshot",
+    "sandbox": "commands.sandbox",
+    "demo": "commands.demo",
+    "official": "commands.official",
+    "completion": "commands.completion",
+    "complete-names": "complete",
+}
+WHOLE_TREE: Final = frozenset({"completion"})
+"""Commands that look at all the others."""
+OFFICIAL: Final = frozenset({"official", "delete-records"})
+"""First words that may begin a line in the grammar of Kafka's tools."""
+
+ALLOCATIONS_A_COLLECTION: Final = 100_000
+"""A whole cluster is some hundred thousand small objects that live to the end: looking for
+cycles among them after every 700 new ones, as Python does, takes a tenth of the time."""
+
+
+def program(nouns: Iterable[str] = NOUNS) -> typer.Typer:
+    """The program with these of its commands, in the order of its help."""
+    app = typer.Typer(
+        name="kgroups",
+        cls=Root,
+        help=HELP,
+        context_settings=CONTEXT_SETTINGS,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    for noun in nouns:
+        import_module(f"kgroups.cli.{NOUNS[noun]}").register(app)
+    app.callback()(root)
+    return app
+
+
+def nouns_on(arguments: Sequence[str]) -> Iterable[str]:
+    """The command that the line begins with; all of them where it begins with anything else."""
+    first = arguments[0] if arguments else ""
+    return NOUNS if first not in NOUNS or first in WHOLE_TREE else (first,)
 
 
 def _show_version(wanted: bool) -> None:
@@ -87,7 +97,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     _version: Annotated[
         bool,
@@ -97,27 +106,17 @@ def root(
     """Only holds the options that stand before a command."""
 
 
-def command_names() -> frozenset[str]:
-    """Names of our own commands, as they stand first on a command line."""
-    commands = [command.name for command in app.registered_commands]
-    groups = [group.name for group in app.registered_groups]
-    return frozenset(name for name in commands + groups if isinstance(name, str))
-
-
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
             reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        in_official_words = official_arguments(sys.argv[1:], command_names())
-        if in_official_words is not None:
-            official.run(in_official_words)
-        records = record_arguments(sys.argv[1:])
-        if records is not None:
-            official.run_delete_records(records)
-        app(prog_name="kgroups")
+        arguments = sys.argv[1:]
+        _run_official(arguments)
+        program(nouns_on(arguments))(prog_name="kgroups")
     except KeyboardInterrupt:
         sys.exit(EXIT_CODE_INTERRUPTED)
     except KgroupsError as error:
@@ -126,6 +125,21 @@ def main() -> None:
     except Exception as error:
         _report_bug(error)
         sys.exit(EXIT_CODE_BUG)
+
+
+def _run_official(arguments: Sequence[str]) -> None:
+    """Run the line as Kafka's tools would and leave, if it is written in their grammar."""
+    if arguments and arguments[0] in NOUNS and arguments[0] not in OFFICIAL:
+        return
+    from kgroups.cli.commands import official
+    from kgroups.cli.official.dispatch import official_arguments, record_arguments
+
+    words = official_arguments(arguments, NOUNS.keys())
+    if words is not None:
+        official.run(words)
+    records = record_arguments(arguments)
+    if records is not None:
+        official.run_delete_records(records)
 
 
 def _report_bug(error: Exception) -> None:

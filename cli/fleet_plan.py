@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgroups.cli.commands.lag import lag_document, show_and_end
+from kgroups.cli.lag_answer import lag_document, show_and_end
 from kgroups.cli.output import Printer
 from kgroups.cli.source import take_snapshot
 from kgroups.core.snapshot import ClusterSnapshot

@@ -11,7 +11,7 @@ GROUP_COLUMNS = (
     Column("protocol", "PROTOCOL"),
     Column("variation", "VARIATION", quiet=(None,)),
     Column("runs", "RUNS", right=True, quiet=(1,)),
-    Column("settled", "SETTLED", quiet=(True,)),
+    Column("settled", "SETTLED", quiet=("yes",)),
     Column("rebalances", "REBALANCES", right=True),
     Column("epoch", "EPOCH", right=True),
     Column("unowned_ms", "UNOWNED", right=True),
@@ -109,7 +109,7 @@ class Simulated:
             "protocol": item["protocol"],
             "variation": variation_text(item["variation"]),
             "runs": item["runs"],
-            "settled": item["runs_settled"] == item["runs"],
+            "settled": "yes" if item["runs_settled"] == item["runs"] else "no",
         }
         row = {**head, **shown}
         return [tuple(row.get(column.field) for column in GROUP_COLUMNS)]

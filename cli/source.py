@@ -16,7 +16,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
-_GLOB_SIGNS = frozenset("*?[")
+GLOB_SIGNS = frozenset("*?[")
 
 
 @contextmanager
@@ -35,8 +35,42 @@ def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
         yield admin
 
 
+@contextmanager
+def asked(options: GlobalOptions, file: Path | None) -> Iterator["ClusterAdmin | None"]:
+    """The cluster that the options name; None where a file takes its place."""
+    if file is not None:
+        yield None
+        return
+    with cluster(options) as admin:
+        yield admin
+
+
 def take_snapshot(
     options: GlobalOptions,
+    groups: Sequence[str] | None = None,
+    *,
+    file: Path | None = None,
+    more_topics: Callable[[str], bool] | None = None,
+    isolation: Isolation = "read_uncommitted",
+    progress: Callable[[str], None] | None = None,
+) -> ClusterSnapshot:
+    """The named groups of a file, or of the cluster; all of them if none is named.
+
+    A named group that does not exist is an entry of `errors`.
+    """
+    with asked(options, file) as admin:
+        return snapshot_of(
+            admin,
+            groups,
+            file=file,
+            isolation=isolation,
+            more_topics=more_topics,
+            progress=progress,
+        )
+
+
+def snapshot_of(
+    admin: "ClusterAdmin | None",
     groups: Sequence[str] | None = None,
     *,
     file: Path | None = None,
@@ -47,22 +81,22 @@ def take_snapshot(
     more_topics: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
-    """The named groups of a file, or of the cluster; all of them if none is named.
+    """The named groups of a file, or else of a cluster; all of them if none is named.
 
     A named group that does not exist is an entry of `errors`.
     """
     if file is not None:
         return snapshot_of_file(file, groups)
-    with cluster(options) as admin:
-        return admin.snapshot(
-            groups,
-            members=members,
-            offsets=offsets,
-            log_offsets=log_offsets,
-            isolation=isolation,
-            more_topics=more_topics,
-            progress=progress,
-        )
+    assert admin is not None, "either a file or a cluster is asked"
+    return admin.snapshot(
+        groups,
+        members=members,
+        offsets=offsets,
+        log_offsets=log_offsets,
+        isolation=isolation,
+        more_topics=more_topics,
+        progress=progress,
+    )
 
 
 def snapshot_of_file(file: Path, groups: Sequence[str] | None = None) -> ClusterSnapshot:
@@ -111,7 +145,7 @@ def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]
     if pattern is None:
         yield from groups
         return
-    glob = pattern if _GLOB_SIGNS & set(pattern) else f"*{pattern}*"
+    glob = pattern if GLOB_SIGNS & set(pattern) else f"*{pattern}*"
     for group in groups:
         if fnmatch.fnmatchcase(group.group, glob):
             yield group

@@ -7,6 +7,8 @@ table in a pipe and every long one on a terminal. It knows nothing of streams.
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from types import NoneType
 from typing import Any, NamedTuple
 
 from kgroups.cli.exits import printable
@@ -15,6 +17,8 @@ Item = Mapping[str, Any]
 Row = tuple[Any, ...]
 
 LINES_A_CHUNK = 2_000
+SIMPLE = {int, str, NoneType}
+"""Values that can be told apart by equality alone."""
 
 
 class Column(NamedTuple):
@@ -78,15 +82,23 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
     for index, column in enumerate(columns):
         if column.header is None or (column.verbose and not verbose):
             continue
-        values = [row[index] for row in rows]
-        if column.quiet and set(values) <= set(column.quiet):
+        values = list(map(itemgetter(index), rows))
+        few = set(values) if set(map(type, values)) <= SIMPLE else None
+        if column.quiet and few is not None and few <= set(column.quiet):
             continue
         shown.append(column)
-        texts = ["-" if value is None or value == "" else cell_text(value) for value in values]
-        if not all(map(str.isprintable, texts)):
-            texts = [printable(text) for text in texts]
-        cells.append(texts)
+        if few is None or len(few) > len(values) // 2:
+            cells.append(list(map(_shown, values)))
+        else:  # nearly every column of a long table: the same texts over and over
+            texts = {value: _shown(value) for value in few}
+            cells.append(list(map(texts.__getitem__, values)))
     return Grid(tuple(shown), tuple(cells))
+
+
+def _shown(value: object) -> str:
+    if type(value) is int:
+        return str(value)
+    return "-" if value is None or value == "" else printable(cell_text(value))
 
 
 def cell_text(value: object) -> str:
@@ -122,7 +134,7 @@ def table_chunks(grid: Grid) -> Iterator[str]:
         texts = [column.header or "", *cells]
         if index == last and not column.right:
             formats.append("%s")
-        elif all(map(str.isascii, texts)):
+        elif "".join(texts).isascii():
             formats.append(f"%{'' if column.right else '-'}{max(map(len, texts))}s")
         else:  # `%` counts characters, a terminal columns
             width = max(map(_cells_wide, texts))

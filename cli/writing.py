@@ -1,18 +1,21 @@
 """What the writing commands share: consent, the undo file, applying, reading back, the report."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kgroups.cli.exits import end_with, write_lines
-from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.batches import in_batches
+from kgroups.cli.exits import end_with
+from kgroups.cli.output import Printer, Report
+from kgroups.cli.refusals import explain_changes
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Item, Row, View, grid_of, table_chunks
+from kgroups.cli.undo_file import default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.change import (
     RESULTS,
@@ -22,13 +25,10 @@ from kgroups.core.offsets.change import (
     skip_planned,
     verify,
 )
-from kgroups.core.offsets.undo import undo_text
 from kgroups.core.snapshot import CommittedOffset
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
-
-GROUPS_A_BATCH: Final = 500
 
 Execute = Annotated[bool, typer.Option("--yes", "-y", "--execute", help="Do it without asking.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
@@ -61,6 +61,9 @@ COLUMNS: Final = (
     Column("error", "ERROR", quiet=(None,)),
     Column("note", "NOTE", quiet=(None,)),
 )
+
+
+_row = itemgetter(*(column.field for column in COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,7 @@ def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
         return None
     if directory is not None:
         return directory.expanduser()
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "kgroups"
+    return default_undo_dir()
 
 
 def carry_out(
@@ -129,6 +131,8 @@ def carry_out(
     write: OffsetWrite,
     changes: Sequence[Change],
     errors: Sequence[ItemError] = (),
+    *,
+    blocked: bool = False,
 ) -> None:
     """Preview, confirm, save what is replaced, apply, read back, report, and end.
 
@@ -138,14 +142,15 @@ def carry_out(
         write: the command.
         changes: the plan.
         errors: of the look at the cluster.
+        blocked: whether something that was asked for cannot be done, besides what the plan says.
     Raises:
         typer.Exit: something failed, or the user said no.
     """
     consent = write.consent
     planned = [change for change in changes if change.result == "planned"]
-    blocked = any(change.error is not None for change in changes)
+    blocked = blocked or any(change.error is not None for change in changes)
     go = bool(planned) and not (blocked and not consent.keep_going)
-    agreed = False
+    agreed = interrupted = False
     undo: Path | None = None
     if not consent.dry_run:
         agreed = go and (consent.yes or _confirmed(printer, write.action, planned))
@@ -153,7 +158,7 @@ def carry_out(
             undo = _save_undo(write, planned)
             if undo is not None:
                 printer.note(f"undo file: {undo}")
-            changes = _applied(printer, admin, changes)
+            changes, interrupted = _applied(printer, admin, changes)
         else:
             changes = skip_planned(changes)
     every_error = [*(change.error for change in changes if change.error is not None), *errors]
@@ -162,6 +167,11 @@ def carry_out(
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
         printer.note("nothing was changed; --keep-going does what can be done")
+    done = sum(change.result == "done" for change in changes)
+    if undo is not None and done < len(planned):
+        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left")
+    if interrupted:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
@@ -196,72 +206,58 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
     """
     if write.undo_dir is None:
         return None
-    created_at = timestamp(now_ms())
-    text = undo_text(planned, cluster_id=write.cluster["id"], created_at=created_at)
-    stamp = created_at.translate(str.maketrans("", "", "-:."))
-    path = write.undo_dir / f"undo-{stamp}-{os.getpid()}.json"
-    try:
-        write.undo_dir.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise UsageError(
-            f"the undo file `{path}` cannot be written: {error.strerror}, so nothing was changed",
-            hint="--undo-dir names another folder, --no-undo does without",
-        ) from error
-    return path
+    return save_undo(
+        write.undo_dir,
+        planned,
+        cluster_id=write.cluster["id"],
+        hint="--undo-dir names another folder, --no-undo does without",
+    )
 
 
-def _applied(printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]) -> list[Change]:
-    """The changes with the brokers' answers, and with what the cluster says afterwards."""
+def _applied(
+    printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
+) -> tuple[list[Change], bool]:
+    """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
     from kgroups.core.kafka.writes import write_commits
 
     wanted: dict[str, dict[tuple[str, int], CommittedOffset | None]] = {}
     for change in changes:
         if change.result == "planned" and change.topic is not None and change.partition is not None:
             wanted.setdefault(change.group, {})[change.topic, change.partition] = change.new
-    answers: dict[Key, ItemError | None] = {}
+
+    def parts(name: str) -> list[tuple[Key, str]]:
+        return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]
+
+    def send(names: Sequence[str]) -> Mapping[Key, ItemError | None]:
+        return write_commits(admin, {name: wanted[name] for name in names})
+
     names = list(wanted)
-    for start in range(0, len(names), GROUPS_A_BATCH):
-        batch = {name: wanted[name] for name in names[start : start + GROUPS_A_BATCH]}
-        printer.progress(f"writing, {start:,} of {len(names):,} groups")
-        try:
-            answers |= write_commits(admin, batch)
-        except KgroupsError as error:
-            for name, commits in batch.items():
-                for topic, number in commits:
-                    answers[name, topic, number] = ItemError(
-                        f"{name} {topic}-{number}",
-                        error.code,
-                        error.message,
-                        error.hint,
-                        error.exit_code,
-                    )
-        except KeyboardInterrupt:
-            printer.wipe()
-            write_lines(
-                [f"interrupted: {start:,} of {len(names):,} groups are done for certain"],
-                ["the same command again does the rest"],
-            )
-            raise
-    return verify(apply_answers(changes, answers), _read_back(admin, names))
+    progress = in_batches(printer, "writing", "groups", names, send, parts)
+    if progress.interrupted:
+        left = set(names[progress.sent :])
+        changes = [
+            change._replace(result="skipped")
+            if change.group in left and change.result == "planned"
+            else change
+            for change in changes
+        ]
+    written = apply_answers(changes, progress.answers)
+    printer.progress("reading back")
+    done = sorted({change.group for change in written if change.result == "done"})
+    checked = verify(written, _read_back(admin, done))
+    return explain_changes(admin, checked), progress.interrupted
 
 
 def _read_back(
     admin: "ClusterAdmin", names: Sequence[str]
-) -> dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
+) -> Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
     """What each group has committed now; None where that cannot be learned."""
+    from kgroups.core.kafka.writes import read_commits
+
     try:
-        looked = admin.snapshot(names, members=False, log_offsets=False)
+        return read_commits(admin, names)
     except KgroupsError:
         return dict.fromkeys(names)
-    found: dict[str, Mapping[str, Mapping[int, CommittedOffset]] | None] = {
-        error.target: None for error in looked.errors if error.code != "GROUP_ID_NOT_FOUND"
-    }
-    return found | {group.group: group.offsets for group in looked.groups}
 
 
 def offsets_report(
@@ -276,7 +272,7 @@ def offsets_report(
         schema=f"kgroups.{write.action}/1",
         cluster=write.cluster,
         generated_at_ms=now_ms(),
-        items=[change_item(write.action, change) for change in changes],
+        items=(change_item(write.action, change) for change in changes),
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
@@ -305,7 +301,3 @@ def change_item(action: str, change: Change) -> Item:
         "error": None if change.error is None else change.error.code,
         "note": change.note,
     }
-
-
-def _row(item: Item) -> Row:
-    return tuple(item[column.field] for column in COLUMNS)

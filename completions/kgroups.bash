@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -14,11 +14,18 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
+    "list/--regex") echo '@free' ;;
+    "list/--sort") echo 'name state type coordinator' ;;
+    "list/--top") echo '@free' ;;
+    "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
+    "describe/--regex") echo '@free' ;;
+    "describe/--topic") echo '@topics' ;;
     "describe/--sort") echo 'name lag' ;;
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
@@ -46,13 +53,24 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
+    "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
+    "reset-offsets/--resume") echo '@files' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--from") echo '@groups' ;;
+    "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--topic") echo '@topics' ;;
+    "copy-offsets/--to-bootstrap-server") echo '@free' ;;
+    "copy-offsets/--to-command-config") echo '@files' ;;
+    "copy-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-records/--before") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
@@ -74,22 +92,28 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
-    "lag report/--master") echo '@free' ;;
-    "lag report/--remote") echo '@free' ;;
-    "lag report/--where") echo '@free' ;;
     "lag report/--captures") echo '@free' ;;
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--html") echo '@files' ;;
+    "lag report/--parquet") echo '@files' ;;
+    "lag report/--master") echo '@free' ;;
+    "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
-    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
     "lag history/--where") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
+    "lag history/--until") echo '@free' ;;
+    "lag history/--ends") echo '@free' ;;
+    "lag history/--html") echo '@files' ;;
+    "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
@@ -115,6 +139,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
@@ -129,21 +154,24 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan simulate delete reset-offsets delete-offsets remove-members coordinator official completion lag snapshot sandbox --version --help $common" ;;
-    "list") echo "--state --type --topic --from --help $common" ;;
-    "describe") echo "--all-groups --offsets --members --state --sort --top --uncommitted --isolation --from --help $common" ;;
+    "") echo "list describe plan simulate delete reset-offsets copy-offsets delete-offsets delete-records remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
+    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
     "plan") echo "--all-groups --assignor --as --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --requests --vary --repeat --jobs --master --help $common" ;;
-    "delete") echo "--all-groups --state --keep-going --dry-run --yes -y --help $common" ;;
-    "reset-offsets") echo "--to --topic --all-groups --all-topics --only-lagging --undo --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
-    "delete-offsets") echo "--topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
+    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "delete-records") echo "--before --keep-going --dry-run --yes -y --execute --help $common" ;;
     "remove-members") echo "--member --instance --all --reason --dry-run --yes -y --execute --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
+    "demo") echo "--spark --keep --help $common" ;;
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "completion") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --uncommitted --isolation --master --remote --where --captures --over --since --until --strict --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --master --remote --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
     "snapshot") echo "save show --help $common" ;;

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/delete-offsets" | "/remove-members" | "/coordinator" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -15,11 +15,18 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
+    "list/--regex") echo '@free' ;;
+    "list/--sort") echo 'name state type coordinator' ;;
+    "list/--top") echo '@free' ;;
+    "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
+    "describe/--regex") echo '@free' ;;
+    "describe/--topic") echo '@topics' ;;
     "describe/--sort") echo 'name lag' ;;
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
@@ -47,13 +54,24 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
+    "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
+    "reset-offsets/--resume") echo '@files' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--from") echo '@groups' ;;
+    "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--topic") echo '@topics' ;;
+    "copy-offsets/--to-bootstrap-server") echo '@free' ;;
+    "copy-offsets/--to-command-config") echo '@files' ;;
+    "copy-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-records/--before") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
@@ -75,22 +93,28 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--assignor") echo '@free' ;;
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
+    "lag report/--where") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
-    "lag report/--master") echo '@free' ;;
-    "lag report/--remote") echo '@free' ;;
-    "lag report/--where") echo '@free' ;;
     "lag report/--captures") echo '@free' ;;
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--html") echo '@files' ;;
+    "lag report/--parquet") echo '@files' ;;
+    "lag report/--master") echo '@free' ;;
+    "lag report/--remote") echo '@free' ;;
     "lag report/--from") echo '@files' ;;
-    "lag history/--by") echo 'group topic partition member client host' ;;
+    "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
     "lag history/--sort") echo '@free' ;;
     "lag history/--where") echo '@free' ;;
     "lag history/--over") echo '@free' ;;
     "lag history/--since") echo '@free' ;;
+    "lag history/--until") echo '@free' ;;
+    "lag history/--ends") echo '@free' ;;
+    "lag history/--html") echo '@files' ;;
+    "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
@@ -116,6 +140,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
@@ -147,9 +172,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'simulate:Run rebalances in virtual time\: what a deploy, a crash or...'
         'delete:Delete groups with their committed offsets.'
         'reset-offsets:Put groups somewhere else in their topics, and back.'
+        'copy-offsets:Put a group where another one stands, here or in another...'
         'delete-offsets:Let groups forget what they committed for topics.'
+        'delete-records:Delete the oldest records of topics.'
         'remove-members:Put members out of a group, as if they had left.'
         'coordinator:Show which broker coordinates groups, and why that one.'
+        'demo:Show what kgroups does, on an embedded cluster with live...'
         'official:Speak as kafka-consumer-groups.sh does.'
         'completion:Print the completion script of a shell.'
         'lag:Report the lag of a whole cluster, with Apache Spark.'
@@ -166,6 +194,10 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--state:Only in these states.'
         '--type:Only of these types.'
         '--topic:Only groups that read one of these topics.'
+        '--regex:Only groups whose whole name fits (RE2).'
+        '--sort:By what, then by name.'
+        '--top:Only the first N groups.'
+        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
         '--from:Read a snapshot instead of asking a cluster.'
         '--help:Show help.'
       )
@@ -173,6 +205,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "describe")
       options+=(
         '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name fits (RE2).'
+        '--topic:Groups that read it, and only this topic.'
         '--offsets:Show partitions (default).'
         '--members:Show members.'
         '--state:Show the groups'\'' state.'
@@ -180,6 +214,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Only the N rows with most lag.'
         '--uncommitted:Where a partition without a commit stands.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
         '--from:Read a snapshot instead of asking a cluster.'
         '--help:Show help.'
       )
@@ -234,6 +269,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "delete")
       options+=(
         '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name fits (RE2).'
         '--state:Every group in one of these states.'
         '--keep-going:Delete what can be, whatever the others.'
         '--dry-run:Only show the plan.'
@@ -247,9 +283,28 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--to:Where to, see above.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
+        '--regex:Groups whose whole name fits (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
+        '--resume:Finish what FILE began.'
+        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "copy-offsets")
+      options+=(
+        '--from:Group that is copied.'
+        '--to:Group that is put there.'
+        '--topic:Topic, or partitions\: orders\:0,3-5.'
+        '--to-bootstrap-server:The other cluster.'
+        '--to-command-config:Client settings for it.'
         '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Do what can be done, whatever the others.'
@@ -262,10 +317,22 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "delete-offsets")
       options+=(
+        '--regex:Groups whose whole name fits (RE2).'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-topics:Every partition that the group committed.'
         '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
+        '--keep-going:Do what can be done, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--execute:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
+    "delete-records")
+      options+=(
+        '--before:What stays, see above.'
         '--keep-going:Do what can be done, whatever the others.'
         '--dry-run:Only show the plan.'
         '--yes:Do it without asking.'
@@ -290,6 +357,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; asks no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "demo")
+      options+=(
+        '--spark:End with the lag report, which needs Java 17.'
+        '--keep:Leave cluster and members there until Ctrl-C.'
         '--help:Show help.'
       )
       ;;
@@ -350,16 +424,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--assignor:Plan with these assignors too.'
         '--top:Only the first N rows.'
         '--sort:Most of this column first.'
+        '--where:Only rows for which this is true.'
         '--uncommitted:Where a partition without a commit stands.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--master:Spark master.'
-        '--remote:Spark Connect server.'
-        '--where:Only rows for which this is true.'
         '--captures:Report over what `lag collect` left.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window\: now.'
         '--strict:A capture that cannot be read is a failure.'
+        '--record-times:Fetch each next record for its time.'
+        '--html:Write a page with charts too.'
+        '--parquet:Write the rows as Parquet too.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
         '--from:Read a snapshot instead of asking a cluster.'
         '--help:Show help.'
       )
@@ -372,6 +449,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--where:Only rows for which this is true.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--ends:Ask so often where logs ended.'
+        '--record-times:Fetch each next record for its time.'
+        '--html:Write a page with charts too.'
+        '--parquet:Write the rows as Parquet too.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--help:Show help.'

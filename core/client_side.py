@@ -70,10 +70,10 @@ def _subscribe(name: str, joining: Joining) -> bytes:
             NEWEST_VERSION,
             joining.topics,
             _user_data(name, joining),
-            runs_of(sorted(joining.owned)),
+            runs_of(joining.owned),
             joining.generation,
             joining.rack_id,
-        )
+        ).in_order()
     )
 
 

@@ -11,11 +11,18 @@ from uuid import UUID
 import xxhash
 
 from kgroups.assignors.server_ranges import ServerRangeAssignor
-from kgroups.assignors.spec import AssignmentRequest, Assignor, MemberSubscription, TopicPartitions
+from kgroups.assignors.spec import (
+    AssignmentRequest,
+    Assignor,
+    AssignorError,
+    MemberSubscription,
+    TopicPartitions,
+)
 from kgroups.assignors.uniform import UniformAssignor
 from kgroups.core.coordinator.ports import (
     AssignableMember,
     AssignmentSpec,
+    AssignorFailed,
     Ports,
     ServerAssign,
 )
@@ -47,12 +54,16 @@ def _assign_with(strategy: Assignor) -> ServerAssign:
             options={"homogeneous": spec.homogeneous},
             faithful=True,
         )
+        try:
+            targets = strategy.assign(request)
+        except AssignorError as error:
+            raise AssignorFailed(error.message) from error
         return {
             member_id: {
                 spec.topics[name].topic_id: frozenset(partitions)
                 for name, partitions in topics.items()
             }
-            for member_id, topics in strategy.assign(request).items()
+            for member_id, topics in targets.items()
         }
 
     return assign

@@ -12,7 +12,7 @@ from typing import get_args
 
 from typer.main import get_command
 
-from kgroups.cli.app import app
+from kgroups.cli.app import program
 from kgroups.cli.completions import Shell, places_of, script_for
 from kgroups.cli.official.deviations import DEVIATIONS
 
@@ -22,12 +22,12 @@ BLOCKS = ("commands", "deviations")
 
 def commands_table() -> str:
     """README's table: a row for each command, with its options and what it does."""
-    program = get_command(app)
+    tree = get_command(program())
     rows = ["| command | does | options |", "|---|---|---|"]
-    for place in places_of(program):
+    for place in places_of(tree):
         if place.commands:
             continue
-        command = program
+        command = tree
         for word in place.path.split():
             command = command.commands[word]  # type: ignore[attr-defined]
         arguments = " ".join(
@@ -64,10 +64,10 @@ def outputs() -> dict[Path, str]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, block in zip(BLOCKS, (commands_table(), deviations_table()), strict=True):
         readme = replaced(readme, name, block)
-    program = get_command(app)
+    tree = get_command(program())
     files = {ROOT / "README.md": readme}
     for shell in get_args(Shell):
-        files[ROOT / "completions" / f"kgroups.{shell}"] = script_for(shell, program)
+        files[ROOT / "completions" / f"kgroups.{shell}"] = script_for(shell, tree)
     return files
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.guarded import guarded
 from tests.kafka.official import WarmTools
 from tests.spark import spark
 
@@ -28,6 +29,12 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     yield from _running(request, ClusterSpec(), "session")
 
 
+@pytest.fixture(scope="module")
+def cluster_address(kafka: KafkaCluster) -> str:
+    """The cluster of suites that are shared: the real broker, unless a folder says another."""
+    return kafka.bootstrap
+
+
 @pytest.fixture(scope="session")
 def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """One broker with TLS and SASL listeners (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512).
@@ -36,6 +43,13 @@ def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """
     spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
     yield from _running(request, spec, "secure")
+
+
+@pytest.fixture(scope="session")
+def guarded_kafka() -> Iterator[KafkaCluster]:
+    """One broker with ACLs, TLS and SASL listeners; the TLS one demands a certificate."""
+    with guarded() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

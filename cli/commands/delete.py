@@ -2,18 +2,25 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.batches import in_batches
+from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.exits import end_with
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
+from kgroups.cli.refusals import explained, members_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
-from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.deletion import Deletion, Result, apply_results, plan_deletion, skip_planned
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.delete/1"
 
@@ -22,7 +29,8 @@ HELP = """Delete groups with their committed offsets.
 Every group is looked at before the first is deleted. If one has members or
 does not exist, nothing is deleted, unless --keep-going asks for the others.
 Then the plan is shown and you are asked; --yes does not ask. Without a
-terminal and without --yes nothing is done (exit code 2).
+terminal and without --yes nothing is done (exit code 2). Many groups go in
+batches; Ctrl-C stops after the batch and says how far it came.
 
 RESULTS, one a group
   planned  would be deleted (--dry-run)
@@ -34,6 +42,7 @@ RESULTS, one a group
 EXAMPLES
   kgroups delete old-app
   kgroups delete old-app older-app --yes
+  kgroups delete 'old-*' --regex 'test-[0-9]+' --dry-run
   kgroups delete --state Empty --dry-run
   kgroups delete --state Empty --yes --output json
 """
@@ -54,12 +63,9 @@ def register(app: typer.Typer) -> None:
 
 def delete(
     ctx: typer.Context,
-    groups: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Names of groups.")
-    ] = None,
-    all_groups: Annotated[
-        bool, typer.Option("--all-groups", help="Every group of the cluster.")
-    ] = False,
+    groups: GroupNames = None,
+    all_groups: AllGroups = False,
+    regex: Regex = None,
     state: Annotated[
         list[str] | None,
         typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
@@ -74,59 +80,99 @@ def delete(
     options = options_of(ctx)
     printer = Printer(options)
     states = parse_choice(state, GROUP_STATES, "group state")
-    names = list(dict.fromkeys(groups or ()))
-    check_selection(names, all_groups=all_groups, states=states)
+    choice = selection(groups, regex, all_groups=all_groups, states=states)
     if not (yes or dry_run or sys.stdin.isatty()):
         raise UsageError(
             "nobody can be asked: there is no terminal",
             hint="--yes deletes without asking, --dry-run only shows the plan",
         )
+    interrupted = agreed = False
     with cluster(options) as admin:
         # 1. look at every group
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-        if not names:
-            names = [g.group for g in listing.groups if not states or g.state in states]
+        known = [g.group for g in listing.groups if not states or g.state in states]
+        names, strangers = choice.among(known)
         deletions = plan_deletion(listing.groups, names, listing_failures=listing.errors)
-        agreed = False
+        deletions = explain(admin, deletions)
         # 2. refuse as a whole
-        blocked = any(deletion.result != "planned" for deletion in deletions)
+        blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)
         go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
         if not dry_run:
             # 3. preview and confirm, 4. apply
             agreed = go and (yes or confirm(printer, deletions))
             if agreed:
-                planned = [d.group for d in deletions if d.result == "planned"]
-                outcomes = admin.delete_groups(planned)
-                deletions = apply_results(
-                    deletions, {o.target: (o.result, o.error) for o in outcomes}
-                )
+                deletions, interrupted = apply(printer, admin, deletions)
             else:
                 deletions = skip_planned(deletions)
     # 5. report
-    errors = [*errors_of(deletions), *listing.errors]
+    errors = [*errors_of(deletions), *strangers, *listing.errors]
     printer.show(delete_report(deletions, errors, where))
     if not deletions:
         printer.note("no group to delete")
-    elif blocked and any(deletion.result == "skipped" for deletion in deletions):
+    elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; --keep-going deletes the groups that can be")
+    if interrupted:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
     end_with(errors)
     if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
-def check_selection(names: Sequence[str], *, all_groups: bool, states: Sequence[str]) -> None:
-    """See that the groups are chosen in exactly one way.
+def selection(
+    groups: list[str] | None, regex: list[str] | None, *, all_groups: bool, states: Sequence[str]
+) -> Choice:
+    """The groups that are meant, chosen in exactly one way.
 
     Raises:
         UsageError: in none or in several; an empty name.
     """
-    ways = [bool(names), all_groups, bool(states)]
+    ways = [bool(groups or regex), all_groups, bool(states)]
     if sum(ways) != 1:
         what = "groups are chosen in several ways" if any(ways) else "no group is named"
         raise UsageError(what, hint="name the groups, or say --all-groups, or --state Empty")
-    if "" in names:
-        raise UsageError("a group's name cannot be empty")
+    return choice_of(groups, regex, every=all_groups or bool(states))
+
+
+def explain(admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> list[Deletion]:
+    """The deletions, where a refusal names the members that are alive."""
+    members = members_of(admin, (each.group for each in deletions if each.result == "refused"))
+    return [
+        each
+        if each.error is None
+        else replace(each, error=explained(each.error, each.group, members))
+        for each in deletions
+    ]
+
+
+def apply(
+    printer: Printer, admin: "ClusterAdmin", deletions: Sequence[Deletion]
+) -> tuple[list[Deletion], bool]:
+    """The deletions with what became of the planned ones, and whether Ctrl-C ended it."""
+    planned = [each.group for each in deletions if each.result == "planned"]
+
+    def send(names: Sequence[str]) -> Mapping[str, ItemError | None]:
+        return {outcome.target: outcome.error for outcome in admin.delete_groups(names)}
+
+    progress = in_batches(printer, "deleting", "groups", planned, send, lambda name: [(name, name)])
+    left = set(planned[progress.sent :]) if progress.interrupted else set()
+    deletions = [
+        replace(each, result="skipped") if each.group in left else each for each in deletions
+    ]
+    applied = apply_results(
+        deletions, {name: (result_of(error), error) for name, error in progress.answers.items()}
+    )
+    late = [each for each in applied if each.group in progress.answers]
+    if any(each.result == "refused" for each in late):
+        applied = explain(admin, applied)
+    return applied, progress.interrupted
+
+
+def result_of(error: ItemError | None) -> Result:
+    """`done`, `refused` or `failed`."""
+    if error is None:
+        return "done"
+    return "refused" if error.exit_code == RefusedError.exit_code else "failed"
 
 
 def confirm(printer: Printer, deletions: Sequence[Deletion]) -> bool:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.commands.reset_offsets import free_groups, read_logs
+from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.looking import free_groups, read_logs
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster
@@ -58,7 +59,8 @@ def register(app: typer.Typer) -> None:
 
 def delete_offsets(
     ctx: typer.Context,
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Names of groups.")],
+    groups: GroupNames = None,
+    regex: Regex = None,
     topic: Topics = None,
     all_topics: Annotated[
         bool, typer.Option("--all-topics", help="Every partition that the group committed.")
@@ -74,9 +76,7 @@ def delete_offsets(
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
-    names = list(dict.fromkeys(groups))
-    if "" in names:
-        raise UsageError("a group's name cannot be empty")
+    choice = choice_of(groups, regex)
     if bool(topic) == all_topics:
         raise UsageError(
             "no topic is named, or all and some", hint="--topic orders:0,3-5, or --all-topics"
@@ -84,6 +84,7 @@ def delete_offsets(
     scope = None if all_topics else parse_scope(topic or ())
     consent.check()
     with cluster(options) as admin:
+        names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)
         held = {name for group in free for name, _ in committed_partitions(group)}
@@ -102,4 +103,5 @@ def delete_offsets(
         write = OffsetWrite("delete-offsets", consent, folder, where)
         told = {change.error.target for change in changes if change.error is not None}
         errors = [error for error in looked.errors if error.target not in told]
-        carry_out(printer, admin, write, changes, errors)
+        errors = [*strangers, *errors]
+        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))

@@ -1,25 +1,29 @@
 """`kgroups describe`: offsets, members and state of groups."""
 
-import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from operator import itemgetter
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.described import describe_items, describe_report, largest_lag, notes
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import described_text
-from kgroups.cli.output import Printer, Report
-from kgroups.cli.params import FromFile, options_of
-from kgroups.cli.source import take_snapshot
-from kgroups.cli.table import Column, Item, Row, View, cell_text
+from kgroups.cli.output import Printer
+from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.source import asked, snapshot_of, snapshot_of_file, topics_of
 from kgroups.cli.tree import Command
-from kgroups.core.errors import UsageError
+from kgroups.cli.watching import Look, Watch, interval_ms
+from kgroups.cli.watching import watch as look_again
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
-from kgroups.core.group_item import describe_item
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted, offset_rows
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.topic_cut import cut_to_topics
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.describe/1"
 
@@ -27,7 +31,9 @@ HELP = """Describe groups: what they read and how far behind they are.
 
 One row a partition that is committed or assigned, unless another view is
 asked for. Views combine, except in CSV. An unknown group is named on stderr
-(exit code 5) and the others are still shown.
+(exit code 5) and the others are still shown. --topic shows the groups that
+read a topic, and only what they read of it. --watch looks again and again and
+shows what changed in between; as JSON each look is a document on a line.
 
 VIEWS
   --offsets  commit, end of the log, lag and owner of each partition
@@ -50,64 +56,11 @@ EXAMPLES
   kgroups describe orders-app billing --members --verbose
   kgroups describe --all-groups --sort lag --top 20
   kgroups describe --all-groups --output json | jq '.summary'
+  kgroups describe 'orders-*' --regex 'billing-[0-9]+'
+  kgroups describe --topic payments        from a topic to its groups
+  kgroups describe orders-app --watch 2
   kgroups describe -- -odd-name
 """
-
-OFFSET_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("topic", "TOPIC"),
-    Column("partition", "PARTITION", right=True),
-    Column("committed_offset", "COMMITTED", right=True),
-    Column("log_start_offset", "LOG-START", right=True, verbose=True),
-    Column("log_end_offset", "LOG-END", right=True),
-    Column("last_stable_offset", "LAST-STABLE", right=True, quiet=(None,)),
-    Column("lag", "LAG", right=True),
-    Column("lag_status", "STATUS", quiet=("ok",)),
-    Column("lost", "LOST", right=True, quiet=(None, 0)),
-    Column("leader_epoch", "EPOCH", right=True, verbose=True),
-    Column("metadata", "METADATA", verbose=True, quiet=(None, "")),
-    Column("member_id", "MEMBER-ID", quiet=(None,)),
-    Column("client_id", "CLIENT-ID", quiet=(None,)),
-    Column("host", "HOST", quiet=(None,)),
-    Column("error", "ERROR", quiet=(None,)),
-)
-MEMBER_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("member_id", "MEMBER-ID"),
-    Column("instance_id", "INSTANCE-ID", quiet=(None,)),
-    Column("client_id", "CLIENT-ID"),
-    Column("host", "HOST"),
-    Column("member_protocol", "PROTOCOL", verbose=True),
-    Column("member_epoch", "EPOCH", right=True, verbose=True),
-    Column("partitions", "PARTITIONS", right=True),
-    Column("lag", "LAG", right=True),
-    Column("subscription", "SUBSCRIPTION", verbose=True),
-    Column("assignment", "ASSIGNMENT", verbose=True),
-    Column("target_assignment", "TARGET", verbose=True, quiet=("", None)),
-)
-STATE_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("type", "TYPE"),
-    Column("state", "STATE"),
-    Column("assignor", "ASSIGNOR"),
-    Column("coordinator_id", "COORDINATOR", right=True),
-    Column("coordinator_host"),
-    Column("coordinator_port"),
-    Column("coordinator", "ADDRESS", quiet=(None,)),
-    Column("offsets_partition", "OFFSETS-PARTITION", right=True, verbose=True),
-    Column("group_epoch", "EPOCH", right=True, verbose=True),
-    Column("target_epoch", "TARGET-EPOCH", right=True, verbose=True),
-    Column("member_count", "MEMBERS", right=True),
-)
-
-REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-NAMES_IN_A_NOTE = 3
-
-_offset_values = itemgetter(
-    *(c.field for c in OFFSET_COLUMNS[1:] if c.field != "last_stable_offset")
-)
-_STABLE = [c.field for c in OFFSET_COLUMNS].index("last_stable_offset") - 1
-_member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
 
 
 def register(app: typer.Typer) -> None:
@@ -117,13 +70,13 @@ def register(app: typer.Typer) -> None:
 
 def describe(
     ctx: typer.Context,
-    groups: Annotated[
+    groups: GroupNames = None,
+    all_groups: AllGroups = False,
+    regex: Regex = None,
+    topic: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[GROUP]...", help="Names of groups."),
+        typer.Option("--topic", metavar="TOPIC", help="Groups that read it, and only this topic."),
     ] = None,
-    all_groups: Annotated[
-        bool, typer.Option("--all-groups", help="Every group of the cluster.")
-    ] = False,
     offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
     state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
@@ -142,12 +95,14 @@ def describe(
         Isolation,
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
+    watch: Watch = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
     options = options_of(ctx)
     printer = Printer(options)
-    names = chosen_groups(groups, all_groups=all_groups)
+    topics = split_names(topic)
+    choice = choice_of(groups, regex, every=all_groups or bool(topics and not (groups or regex)))
     views: list[ItemView] = []
     if state:
         views.append("state")
@@ -160,26 +115,98 @@ def describe(
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
     if by_lag and options.output == "plain":
         raise UsageError("the official layout has an order of its own", hint="use --output table")
-    with_offsets = views != ["state"]
-    snapshot = take_snapshot(
-        options,
+    request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file)
+    every_ms = None if watch is None else interval_ms(watch, options.output, file)
+    with asked(options, file) as admin:
+        if every_ms is not None:
+            look_again(printer, every_ms, lambda: look(printer, request, admin))
+        found = look(printer, request, admin)
+    printer.show(found.report)
+    if options.output in ("table", "plain"):
+        for text in found.notes:
+            printer.note(text)
+    end_with(found.report.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be described, and how.
+
+    Args:
+        topics: only groups that read one of these, and only these; empty for all.
+        top: only so many rows.
+    """
+
+    choice: Choice
+    topics: tuple[str, ...]
+    views: tuple[ItemView, ...]
+    uncommitted: Uncommitted | None
+    isolation: Isolation
+    by_lag: bool
+    top: int | None
+    file: Path | None
+
+
+def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
+    """What the groups are like now.
+
+    Raises:
+        NotFoundError: a topic that is asked for does not exist.
+    """
+    views = request.views
+    snapshot = _snapshot(printer, request, admin)
+    if request.topics:
+        _check_topics(request, admin, snapshot)
+        snapshot = cut_to_topics(snapshot, request.topics)
+    items = describe_items(
+        snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation
+    )
+    if request.by_lag:
+        items = iter(largest_lag(list(items), request.top))
+    report = describe_report(snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag)
+    plain = described_text(snapshot, views, verbose=printer.options.verbose)
+    said = list(notes(snapshot.groups))
+    if request.topics and not snapshot.groups:
+        said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
+    return Look(replace(report, plain=lambda: plain), said)
+
+
+def _snapshot(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> ClusterSnapshot:
+    """The groups that are meant; what fits no group is among its errors."""
+    names = request.choice.plain
+    strangers: list[ItemError] = []
+    if names is None and not request.choice.every:
+        if admin is None:
+            assert request.file is not None, "either a file or a cluster is asked"
+            known = snapshot_of_file(request.file).groups
+            names, strangers = request.choice.among(group.group for group in known)
+        else:
+            names, strangers = chosen(admin, request.choice)
+    with_offsets = set(request.views) != {"state"} or bool(request.topics)
+    snapshot = snapshot_of(
+        admin,
         names,
-        file=file,
+        file=request.file,
         offsets=with_offsets,
         log_offsets=with_offsets,
-        isolation=isolation,
+        isolation=request.isolation,
         progress=printer.progress,
     )
-    items = describe_items(snapshot, views, uncommitted=uncommitted, isolation=isolation)
-    if by_lag:
-        items = iter(largest_lag(list(items), top))
-    report = describe_report(snapshot, views, items, by_lag=by_lag)
-    plain = described_text(snapshot, views, verbose=options.verbose)
-    printer.show(replace(report, plain=lambda: plain))
-    if options.output in ("table", "plain"):
-        for text in notes(snapshot.groups):
-            printer.note(text)
-    end_with(snapshot.errors)
+    return replace(snapshot, errors=(*snapshot.errors, *strangers))
+
+
+def _check_topics(
+    request: Request, admin: "ClusterAdmin | None", snapshot: ClusterSnapshot
+) -> None:
+    missing = [name for name in request.topics if name not in snapshot.topics]
+    if missing and admin is not None:  # no group reads them: do they exist?
+        known = set(admin.topic_names())
+        missing = [name for name in missing if name not in known]
+    read = {topic for group in snapshot.groups for topic in topics_of(group)}
+    missing = [name for name in missing if name not in read]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotFoundError(f"no such topic: {names}", code="UNKNOWN_TOPIC_OR_PARTITION")
 
 
 def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
@@ -196,158 +223,3 @@ def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | 
     if "" in groups:
         raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
     return list(dict.fromkeys(groups))
-
-
-def describe_items(
-    snapshot: ClusterSnapshot,
-    views: Collection[ItemView],
-    *,
-    uncommitted: Uncommitted | None,
-    isolation: Isolation,
-) -> Iterator[dict[str, Any]]:
-    """The groups as items of `kgroups.describe/1`, one at a time."""
-    for group in snapshot.groups:
-        rows = None
-        if group.offsets is not None and views != ["state"]:
-            rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
-        item = describe_item(snapshot, group, rows, views)
-        if "state" in views:
-            item["member_count"] = None if group.members is None else len(group.members)
-        yield item
-
-
-def largest_lag(items: list[dict[str, Any]], top: int | None) -> list[dict[str, Any]]:
-    """Items with their rows by falling lag, and only the `top` rows of each kind over all items.
-
-    Rows whose lag is not known come last; items that keep no row are left out.
-    """
-    for kind in ("offsets", "members"):
-        if any(item.get(kind) is not None for item in items):
-            _sort_rows(items, kind, top)
-    if top is not None:
-        items = [item for item in items if item.get("offsets") or item.get("members")]
-    return sorted(items, key=_total_lag, reverse=True)
-
-
-def _sort_rows(items: list[dict[str, Any]], kind: str, top: int | None) -> None:
-    kept: set[int] | None = None
-    if top is not None:
-        every = (row for item in items for row in item[kind] or ())
-        kept = {id(row) for row in heapq.nlargest(top, every, key=_row_lag)}
-    for item in items:
-        if item[kind] is not None:
-            rows = (row for row in item[kind] if kept is None or id(row) in kept)
-            item[kind] = sorted(rows, key=_row_lag, reverse=True)
-
-
-def _row_lag(row: Item) -> int:
-    return -1 if row["lag"] is None else int(row["lag"])
-
-
-def _total_lag(item: Item) -> int:
-    rows = item.get("offsets") or item.get("members") or ()
-    return sum(row["lag"] or 0 for row in rows)
-
-
-def describe_report(
-    snapshot: ClusterSnapshot,
-    views: Sequence[ItemView],
-    items: Iterable[dict[str, Any]],
-    *,
-    by_lag: bool = False,
-) -> Report:
-    """The items as a report; its summary counts while they pass."""
-    counts = {"groups": 0, "partitions": 0, "total_lag": 0, "lost": 0, "unknown_partitions": 0}
-    if "offsets" not in views:
-        counts = {"groups": 0}
-
-    def counted() -> Iterator[Item]:
-        for item in items:
-            counts["groups"] += 1
-            lag = item.get("lag_summary")
-            if lag is not None:
-                counts["partitions"] += len(item["offsets"])
-                counts["total_lag"] += lag["total"] or 0
-                counts["lost"] += lag["lost"] or 0
-                counts["unknown_partitions"] += lag["unknown_partitions"]
-            yield item
-
-    kinds: dict[str, View] = {
-        "state": View("group", STATE_COLUMNS, _state_rows),
-        "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
-        "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
-    }
-    return Report(
-        schema=SCHEMA,
-        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
-        generated_at_ms=snapshot.captured_at_ms,
-        items=counted(),
-        views=[kinds[view] for view in views],
-        errors=snapshot.errors,
-        summary=lambda: counts,
-    )
-
-
-def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | None:
-    if not wanted:
-        return None
-    at = [column.field for column in columns].index("lag")
-    return lambda row: 1 if row[at] is None else -int(row[at])
-
-
-def _offset_rows(item: Item) -> Iterator[Row]:
-    group = item["group"]
-    for row in item["offsets"] or ():
-        values = _offset_values(row)
-        yield (group, *values[:_STABLE], row.get("last_stable_offset"), *values[_STABLE:])
-
-
-def _member_rows(item: Item) -> Iterator[Row]:
-    group = item["group"]
-    for member in item["members"] or ():
-        *values, subscription, assignment, target = _member_values(member)
-        yield (group, *values, _joined(subscription), _joined(assignment), _joined(target))
-
-
-def _joined(value: Any) -> str | None:
-    """Lists and assignments as one hashable cell; empty where there is nothing, None unknown."""
-    return None if value is None else cell_text(value)
-
-
-def _state_rows(item: Item) -> Iterator[Row]:
-    at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    address = None if at["host"] is None else f"{at['host']}:{at['port']}"
-    yield (
-        item["group"],
-        item["type"],
-        item["state"],
-        item["assignor"],
-        at["id"],
-        at["host"],
-        at["port"],
-        address,
-        item["offsets_partition"],
-        item["group_epoch"],
-        item["target_epoch"],
-        item["member_count"],
-    )
-
-
-def notes(groups: Sequence[Group]) -> Iterator[str]:
-    """What one should know of these groups before reading a table of them."""
-    if not groups:
-        return
-    empty = [group.group for group in groups if group.state == "Empty"]
-    if empty:
-        yield f"{_some(empty)} no active members"
-    moving = [group.group for group in groups if group.state in REBALANCING]
-    if moving:
-        yield f"{_some(moving, 'is rebalancing', 'are rebalancing')}; owners may be out of date"
-
-
-def _some(names: list[str], one: str = "has", many: str = "have") -> str:
-    """A few of the names and how many more, with the verb that fits."""
-    shown = ", ".join(f"`{name}`" for name in names[:NAMES_IN_A_NOTE])
-    more = len(names) - NAMES_IN_A_NOTE
-    rest = f" and {more} more" if more > 0 else ""
-    return f"{shown}{rest} {one if len(names) == 1 else many}"

@@ -1,11 +1,13 @@
 """`kgroups list`: which groups there are."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from kgroups.cli.choosing import name_pattern
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import list_text
 from kgroups.cli.output import Printer, Report
@@ -13,23 +15,29 @@ from kgroups.cli.params import (
     GROUP_STATES,
     GROUP_TYPES,
     FromFile,
-    GlobalOptions,
     options_of,
     parse_choice,
     split_names,
 )
-from kgroups.cli.source import cluster, match_names, now_ms, take_snapshot, topics_of
+from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
+from kgroups.cli.watching import Look, Watch, interval_ms
+from kgroups.cli.watching import watch as look_again
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.snapshot import ClusterSnapshot, Group
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.list/1"
 
 HELP = """List the groups of a cluster.
 
 Groups of every type, ascending by name. PATTERN is a glob (quote it), or a
-plain text that a name contains. Filters combine: a group must fit them all.
+plain text that a name contains; --regex is RE2 and fits whole names. Filters
+combine: a group must fit them all. --watch looks again and again and shows
+what changed in between; as JSON each look is a document on a line.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
@@ -45,7 +53,19 @@ EXAMPLES
   kgroups list 'orders-*' --state Stable
   kgroups list --state Empty,Dead --output csv
   kgroups list --topic payments      groups that read this topic
+  kgroups list --regex 'orders-[0-9]+' --sort state
+  kgroups list --state PreparingRebalance --watch 2
 """
+
+SORTS: Mapping[str, Callable[[Group], tuple[Any, ...]]] = {
+    "name": lambda group: (group.group,),
+    "state": lambda group: (group.state or "", group.group),
+    "type": lambda group: (group.type, group.group),
+    "coordinator": lambda group: (
+        -1 if group.coordinator is None else group.coordinator,
+        group.group,
+    ),
+}
 
 COLUMNS = (
     Column("group", "GROUP"),
@@ -82,50 +102,87 @@ def list_groups(
             help="Only groups that read one of these topics.",
         ),
     ] = None,
+    regex: Annotated[
+        str | None,
+        typer.Option("--regex", metavar="REGEX", help="Only groups whose whole name fits (RE2)."),
+    ] = None,
+    sort: Annotated[
+        Literal["name", "state", "type", "coordinator"],
+        typer.Option("--sort", help="By what, then by name."),
+    ] = "name",
+    top: Annotated[
+        int | None, typer.Option("--top", metavar="N", min=1, help="Only the first N groups.")
+    ] = None,
+    watch: Watch = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
     options = options_of(ctx)
     printer = Printer(options)
-    states = parse_choice(state, GROUP_STATES, "group state")
-    types = parse_choice(type_, GROUP_TYPES, "group type")
-    topics = set(split_names(topic))
-    listing = _listing(options, printer, states, types, needs_topics=bool(topics), file=file)
-    groups = [
-        group
-        for group in match_names(listing.groups, pattern)
-        if (not states or group.state in states)
-        and (not types or group.type in types)
-        and (not topics or topics & topics_of(group))
-    ]
-    report = list_report(listing, groups)
-    plain = (list_text(groups, types=bool(types), states=bool(states)),)
-    printer.show(replace(report, plain=lambda: plain))
-    end_with(listing.errors)
+    filters = Filters(
+        parse_choice(state, GROUP_STATES, "group state"),
+        parse_choice(type_, GROUP_TYPES, "group type"),
+        frozenset(split_names(topic)),
+        pattern,
+        None if regex is None else name_pattern(regex),
+    )
+
+    def look(admin: "ClusterAdmin | None") -> Look:
+        listing = _listing(admin, printer, filters, file)
+        groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
+        report = list_report(listing, groups[:top])
+        types, states = bool(filters.types), bool(filters.states)
+        plain = (list_text(groups[:top], types=types, states=states),)
+        return Look(replace(report, plain=lambda: plain))
+
+    every_ms = None if watch is None else interval_ms(watch, options.output, file)
+    with asked(options, file) as admin:
+        if every_ms is not None:
+            look_again(printer, every_ms, lambda: look(admin))
+        report = look(admin).report
+    printer.show(report)
+    end_with(report.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a group has to fit; empty ones fit all.
+
+    Args:
+        pattern: a glob or a part of its name.
+        name: a test of its whole name.
+    """
+
+    states: tuple[str, ...]
+    types: tuple[str, ...]
+    topics: frozenset[str]
+    pattern: str | None
+    name: Callable[[str], bool] | None
+
+    def fit(self, group: Group) -> bool:
+        """Whether a group fits all of them, the pattern aside."""
+        return (
+            (not self.states or group.state in self.states)
+            and (not self.types or group.type in self.types)
+            and (not self.topics or not self.topics.isdisjoint(topics_of(group)))
+            and (self.name is None or self.name(group.group))
+        )
 
 
 def _listing(
-    options: GlobalOptions,
-    printer: Printer,
-    states: tuple[str, ...],
-    types: tuple[str, ...],
-    *,
-    needs_topics: bool,
-    file: Path | None,
+    admin: "ClusterAdmin | None", printer: Printer, filters: Filters, file: Path | None
 ) -> ClusterSnapshot:
     """Groups with what the filters need; only `--topic` has to look into the groups."""
-    if file is not None or needs_topics:
-        return take_snapshot(options, file=file, log_offsets=False, progress=printer.progress)
-    with cluster(options) as admin:
-        listing = admin.list_groups(states=states, types=types)
-        bootstrap = admin.settings.bootstrap_servers
+    if admin is None or filters.topics:
+        return snapshot_of(admin, file=file, log_offsets=False, progress=printer.progress)
+    listing = admin.list_groups(states=filters.states, types=filters.types)
     return ClusterSnapshot(
         captured_at_ms=now_ms(),
         groups=tuple(sorted(listing.groups, key=lambda group: group.group)),
         topics={},
         brokers=tuple(listing.brokers),
         cluster_id=listing.cluster_id,
-        bootstrap=bootstrap,
+        bootstrap=admin.settings.bootstrap_servers,
         errors=tuple(listing.errors),
     )
 

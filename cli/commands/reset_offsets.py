@@ -1,12 +1,14 @@
 """`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.looking import free_groups, read_logs, read_text, resolved
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
@@ -23,13 +25,13 @@ from kgroups.cli.writing import (
     carry_out,
     undo_dir_of,
 )
-from kgroups.core.errors import ClusterError, NotFoundError, UsageError
-from kgroups.core.offsets.change import Change, blocked_group
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope, partitions_of
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.offsets.undo import Undo, parse_undo, plan_undo
+from kgroups.core.offsets.undo import Replaced, Undo, parse_undo, plan_resume, plan_undo
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 
 if TYPE_CHECKING:
@@ -68,8 +70,10 @@ EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
   kgroups reset-offsets billing --to 2h --all-topics
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
-  kgroups reset-offsets billing-new --to group:billing --yes
+  kgroups reset-offsets billing --to group:billing-old --yes
+  kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
+  kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
 
 
@@ -80,9 +84,7 @@ def register(app: typer.Typer) -> None:
 
 def reset_offsets(
     ctx: typer.Context,
-    groups: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Names of groups.")
-    ] = None,
+    groups: GroupNames = None,
     to: Annotated[
         str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
     ] = None,
@@ -90,6 +92,7 @@ def reset_offsets(
     all_groups: Annotated[
         bool, typer.Option("--all-groups", help="Every group that committed offsets.")
     ] = False,
+    regex: Regex = None,
     all_topics: Annotated[
         bool, typer.Option("--all-topics", help="Every partition that the group committed.")
     ] = False,
@@ -98,6 +101,9 @@ def reset_offsets(
     ] = False,
     undo: Annotated[
         Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
     ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
@@ -110,19 +116,34 @@ def reset_offsets(
     printer = Printer(options)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
-    names = list(dict.fromkeys(groups or ()))
-    old = request = None
-    if undo is not None:
-        if names or topic or to or all_groups or all_topics or only_lagging:
-            raise UsageError("an undo file says itself what to put where, so --undo stands alone")
-        old = parse_undo(read_text(undo), str(undo))
-        names = list(dict.fromkeys(row.group for row in old.rows))
+    choice = old = request = None
+    file = undo or resume
+    if file is not None:
+        if (
+            groups
+            or regex
+            or topic
+            or to
+            or all_groups
+            or all_topics
+            or only_lagging
+            or (undo and resume)
+        ):
+            raise UsageError(
+                "an undo file says itself what to put where, so --undo and --resume stand alone"
+            )
+        old = parse_undo(read_text(file), str(file))
     else:
-        if bool(names) == all_groups or "" in names:
-            raise UsageError("no group is named, or all and some", hint="GROUP or --all-groups")
+        choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
     with cluster(options) as admin:
+        names: list[str] = []
+        strangers: list[ItemError] = []
+        if choice is not None and not choice.every:
+            names, strangers = chosen(admin, choice)
+        elif old is not None:
+            names = list(dict.fromkeys(row.group for row in old.rows))
         other = [request.target.name] if request and request.target.kind == "group" else []
         looked = admin.snapshot(
             None if all_groups else [*names, *other], log_offsets=False, progress=printer.progress
@@ -132,14 +153,15 @@ def reset_offsets(
                 group.group for group in looked.groups if group.type != "share" and group.offsets
             ]
         if old is not None:
-            changes = _undo_changes(admin, looked, old)
+            changes = _undo_changes(admin, looked, old, plan_undo if undo else plan_resume)
         elif request is not None:
             changes = _reset_changes(admin, looked, names, request)
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         write = OffsetWrite("reset-offsets", consent, folder, where)
         told = {change.error.target for change in changes if change.error is not None}
         errors = [error for error in looked.errors if error.target not in told]
-        carry_out(printer, admin, write, changes, errors)
+        errors = [*strangers, *errors]
+        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,36 +205,11 @@ def _request(
     return Request(target, scope, all_topics, only_lagging, given)
 
 
-def read_text(path: Path) -> str:
-    """The text of a file that the user named.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        return path.expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}") from error
-
-
-def free_groups(looked: ClusterSnapshot, names: Sequence[str]) -> tuple[list[Group], list[Change]]:
-    """The named groups whose commits can be changed, and the refusals of the others."""
-    free: list[Group] = []
-    refused: list[Change] = []
-    for name in names:
-        group = looked.group(name)
-        problem = blocked_group(name, group, looked.errors)
-        if problem is not None:
-            refused.append(problem)
-        elif group is not None:
-            free.append(group)
-    return free, refused
-
-
 def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> list[Change]:
     from kgroups.core.kafka.alterations import offsets_at
+    from kgroups.core.kafka.logs import led_only
 
     free, changes = free_groups(looked, names)
     given = {group.group: _given(looked, group.group, request) for group in free}
@@ -228,7 +225,7 @@ def _reset_changes(
     at_time: Mapping[Partition, int | None] = {}
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
-        at_time = offsets_at(admin, _led(topics), request.target.number)
+        at_time = offsets_at(admin, led_only(topics), request.target.number)
     for group in free:
         own = given[group.group]
         if own:
@@ -243,43 +240,6 @@ def _reset_changes(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
     return changes
-
-
-def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
-    """The partitions that a scope names.
-
-    Raises:
-        NotFoundError: one of them does not exist.
-    """
-    partitions, missing = partitions_of(scope, topics)
-    if missing:
-        names = ", ".join(f"`{error.target}`" for error in missing)
-        raise NotFoundError(f"no such topic or partition: {names}", code=missing[0].code)
-    return partitions
-
-
-def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
-    """Those of the topics that exist, with the bounds of their logs.
-
-    Raises:
-        ClusterError: the brokers would not say anything about one of them.
-    """
-    from kgroups.core.kafka.alterations import topics_with_bounds
-
-    listing = topics_with_bounds(admin, names)
-    for name, code in listing.failures.items():
-        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
-    return listing.topics
-
-
-def _led(topics: Mapping[str, Topic]) -> dict[str, Topic]:
-    """The topics without the partitions whose logs cannot be asked."""
-    return {
-        name: Topic(
-            name, {number: log for number, log in topic.partitions.items() if log.error is None}
-        )
-        for name, topic in topics.items()
-    }
 
 
 def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
@@ -308,8 +268,13 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
     return {}
 
 
-def _undo_changes(admin: "ClusterAdmin", looked: ClusterSnapshot, undo: Undo) -> list[Change]:
-    """Back to what the file holds.
+def _undo_changes(
+    admin: "ClusterAdmin",
+    looked: ClusterSnapshot,
+    undo: Undo,
+    plan: Callable[[Group, Sequence[Replaced], Mapping[str, Topic]], list[Change]],
+) -> list[Change]:
+    """Back to what the file holds, or on to it.
 
     Raises:
         UsageError: the file is of another cluster.
@@ -318,8 +283,11 @@ def _undo_changes(admin: "ClusterAdmin", looked: ClusterSnapshot, undo: Undo) ->
         raise UsageError(
             f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
         )
-    free, changes = free_groups(looked, list(dict.fromkeys(row.group for row in undo.rows)))
+    rows: dict[str, list[Replaced]] = {}
+    for row in undo.rows:
+        rows.setdefault(row.group, []).append(row)
+    free, changes = free_groups(looked, list(rows), create=True)
     topics = read_logs(admin, {row.topic for row in undo.rows})
     for group in free:
-        changes += plan_undo(group, [row for row in undo.rows if row.group == group.group], topics)
+        changes += plan(group, rows[group.group], topics)
     return changes

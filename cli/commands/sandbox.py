@@ -1,12 +1,8 @@
 """`kgroups sandbox up`: an embedded cluster for clients to join."""
 
-import itertools
-import os
-import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,10 +10,11 @@ import typer
 from kgroups.cli.exits import printable
 from kgroups.cli.output import Printer, Report, write_text
 from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, UsageError
+from kgroups.core.errors import UsageError
 
 if TYPE_CHECKING:
     from kgroups.core.sandbox.events import LogLine
@@ -128,7 +125,7 @@ def up(
         properties=_pairs(properties or []),
         listener=None if quiet else _tell,
     )
-    wait = _stop_on_signals()
+    wait = stop_on_signals()
     with sandbox:
         _announce(sandbox, options_of(ctx))
         wait()
@@ -164,27 +161,6 @@ def _tell(line: "LogLine") -> None:
         sys.stderr.flush()
     except (BrokenPipeError, ValueError):
         return  # nobody reads the events any more; the cluster goes on
-
-
-def _stop_on_signals() -> Callable[[], object]:
-    """Waits for the first Ctrl-C or SIGTERM; a second one ends the process at once.
-
-    A signal may be delivered to the cluster's thread, where it does not wake the one that waits,
-    and a second one while the first is handled. A pipe that the C handler writes to, and a
-    counter, take both; `threading.Event` takes neither.
-    """
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    earlier = itertools.count()
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        if next(earlier):
-            os._exit(EXIT_CODE_INTERRUPTED)
-
-    signal.signal(signal.SIGINT, ask)
-    signal.signal(signal.SIGTERM, ask)
-    return lambda: os.read(reading, 1)
 
 
 def _pairs(texts: list[str]) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgroups.cli.exits import end_with
+from kgroups.cli.lag_options import HtmlFile
 from kgroups.cli.output import Printer, Report, write_text
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
@@ -58,6 +59,7 @@ EXAMPLES
   kgroups simulate deploy.yaml --timeline
   kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
   kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
+  kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate --from-group billing --event rolling_restart:down=10s
 """
 
@@ -114,6 +116,7 @@ def simulate_command(
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
     ] = None,
+    html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
     printer = Printer(options_of(ctx))
@@ -122,8 +125,10 @@ def simulate_command(
     for text in one.assumed:
         printer.note(f"assumed: {text}")
     if timeline:
-        if vary or repeat > 1 or master:
-            raise UsageError("`--timeline` shows one run", hint="leave `--vary`, `--repeat` out")
+        if vary or repeat > 1 or master or html:
+            raise UsageError(
+                "`--timeline` shows one run", hint="leave `--vary`, `--repeat`, `--html` out"
+            )
         end_with(show_timeline(printer, one))
         return
     flags = {"rebalances": rebalances, "members": members, "requests": requests}
@@ -132,7 +137,15 @@ def simulate_command(
         raise UsageError("CSV holds one kind of row", hint="ask for one view")
     if not chosen or printer.options.output != "csv":
         chosen.insert(0, "groups")
-    items, errors = run_all(printer, one, vary or (), repeat, jobs, master)
+    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
+    items, errors = items_of(one, runs, variations)
+    if html is not None:
+        from kgroups.cli.pages.render import write_page
+        from kgroups.cli.pages.simulation import simulation_page
+        from kgroups.cli.simulated import Simulated
+
+        views = Simulated(plain=False).chosen(["groups", "rebalances", "members"])
+        write_page(html, simulation_page(one, items, runs, views, errors))
     show_items(printer, items, errors, chosen)
     end_with(errors)
 
@@ -255,10 +268,8 @@ def run_all(
     repeat: int,
     jobs: int | None,
     master: str | None,
-) -> tuple[list[dict[str, Any]], list[ItemError]]:
-    """The items of every variation, and what did not settle."""
-    from kgroups.cli.simulated import variation_text
-    from kgroups.core.simulation.item import group_items
+) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
+    """The outcomes of every variation, and the variations."""
     from kgroups.core.simulation.sweep import plan_tasks, sweep
     from kgroups.core.simulation.variation import combinations, parse_vary
 
@@ -276,15 +287,24 @@ def run_all(
 
         printer.waiting("Starting Spark...")
         found = sweep_on_spark(tasks, master)
-    runs: dict[int, list[Outcome]] = {place: [] for place in range(len(variations))}
+    runs: list[list[Outcome]] = [[] for _ in variations]
     for place, outcome in found:
         runs[place].append(outcome)
     printer.wipe()
+    return runs, variations
+
+
+def items_of(
+    scenario: "Scenario", runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
+) -> tuple[list[dict[str, Any]], list[ItemError]]:
+    """The items of every variation, and what did not settle."""
+    from kgroups.cli.simulated import variation_text
+    from kgroups.core.simulation.item import group_items
+
     items: list[dict[str, Any]] = []
     errors: list[ItemError] = []
-    for place, outcomes in runs.items():
-        variation = variations[place] or None
-        items += group_items(variation, outcomes)
+    for variation, outcomes in zip(variations, runs, strict=True):
+        items += group_items(variation or None, outcomes)
         target = variation_text(variation) or scenario.name or scenario.groups[0].name
         errors += next((bad for bad in (unsettled(o, target) for o in outcomes) if bad), [])
     return items, errors

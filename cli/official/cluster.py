@@ -43,6 +43,10 @@ def open_cluster(
         raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
     try:
         settings = read_settings(address, None if file is None else Path(file))
+        if settings.uses_tls and settings.wire_obstacle() is None:
+            from kgroups.core.kafka.tls import make_context
+
+            make_context(settings.tls)  # what is wrong with its files is wrong for every action
     except UsageError as error:
         hint = error.message if error.hint is None else f"{error.message}: {error.hint}"
         raise NoClient("Failed to create new KafkaAdminClient", hint=hint) from error

@@ -9,9 +9,10 @@ from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
     UNREACHABLE,
     WRAPPER,
-    exception_text,
+    group_failure,
     list_failure,
     nobody_answers,
+    unlisted,
 )
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.answers import Outcome
@@ -19,6 +20,7 @@ from kgroups.core.kafka.answers import Outcome
 
 def delete(arguments: Arguments) -> int:
     """Delete groups; those that cannot be are named, the others are gone."""
+    incomplete = False
     with open_cluster(arguments) as admin:
         if arguments.has("all-groups"):
             try:
@@ -28,7 +30,8 @@ def delete(arguments: Arguments) -> int:
                 return 1
             for broken in listing.errors:
                 fail_command(list_failure(broken), f"{broken.target}: {broken.message}")
-            if listing.errors:
+                incomplete = True
+            if unlisted(listing.errors) is not None:
                 return 1
             names = [group.group for group in listing.groups if is_consumer_group(group)]
         else:
@@ -40,7 +43,7 @@ def delete(arguments: Arguments) -> int:
                 Outcome(name, "failed", ItemError(name, error.code, error.message, error.hint))
                 for name in names
             ]
-    return report(outcomes)
+    return report(outcomes) or int(incomplete)
 
 
 def report(outcomes: Sequence[Outcome]) -> int:
@@ -63,4 +66,4 @@ def report(outcomes: Sequence[Outcome]) -> int:
 def _reason(error: ItemError) -> str:
     if error.code in UNREACHABLE:
         return nobody_answers("deleteConsumerGroups")
-    return exception_text(error.code)
+    return group_failure(error.target, error)

@@ -54,6 +54,18 @@ DEVIATIONS: Final = (
         "asked for without pause until the time is over, and hides every group",
         "a row with `-`, named on stderr",
     ),
+    Deviation(
+        "undo",
+        "what `--reset-offsets --execute` replaces is gone",
+        "saved first, and the file named on stderr; `kgroups reset-offsets --undo FILE` puts it "
+        "back",
+    ),
+    Deviation(
+        "lost groups",
+        "groups of a broker that is down are missing from `--list` and `--all-groups` without a "
+        "word",
+        "told on stderr; exit code 1",
+    ),
     Deviation("clamped", "an offset put back inside the log is a log line", "a line on stderr"),
     Deviation("fallback", "a notice among the data", "stderr"),
     Deviation("failed row", "a partition that failed leaves exit code 0", "exit code 1"),

@@ -1,20 +1,22 @@
 """`--delete-offsets`: one group forgets what it committed for topics."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.official import layouts
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.cluster import open_cluster
-from kgroups.cli.official.plan_file import Partition
 from kgroups.cli.official.scope import scope_of
 from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
     UNREACHABLE,
     error_text,
     exception_text,
+    group_failure,
     nobody_answers,
 )
-from kgroups.core.errors import KgroupsError
+from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.offsets.scope import Partition
 
 MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 OFFSET_TABLE: Final = (layouts.TOPIC, layouts.PARTITION, layouts.Column("STATUS", 15))
@@ -31,12 +33,13 @@ OF_GROUP: Final = frozenset(
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments) as admin:
-        from kgroups.core.kafka import alterations
+        from kgroups.core.kafka.alterations import topics_with_bounds
+        from kgroups.core.kafka.writes import write_commits
 
         group = arguments.value("group") or ""
         scope = scope_of(arguments.values("topic"))
         try:
-            listing = alterations.topics_with_bounds(admin, scope.topics)
+            listing = topics_with_bounds(admin, scope.topics)
             unknown = {
                 name: listing.failures.get(name, MISSING)
                 for name in scope.topics
@@ -48,30 +51,31 @@ def delete_offsets(arguments: Arguments) -> int:
                 if name in listing.topics
                 for number in listing.topics[name].partitions
             } | dict.fromkeys(scope.partitions)
-            whole, errors = (
-                alterations.delete_offsets(admin, group, list(partitions))
-                if partitions
-                else (None, {})
-            )
+            answers = write_commits(admin, {group: partitions})
         except KgroupsError as error:
-            if error.code in OF_GROUP:
-                whole, errors = error.code, {}
-            else:
-                unreachable = error.code in UNREACHABLE
-                cause = (
-                    nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
-                )
-                fail_command(cause, error.hint or error.message)
-                return 1
-    if whole is not None:
-        errors = dict.fromkeys(partitions, whole)
-    _headline(group, errors)
-    show(status_table(errors, unknown))
-    return 1 if unknown or any(errors.values()) else 0
+            return _stopped(error)
+    refused = {at: answers[group, *at] for at in partitions}
+    lost = [error for error in refused.values() if error is not None and error.code in UNREACHABLE]
+    if lost and len(lost) == len(refused):
+        return _stopped(lost[0])
+    _headline(group, [error.code for error in refused.values() if error is not None])
+    rows = {
+        at: None if error is None else group_failure(group, error) for at, error in refused.items()
+    }
+    show(status_table(rows, unknown))
+    return 1 if unknown or any(rows.values()) else 0
 
 
-def _headline(group: str, errors: dict[Partition, str | None]) -> None:
-    first = next((code for code in errors.values() if code is not None), None)
+def _stopped(error: KgroupsError | ItemError) -> int:
+    """Say why nothing could be asked; the exit code."""
+    unreachable = error.code in UNREACHABLE
+    cause = nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
+    fail_command(cause, error.hint or error.message)
+    return 1
+
+
+def _headline(group: str, codes: Sequence[str]) -> None:
+    first = next(iter(codes), None)
     if first is None:
         show(f"Request succeeded for deleting offsets from group {group}.\n")
     elif first in OF_GROUP:
@@ -82,11 +86,16 @@ def _headline(group: str, errors: dict[Partition, str | None]) -> None:
         fail(f"Encountered some unknown error: {first}")
 
 
-def status_table(errors: dict[Partition, str | None], unknown: dict[str, str]) -> str:
-    """A row for each partition, and for each topic that cannot be looked up."""
+def status_table(failures: Mapping[Partition, str | None], unknown: Mapping[str, str]) -> str:
+    """A row for each partition, and for each topic that cannot be looked up.
+
+    Args:
+        failures: what Java would throw for each partition; None where all is well.
+        unknown: error names of topics.
+    """
     rows = [
-        [topic, str(number), "Successful" if code is None else f"Error: {exception_text(code)}"]
-        for (topic, number), code in errors.items()
+        [topic, str(number), "Successful" if text is None else f"Error: {text}"]
+        for (topic, number), text in failures.items()
     ]
     rows += [
         [topic, layouts.NOTHING, f"Error: {exception_text(code)}"]

@@ -1,14 +1,14 @@
 """The CSV of `--export` and `--from-file`: `[group,]topic,partition,offset`, no header."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.validation import Misuse
+from kgroups.core.errors import UsageError
+from kgroups.core.offsets.plan_file import plan_rows
+from kgroups.core.offsets.scope import Partition
 
-Partition = tuple[str, int]
 Plan = Mapping[str, Mapping[Partition, int]]
 
 _LONG_TEXT = 24
@@ -39,7 +39,7 @@ def read_plan(
     """The offsets of a file for these groups; rows of other groups do not count.
 
     Args:
-        path: of the file.
+        path: of the file; of two lines for one partition the last counts.
         groups: that are reset.
         one_group: exactly one `--group` is given, so that the file may leave the group out.
     Raises:
@@ -50,27 +50,19 @@ def read_plan(
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LateError(f"java.io.IOException: Unable to read file {path}") from error
-    rows = [
-        (number, [cell.strip() for cell in row])
-        for number, row in enumerate(csv.reader(io.StringIO(text)), 1)
-    ]
-    while rows and not rows[-1][1]:
-        rows.pop()
     names = list(groups)
-    short = one_group and bool(rows) and len(rows[0][1]) == 3
     plan: dict[str, dict[Partition, int]] = {}
-    if not rows:
-        raise LateError(f"{path} holds no line")
-    for number, row in rows:
-        if len(row) != (3 if short else 4):
-            expected = "topic,partition,offset" if short else "group,topic,partition,offset"
-            raise LateError(f"{path}:{number}: expected {expected}, found {len(row)} cells")
-        group = names[0] if short else row[0]
-        topic, partition, offset = row[-3:]
-        if not (partition.isdecimal() and offset.removeprefix("-").isdecimal()):
-            raise LateError(f"{path}:{number}: expected numbers for partition and offset")
-        if int(offset) < 0:
-            raise Misuse("Invalid negative offset")
-        if group in names:
-            plan.setdefault(group, {})[topic, int(partition)] = int(offset)
+    widths = (3, 4) if one_group else (4,)
+    try:
+        for row in plan_rows(text.rstrip(), path, widths=widths, skip_empty=False):
+            if row.offset < 0:
+                raise Misuse("Invalid negative offset")
+            group = names[0] if row.group is None else row.group
+            if group in names:
+                plan.setdefault(group, {})[row.at] = row.offset
+    except Misuse:
+        raise
+    except UsageError as error:
+        hint = "" if error.hint is None else f": {error.hint}"
+        raise LateError(error.message + hint) from error
     return plan

@@ -10,11 +10,11 @@ from kgroups.cli.official.arguments import Arguments, LateError, ParseError, par
 from kgroups.cli.official.cluster import NoClient, open_cluster
 from kgroups.cli.official.help import records_page
 from kgroups.cli.official.options import RECORD_OPTIONS
-from kgroups.cli.official.plan_file import Partition
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import exception_text
 from kgroups.core.errors import KgroupsError
+from kgroups.core.offsets.scope import Partition
 
 TIMEOUT_MS: Final = 60_000
 INT: Final = range(-(2**31), 2**31)
@@ -67,7 +67,13 @@ def _delete_records(arguments: Arguments) -> int:
             show(f"partition: {topic}-{number}\tlow_watermark: {outcome}\n")
         else:
             failed = True
-            notice(f"partition: {topic}-{number} error: {exception_text(outcome)}")
+            text = None
+            if outcome == "TOPIC_AUTHORIZATION_FAILED":
+                text = (
+                    f"Failed to fetch metadata for partition {topic}-{number} due to topic "
+                    "authorization failure"
+                )
+            notice(f"partition: {topic}-{number} error: {exception_text(outcome, text)}")
     return 1 if failed else 0
 
 

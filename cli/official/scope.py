@@ -2,18 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from kgroups.cli.official.validation import Misuse
+from kgroups.core.offsets.scope import Scope
 
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
-
-
-class Scope(NamedTuple):
-    """Topics named without partitions, and partitions named one by one; each once."""
-
-    topics: tuple[str, ...]
-    partitions: tuple[tuple[str, int], ...]
 
 
 def scope_of(values: Iterable[str]) -> Scope:

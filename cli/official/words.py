@@ -1,8 +1,10 @@
 """Kafka's errors as its Java client names and words them."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.kafka.failures import UNSEEN
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
 FAILED: Final = "Executing consumer group command failed due to "
@@ -118,7 +120,26 @@ def describe_failure(error: ItemError) -> str:
         return exception_text(error.code, f"Group {error.target} not found.")
     if error.code in UNREACHABLE:
         return nobody_answers("describeConsumerGroups")
+    if error.code == "TOPIC_AUTHORIZATION_FAILED":  # a KIP-848 group reads topics that are hidden
+        text = "The group has described topic(s) that the client is not authorized to describe."
+        return exception_text(error.code, text)
+    return group_failure(error.target, error)
+
+
+def group_failure(group: str, error: ItemError) -> str:
+    """Why something cannot be done to a group, as Java prints it."""
+    if error.message == UNSEEN:
+        text = (
+            f"FindCoordinator request for groupId `CoordinatorKey(idValue='{group}', type=GROUP)` "
+            "failed due to authorization failure"
+        )
+        return exception_text(error.code, text)
     return exception_text(error.code)
+
+
+def unlisted(errors: Iterable[ItemError]) -> ItemError | None:
+    """The failure of a broker that could not list its groups; None if all that are up did."""
+    return next((error for error in errors if error.code != "COORDINATOR_NOT_AVAILABLE"), None)
 
 
 def list_failure(error: KgroupsError | ItemError) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.client_answers import take_answer
+from kgroups.core.coordinator.client_commits import ask_commit, commit_over, send_commits
 from kgroups.core.coordinator.client_config import ClientConfig
 from kgroups.core.coordinator.client_effects import (
     CallbackDone,
@@ -49,7 +50,6 @@ from kgroups.core.coordinator.client_states import (
 from kgroups.core.coordinator.client_steps import (
     finish_callback,
     run_steps,
-    send_commit,
     send_leave,
 )
 from kgroups.core.coordinator.messages import NO_GENERATION
@@ -134,6 +134,7 @@ class ConsumerClient:
 def _pursue(member: ClientMember) -> None:
     """Do what can be done now: the steps of the state, finding the coordinator, joining."""
     run_steps(member)
+    send_commits(member)
     if member.is_armed(ClientTimer.BACKOFF):
         return
     if member.coordinator is None:
@@ -175,10 +176,7 @@ def _callback_done(member: ClientMember, command: CallbackDone) -> None:
 
 
 def _commit(member: ClientMember, command: CommitOffsets) -> None:
-    if member.coordinator is None:
-        member.tell(ClientEventKind.COMMIT_FAILED, "the coordinator is not known")
-    else:
-        send_commit(member, command.offsets, awaited=False)
+    ask_commit(member, command)
 
 
 def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
@@ -248,4 +246,5 @@ TIMERS: Mapping[ClientTimer, Callable[[ClientMember, int], None]] = {
     ClientTimer.BACKOFF: _backoff_over,
     ClientTimer.STEPS: _steps_over,
     ClientTimer.REQUEST: _request_over,
+    ClientTimer.COMMIT: commit_over,
 }

@@ -6,6 +6,7 @@ Source: the response handlers of `AbstractCoordinator` and `ConsumerCoordinator`
 from typing import Any
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorResponse
+from kgroups.core.coordinator.client_commits import commit_answered
 from kgroups.core.coordinator.client_effects import ClientEventKind
 from kgroups.core.coordinator.client_join import send_sync
 from kgroups.core.coordinator.client_member import ClientMember, ClientTimer, Flight
@@ -30,12 +31,14 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
     if flight is None:
         return
     error = ErrorCode.NETWORK_EXCEPTION if response is None else error_of(flight.api, response)
-    if flight.api is Api.COMMIT:
-        _tell_commit(member, error)
     stale = (flight.generation, flight.member_id) != (member.generation, member.member_id)
+    reaction = reaction_to(flight.api, error)
+    if flight.commit is not None:
+        commit_answered(member, flight.commit, error, reaction, stale=stale)
+    elif flight.api is Api.COMMIT:
+        _tell_commit(member, error)
     if stale and flight.api is not Api.FIND:
         return
-    reaction = reaction_to(flight.api, error)
     if reaction is Reaction.PROCEED:
         member.attempts = 0
         _proceed(member, flight.api, response)

@@ -10,6 +10,7 @@ class ClientConfig:
     Args:
         rebalance_timeout_ms: what it tells the coordinator; None: `max_poll_interval_ms`, as the
             Java client and librdkafka do.
+        default_api_timeout_ms: how long a commit that is waited for is tried again.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
@@ -24,6 +25,7 @@ class ClientConfig:
     max_poll_interval_ms: int = 300_000
     rebalance_timeout_ms: int | None = None
     request_timeout_ms: int = 30_000
+    default_api_timeout_ms: int = 60_000
     join_grace_ms: int = 5_000
     close_timeout_ms: int = 30_000
     retry_backoff_ms: int = 100

@@ -55,9 +55,16 @@ class CallbackDone:
 
 @dataclass(frozen=True, slots=True)
 class CommitOffsets:
-    """Commit these offsets now; an Event tells how it went."""
+    """Commit these offsets; an Event tells how it went.
+
+    Args:
+        number: the Event's detail, so that several commits are told apart.
+        sync: the application waits: try again while it may help, for `default_api_timeout_ms`.
+    """
 
     offsets: Mapping[TopicPartition, int]
+    number: int = 0
+    sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)

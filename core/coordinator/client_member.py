@@ -1,6 +1,7 @@
 """What one member knows, and the little that every part of the client half does to it."""
 
 from collections import deque
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -41,10 +42,25 @@ class ClientTimer(Enum):
     BACKOFF = "retry.backoff.ms"
     STEPS = "time for preparing or leaving"
     REQUEST = "request.timeout.ms"
+    COMMIT = "default.api.timeout.ms"
 
 
 MEMBERSHIP_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
+
+
+class Commit(NamedTuple):
+    """A commit that the application asked for.
+
+    Args:
+        number: by which it is told how it went.
+        until_ms: try again until then; None: once.
+    """
+
+    serial: int
+    offsets: Mapping[TopicPartition, int]
+    number: int
+    until_ms: int | None
 
 
 class Flight(NamedTuple):
@@ -52,12 +68,14 @@ class Flight(NamedTuple):
 
     Args:
         awaited: the state goes on with its answer; else only an event tells of it.
+        commit: what is committed, if the application asked for it.
     """
 
     api: Api
     generation: int
     member_id: str
     awaited: bool
+    commit: Commit | None = None
 
 
 class ClientMember:
@@ -65,6 +83,7 @@ class ClientMember:
 
     Attributes:
         flights: requests under way by token; `current` names the awaited one of each kind.
+        commits: asked for by the application and not under way.
         agenda: steps of the present state that are still to be done.
         steps_over: the time for these steps is over.
         rejoin_reason: why the next poll begins a rebalance; None if it need not.
@@ -82,6 +101,7 @@ class ClientMember:
         self.timers: Timers[TimerKey, None] = Timers()
         self.flights: dict[int, Flight] = {}
         self.current: dict[Api, int] = {}
+        self.commits: list[Commit] = []
         self.agenda: deque[Step] = deque()
         self.steps_over = False
         self.callback: Callback | None = None
@@ -125,11 +145,17 @@ class ClientMember:
         return self._numbers
 
     def send(
-        self, api: Api, request: Request, *, timeout_ms: int | None = None, awaited: bool = True
+        self,
+        api: Api,
+        request: Request,
+        *,
+        timeout_ms: int | None = None,
+        awaited: bool = True,
+        commit: Commit | None = None,
     ) -> None:
         """Send a request to the coordinator, or FindCoordinator to any broker."""
         token = self.number()
-        self.flights[token] = Flight(api, self.generation, self.member_id, awaited)
+        self.flights[token] = Flight(api, self.generation, self.member_id, awaited, commit)
         if awaited:
             self.current[api] = token
         patience = self.config.request_timeout_ms if timeout_ms is None else timeout_ms

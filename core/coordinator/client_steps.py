@@ -8,7 +8,7 @@ coordinator has to be found first. Source: `ConsumerCoordinator`, `onJoinPrepare
 from collections.abc import Callable, Iterable, Mapping
 
 from kgroups.core.coordinator.client_effects import CallbackKind, ClientEventKind, TopicPartition
-from kgroups.core.coordinator.client_member import ClientMember, ClientTimer
+from kgroups.core.coordinator.client_member import ClientMember, ClientTimer, Commit
 from kgroups.core.coordinator.client_states import AGENDAS, Api, ClientAsk, ClientState, Step
 from kgroups.core.coordinator.messages import (
     NO_GENERATION,
@@ -38,7 +38,11 @@ def run_steps(member: ClientMember) -> None:
 
 
 def send_commit(
-    member: ClientMember, offsets: Mapping[TopicPartition, int], *, awaited: bool
+    member: ClientMember,
+    offsets: Mapping[TopicPartition, int],
+    *,
+    awaited: bool,
+    commit: Commit | None = None,
 ) -> None:
     """Commit these offsets as the member that it is now."""
     topics: dict[str, list[OffsetCommitPartition]] = {}
@@ -55,7 +59,7 @@ def send_commit(
         group_instance_id=config.group_instance_id,
         topics=tuple(OffsetCommitTopic(name, tuple(found)) for name, found in topics.items()),
     )
-    member.send(Api.COMMIT, request, awaited=awaited)
+    member.send(Api.COMMIT, request, awaited=awaited, commit=commit)
 
 
 def send_leave(member: ClientMember, reason: str, *, awaited: bool) -> bool:
@@ -138,7 +142,8 @@ def _take_over(member: ClientMember) -> bool:
 
 
 def _leave(member: ClientMember) -> bool:
-    send_leave(member, "the consumer is being closed", awaited=True)
+    # When the time for closing is over, good-bye is said but no answer waited for.
+    send_leave(member, "the consumer is being closed", awaited=not member.steps_over)
     return _done(member)
 
 

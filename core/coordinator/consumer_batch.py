@@ -27,6 +27,11 @@ class Batch:
         """Undo this too if the log refuses the batch."""
         self._undo.append(undo)
 
+    def abandon(self) -> None:
+        """Undo what stands already, and write nothing."""
+        for step in reversed(self._undo):
+            step()
+
     def write(self, failed: Failed | None = None, *, replayed: bool = True) -> None:
         """Append what was collected, all or none, and play it into the state.
 
@@ -36,8 +41,7 @@ class Batch:
         """
 
         def take_back(error: ErrorCode) -> None:
-            for step in reversed(self._undo):
-                step()
+            self.abandon()
             if failed is not None:
                 failed(error)
 

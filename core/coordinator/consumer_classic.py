@@ -38,6 +38,7 @@ from kgroups.core.coordinator.messages import (
     JoinGroupRequest,
     JoinGroupResponse,
 )
+from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.records import ClassicMemberMetadata, ClassicProtocol
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.topology import Topology
@@ -138,7 +139,12 @@ def _join(
     if holder is not None and downgrades:
         member = _downgrade(batch, group, before, after, holder, owned, changed=changed)
     else:
-        target = advance_group(batch, group, before, after, bump=changed)
+        try:
+            target = advance_group(batch, group, before, after, bump=changed)
+        except AssignorFailed:
+            batch.abandon()
+            refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+            return
         member = reconcile_member(batch, group, after, target, owned, subscription_changed=changed)
     resolve_if_due(shard, group, before, after, status)
     shard.cancel(TimerKind.CLASSIC_JOIN, group.group_id, member.member_id)

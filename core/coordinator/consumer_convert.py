@@ -210,12 +210,27 @@ def downgrade_group(
     classic = _classic_group(shard, group, leaving, joining)
     shard.groups[group_id] = classic
     batch.on_failure(lambda: shard.groups.__setitem__(group_id, group))
+    _leave_strays(batch, group)
     shard.event(EventKind.GROUP_CONVERTED, group_id, reason="downgraded")
     batch.add(*classic.durable_records())
     for one in classic.members.values():
         restart_session(shard, classic, one)
     if rebalance:
         start_rebalance(shard, classic, "the group went back to the classic protocol")
+
+
+def _leave_strays(batch: Batch, group: ConsumerGroup) -> None:
+    """Note what the group subscribes to: nothing takes that back when it is downgraded."""
+    strays = batch.shard.stray_topics
+    before = strays.get(group.group_id)
+    strays[group.group_id] = group.tally.strays | group.tally.names.keys()
+
+    def undo() -> None:
+        del strays[group.group_id]
+        if before is not None:
+            strays[group.group_id] = before
+
+    batch.on_failure(undo)
 
 
 def _classic_group(

@@ -57,6 +57,7 @@ from kgroups.core.coordinator.consumer_static import take_over
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
+from kgroups.core.coordinator.ports import AssignorFailed
 from kgroups.core.coordinator.shard import Shard
 
 
@@ -121,7 +122,11 @@ def _stay(
         return status
     if found is None:
         shard.event(EventKind.MEMBER_ADDED, group.group_id, after.member_id, "joined")
-    answer = _step(batch, group, request, before, after, status)
+    try:
+        answer = _step(batch, group, request, before, after, status)
+    except AssignorFailed:
+        batch.abandon()
+        return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
     _write(shard, batch, token, request)
     shard.reply(token, answer)
     return None

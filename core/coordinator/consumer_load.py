@@ -48,5 +48,5 @@ def note_topology(shard: Shard, before: Topology) -> None:
     if not changed:
         return
     for group in shard.groups.values():
-        if isinstance(group, ConsumerGroup) and not changed.isdisjoint(group.tally.names):
+        if isinstance(group, ConsumerGroup) and group.tally.heeds(changed):
             group.metadata_changed = True

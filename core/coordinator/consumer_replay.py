@@ -181,6 +181,8 @@ def _group(shard: Shard, group_id: str) -> tuple[ConsumerGroup, Undo]:
     if isinstance(before, ConsumerGroup):
         return before, _nothing
     group = ConsumerGroup(group_id, shard.partition_of(group_id))
+    if group_id in shard.stray_topics:
+        group.tally.strays = shard.stray_topics[group_id]
     shard.groups[group_id] = group
 
     def undo() -> None:

@@ -6,7 +6,7 @@ counts as they will be once a request is carried out: those copy and change them
 Source: `ModernGroup`, `ConsumerGroup.updateMember`, `SubscriptionCount`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 from uuid import UUID
 
@@ -33,6 +33,8 @@ class Tally:
         patterns: pattern -> members that subscribe by it.
         assignors: server-side assignor -> members that ask for it.
         classic_members: members that speak the classic protocol.
+        strays: `Shard.stray_topics` of this group; a topic is one no more once nobody subscribes
+            to it any longer.
     """
 
     def __init__(self) -> None:
@@ -40,12 +42,15 @@ class Tally:
         self.patterns: TimelineHashMap[int] = TimelineHashMap()
         self.assignors: TimelineHashMap[int] = TimelineHashMap()
         self.classic_members = 0
+        self.strays: set[str] = set()
         self._classic_protocols: dict[str, int] = {}
         self._epochs: dict[UUID, dict[int, int]] = {}
 
     def change(self, old: ConsumerMember | None, new: ConsumerMember | None) -> None:
         """A member came (`old` is None), changed, or went (`new` is None)."""
+        before = self._strays_named()
         _count_names(self.names, old, new)
+        self._forget_strays(before)
         for pattern, step in _steps(_pattern(old), _pattern(new)):
             _add(self.patterns, pattern, step)
         for assignor, step in _steps(_vote(old), _vote(new)):
@@ -62,8 +67,14 @@ class Tally:
 
     def count_pattern_topics(self, topics: Iterable[str], step: int) -> None:
         """A pattern was resolved to these topics (1), or is forgotten (-1)."""
+        before = self._strays_named()
         for topic in topics:
             _add_count(self.names, topic, TopicCount(0, step))
+        self._forget_strays(before)
+
+    def heeds(self, topics: Set[str]) -> bool:
+        """Whether a change of one of these topics is this group's business."""
+        return not topics.isdisjoint(self.names) or not topics.isdisjoint(self.strays)
 
     def names_with(
         self,
@@ -137,6 +148,12 @@ class Tally:
                 bucket.insert(0, name)
         order = [name for bucket in sorted(buckets) for name in buckets[bucket]]
         return max(order, key=votes.__getitem__, default=None)
+
+    def _strays_named(self) -> set[str]:
+        return {topic for topic in self.strays if topic in self.names}
+
+    def _forget_strays(self, named: set[str]) -> None:
+        self.strays -= named - self.names.keys()
 
     def _hold(self, owned: Owned, epoch: int) -> None:
         for topic_id, partitions in owned.items():

@@ -213,6 +213,9 @@ class Coordinator:
         for group in leaving:
             LIFECYCLE[group.kind][1](shard, group)
             del shard.groups[group.group_id]
+        for group_id in list(shard.stray_topics):
+            if shard.partition_of(group_id) == partition:
+                del shard.stray_topics[group_id]
         # Also what a group was armed for before it was converted.
         for kind, group_id, member_id in [timer.key for timer in shard.timers.armed()]:
             if kind is not TimerKind.EXPIRATION and shard.partition_of(group_id) == partition:

@@ -140,7 +140,7 @@ def _decide(
     """A code for every partition that exists, and the records of those that are welcome."""
     errors: dict[tuple[str, int], ErrorCode] = {}
     records: list[Record] = []
-    overall = verdict if isinstance(verdict, ErrorCode) else _worst(verdict, resolved)
+    overall = verdict if isinstance(verdict, ErrorCode) else _worst(shard, verdict, resolved)
     for topic, known, partitions in resolved:
         if known is None:
             continue
@@ -157,13 +157,20 @@ def _decide(
     return errors, records
 
 
-def _worst(verdict: PartitionVerdict, resolved: Resolved) -> ErrorCode:
-    """One partition that is refused refuses them all, as in Kafka."""
-    for _, known, partitions in resolved:
+def _worst(shard: Shard, verdict: PartitionVerdict, resolved: Resolved) -> ErrorCode:
+    """One partition that is refused refuses them all, as in Kafka.
+
+    Those whose metadata is too long are refused for that, and never come to this.
+    """
+    for topic, known, partitions in resolved:
         if known is None:
             continue
-        for partition in partitions:
-            error = verdict(known.topic_id, partition)
+        for one in topic.partitions:
+            if one.partition_index not in partitions:
+                continue
+            if _is_too_long(shard, one.committed_metadata):
+                continue
+            error = verdict(known.topic_id, one.partition_index)
             if error is not ErrorCode.NONE:
                 return error
     return ErrorCode.NONE

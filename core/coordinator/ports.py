@@ -42,9 +42,13 @@ class AssignmentSpec:
     homogeneous: bool
 
 
-# The target of every member; a member that is left out gets nothing.
+# The target of every member; a member that is left out gets nothing. Raises AssignorFailed.
 ServerAssign = Callable[[AssignmentSpec], Mapping[str, Mapping[UUID, frozenset[int]]]]
 Matches = Callable[[str], bool]
+
+
+class AssignorFailed(Exception):
+    """An assignor could not make a target where Kafka's throws: the request is answered with -1."""
 
 
 class PatternError(ValueError):

@@ -66,6 +66,9 @@ class Shard:
         now_ms: time of the step that is being carried out.
         groups: by id; a group that is not here does not exist.
         group_configs: dynamic settings by group id, broker property -> text.
+        stray_topics: group id -> topics that changes of metadata still count for, since a consumer
+            group of this name that was downgraded subscribed to them. Kafka 4.3 forgets to
+            unsubscribe there, and a later consumer group of this name is told of such topics.
         sequence: number of the latest Write.
         replay_table: key class -> function that plays such a record into the state.
     """
@@ -90,6 +93,7 @@ class Shard:
         self.topics_created_version = 0
         self.groups: dict[str, Group] = {}
         self.group_configs: dict[str, Mapping[str, str]] = {}
+        self.stray_topics: dict[str, set[str]] = {}
         self.offsets = OffsetStore()
         self.timers: Timers[TimerKey, Any] = Timers()
         self.partitions = dict.fromkeys(range(config.offsets_partitions), PartitionState.ACTIVE)

@@ -193,11 +193,18 @@ class ClusterAdmin:
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
-    def over_wire(self, question: "Callable[[Cluster, Deadline], Awaitable[Result]]") -> Result:
-        """What a question gives that only the wire client can put.
+    def over_wire(
+        self,
+        question: "Callable[[Cluster, Deadline], Awaitable[Result]]",
+        otherwise: "Callable[[LibrdkafkaClient], Result] | None" = None,
+    ) -> Result:
+        """What a question gives that has no method here.
 
+        Args:
+            question: put over our own connections.
+            otherwise: the same through librdkafka; None if it cannot do it.
         Raises:
-            ClusterError: the cluster cannot be reached, or only through librdkafka.
+            ClusterError: the cluster cannot be reached, or only through librdkafka, which cannot.
         """
 
         async def ask(client: "WireClient", deadline: "Deadline") -> Result:
@@ -208,7 +215,7 @@ class ClusterAdmin:
                 "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
             )
 
-        return self._run(ask, refuse)
+        return self._run(ask, otherwise or refuse)
 
     def _run(
         self,

@@ -1,21 +1,24 @@
-"""Writes of offsets and records, and what has to be known before them: one function each.
+"""Deletion of records, and what has to be known before offsets are written.
 
 Every item's own answer is kept: a request that was taken may hold partitions that were refused.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, cluster_error
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error, may_repeat
 from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
 
+if TYPE_CHECKING:
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
+
 Partition = tuple[str, int]
-Errors = dict[Partition, str | None]
 
 NOBODY = -1
 
@@ -32,7 +35,12 @@ def topics_with_bounds(admin: ClusterAdmin, names: Iterable[str]) -> TopicListin
         bounds = await read_bounds(cluster, listing.topics, (START, END), deadline)
         return TopicListing(bounds, listing.failures)
 
-    return admin.over_wire(ask)
+    def otherwise(client: "LibrdkafkaClient") -> TopicListing:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.topics_with_bounds(client, tuple(names))
+
+    return admin.over_wire(ask, otherwise)
 
 
 def offsets_at(
@@ -52,8 +60,13 @@ def offsets_at(
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Topic]:
         return await read_bounds(cluster, topics, (moment,), deadline)
 
+    def otherwise(client: "LibrdkafkaClient") -> dict[str, Topic]:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.topics_at(client, topics, time_ms)
+
     found: dict[Partition, int | None] = {}
-    for topic in admin.over_wire(ask).values():
+    for topic in admin.over_wire(ask, otherwise).values():
         for number, log in topic.partitions.items():
             if log.error is not None:  # what is there then is the start of the log, not an answer
                 raise cluster_error(
@@ -62,30 +75,6 @@ def offsets_at(
             offset = log.log_start_offset
             found[topic.topic, number] = None if offset is None or offset < 0 else offset
     return found
-
-
-def commit_offsets(admin: ClusterAdmin, group: str, offsets: Mapping[Partition, int]) -> Errors:
-    """What became of each partition of one commit of a group without members: an error name.
-
-    Raises:
-        ClusterError: the coordinator cannot be asked.
-    """
-    return _each_partition(
-        admin, group, offsets, lambda left: _commit_body(group, {at: offsets[at] for at in left})
-    )[1]
-
-
-def delete_offsets(
-    admin: ClusterAdmin, group: str, partitions: Sequence[Partition]
-) -> tuple[str | None, Errors]:
-    """The group's error, or that of each partition, when their commits are deleted.
-
-    Raises:
-        ClusterError: the coordinator cannot be asked.
-    """
-    return _each_partition(
-        admin, group, partitions, lambda left: delete_offsets_body(group, left), api="offset_delete"
-    )
 
 
 def delete_records(
@@ -103,8 +92,15 @@ def delete_records(
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[Partition, int | str]:
         found: dict[Partition, int | str] = {}
         left = dict(before)
-        async for _ in Attempts(deadline):
-            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+        async for _ in Attempts(deadline, whole=True):
+            try:
+                listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            except BrokerFailure as failure:
+                if not may_repeat(failure):
+                    raise
+                found |= dict.fromkeys(left, failure.code)
+                cluster.forget_failures()
+                continue
             by_leader: dict[int, dict[Partition, int]] = {}
             for (topic, number), offset in left.items():
                 known = listing.topics.get(topic)
@@ -116,14 +112,26 @@ def delete_records(
                     found[topic, number] = "LEADER_NOT_AVAILABLE"
                 else:
                     by_leader.setdefault(log.leader, {})[topic, number] = offset
-            for leader, wanted in by_leader.items():
-                found |= await _delete_on(cluster, leader, wanted, deadline)
-            left = {at: before[at] for at, code in found.items() if code in RETRIABLE}
+            for answers in await asyncio.gather(
+                *(_delete_on(cluster, at, wanted, deadline) for at, wanted in by_leader.items())
+            ):
+                found |= answers
+            left = {
+                at: before[at]
+                for at, code in found.items()
+                if isinstance(code, str) and may_repeat(code)
+            }
             if not left:
                 break
+            cluster.forget_failures()
         return found
 
-    return admin.over_wire(ask)
+    def otherwise(client: "LibrdkafkaClient") -> dict[Partition, int | str]:
+        from kgroups.core.kafka import librdkafka_writes
+
+        return librdkafka_writes.delete_records(client, before)
+
+    return admin.over_wire(ask, otherwise)
 
 
 async def _delete_on(
@@ -151,7 +159,7 @@ async def _delete_on(
         return build("delete_records", version, topics=topics, timeout=wait)
 
     try:
-        _, answer = await cluster.ask(leader, "delete_records", body, deadline.at)
+        _, answer = await cluster.ask(leader, "delete_records", body, deadline.share(2))
     except BrokerFailure as failure:
         return dict.fromkeys(wanted, failure.code)
     return {
@@ -161,75 +169,12 @@ async def _delete_on(
     }
 
 
-def _each_partition(
-    admin: ClusterAdmin,
-    group: str,
-    partitions: Iterable[Partition],
-    body_of: Callable[[Sequence[Partition]], Callable[[int], Any]],
-    *,
-    api: str = "offset_commit",
-) -> tuple[str | None, Errors]:
-    """One request to a group's coordinator, again for what may be tried again."""
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> tuple[str | None, Errors]:
-        errors: Errors = {}
-        left = list(partitions)
-        whole: str | None = None
-        async for _ in Attempts(deadline):
-            placed, lost = await cluster.coordinators([group], deadline)
-            if lost:
-                raise lost[group]
-            _, answer = await cluster.ask(placed[group], api, body_of(left), deadline.at)
-            whole = error_name(getattr(answer, "error_code", 0))
-            if whole is None:
-                errors |= {
-                    (topic.name, item.partition_index): error_name(item.error_code)
-                    for topic in answer.topics
-                    for item in topic.partitions
-                }
-            left = [at for at in left if errors.get(at) in RETRIABLE]
-            if whole not in RETRIABLE and not left:
-                break
-        return whole, errors
-
-    return admin.over_wire(ask)
-
-
 def partitions_by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:
     """Partition numbers of each topic, in the order given."""
     found: dict[str, list[int]] = {}
     for topic, number in partitions:
         found.setdefault(topic, []).append(number)
     return found
-
-
-def _commit_body(group: str, offsets: Mapping[Partition, int]) -> Callable[[int], Any]:
-    """A commit of nobody: no member, no generation, no metadata, no leader epoch."""
-
-    def body(version: int) -> Any:
-        module = schema("offset_commit", version, "request")
-        topics = tuple(
-            build_part(
-                module,
-                "OffsetCommitRequestTopic",
-                name=topic,
-                partitions=tuple(
-                    build_part(
-                        module,
-                        "OffsetCommitRequestPartition",
-                        partition_index=number,
-                        committed_offset=offsets[topic, number],
-                        committed_leader_epoch=NOBODY,
-                        committed_metadata="",
-                    )
-                    for number in numbers
-                ),
-            )
-            for topic, numbers in partitions_by_topic(offsets).items()
-        )
-        return build("offset_commit", version, group_id=group, member_id="", topics=topics)
-
-    return body
 
 
 def delete_offsets_body(group: str, partitions: Iterable[Partition]) -> Callable[[int], Any]:

@@ -7,14 +7,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
-from kgroups.core.kafka.connection import Connection
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
-from kgroups.core.kafka.messages import error_name
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.connection import Connection, Reader
+from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import Broker
 
 Result = TypeVar("Result")
+
+Lane = tuple[int, int]
+"""A broker's id, and which of the connections to it."""
 
 _FIRST_BACKOFF_S = 0.05
 _LAST_BACKOFF_S = 1.0
@@ -58,9 +62,11 @@ class Cluster:
         self.cluster_id: str | None = None
         self.offsets_partitions: int | None = None
         self.has_offsets_topic = True
+        self.offsets_leaderless = 0
+        self._just_opened = True
         self._tls = tls
-        self._connections: dict[int, Connection] = {}
-        self._opening: dict[int, asyncio.Lock] = {}
+        self._connections: dict[Lane, Connection] = {}
+        self._opening: dict[Lane, asyncio.Lock] = {}
         self._failed: dict[int, BrokerFailure] = {}
 
     @classmethod
@@ -92,31 +98,57 @@ class Cluster:
     def forget_failures(self) -> None:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
         self._failed.clear()
+        self._just_opened = False
+
+    async def lost_groups(self, deadline: Deadline) -> ItemError | None:
+        """Why a listing of all brokers lacks groups; None if it does not.
+
+        A broker that is down is not among the brokers any more, and its groups are listed by
+        nobody: only the partitions of `__consumer_offsets` without a leader tell.
+        """
+        if not self._just_opened:
+            await self.metadata([OFFSETS_TOPIC], deadline)
+        if not self.offsets_leaderless:
+            return None
+        detail = (
+            f"{self.offsets_leaderless} of its {self.offsets_partitions} partitions have no "
+            "leader, so their groups are missing"
+        )
+        return item_error(OFFSETS_TOPIC, "COORDINATOR_NOT_AVAILABLE", detail)
 
     async def ask(
-        self, broker: int, api: str, body: Callable[[int], Any], deadline: float
+        self,
+        broker: int,
+        api: str,
+        body: Callable[[int], Any],
+        deadline: float,
+        read: Reader = decode_response,
+        lane: int = 0,
     ) -> tuple[int, Any]:
-        """Version and answer of one request to one broker.
+        """Version and answer of one request to one broker, as `Connection.ask` gives them.
 
         Raises:
             BrokerFailure: it could not be asked, or did not answer.
         """
-        connection = await self.connection(broker, deadline)
+        connection = await self.connection(broker, deadline, lane)
         try:
-            return await connection.ask(api, body, deadline)
+            return await connection.ask(api, body, deadline, read)
         except BrokerFailure as failure:
             if failure.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = failure
             raise
 
-    async def connection(self, broker: int, deadline: float) -> Connection:
+    async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
         """The connection to a broker, opened now if there is none.
+
+        A broker carries out the requests of one connection one after the other, so that many
+        writes need several: its lanes.
 
         Raises:
             BrokerFailure: the broker is not known or cannot be reached.
         """
-        async with self._opening.setdefault(broker, asyncio.Lock()):
-            found = self._connections.get(broker)
+        async with self._opening.setdefault((broker, lane), asyncio.Lock()):
+            found = self._connections.get((broker, lane))
             if found is not None and found.usable:
                 return found
             if broker in self._failed:
@@ -131,7 +163,7 @@ class Cluster:
             except BrokerFailure as failure:
                 self._failed[broker] = failure
                 raise
-            self._connections[broker] = fresh
+            self._connections[broker, lane] = fresh
             return fresh
 
     def label(self, broker: int) -> str:
@@ -172,7 +204,9 @@ class Cluster:
             BrokerFailure: no broker answered.
         """
         failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
-        connected = [broker for broker, item in self._connections.items() if item.usable]
+        connected = [
+            broker for (broker, lane), item in self._connections.items() if item.usable and not lane
+        ]
         for broker in [*connected, *(item for item in self.brokers if item not in connected)]:
             try:
                 _, answer = await self.ask(
@@ -198,7 +232,8 @@ class Cluster:
             return found, failed
         left = list(groups)
         async for _ in Attempts(deadline):
-            failed.clear()
+            for group in left:
+                failed.pop(group, None)
             for group, outcome in (await self._find_coordinators(left, deadline)).items():
                 if isinstance(outcome, int):
                     found[group] = outcome
@@ -279,9 +314,9 @@ class Cluster:
         """Keeps the bootstrap connection as that of the broker which advertises its address."""
         for broker in self.brokers.values():
             if connection.address == f"{broker.host}:{broker.port}":
-                self._connections[broker.id] = connection
+                self._connections[broker.id, 0] = connection
                 return
-        self._connections[-1] = connection
+        self._connections[-1, 0] = connection
 
     def _learn(self, answer: Any) -> None:
         """Brokers, cluster id and the offsets topic from a Metadata answer."""
@@ -296,21 +331,28 @@ class Cluster:
                     error_name(topic.error_code) != "UNKNOWN_TOPIC_OR_PARTITION"
                 )
                 self.offsets_partitions = len(topic.partitions) or None
+                self.offsets_leaderless = sum(item.leader_id < 0 for item in topic.partitions)
 
 
 def _coordinator(item: Any) -> int | BrokerFailure:
     problem = error_name(item.error_code)
-    return int(item.node_id) if problem is None else BrokerFailure(problem)
+    if problem is None:
+        return int(item.node_id)
+    return BrokerFailure(problem, UNSEEN if problem == "GROUP_AUTHORIZATION_FAILED" else None)
 
 
 class Attempts:
     """Rounds for an `async for`: at once, then with growing pauses until half the time is spent.
 
     Half, because what could be learned must still be put together and shown.
+
+    Args:
+        deadline: of the question.
+        whole: go on until it: nothing comes after these rounds.
     """
 
-    def __init__(self, deadline: Deadline) -> None:
-        self._until = deadline.share(2)
+    def __init__(self, deadline: Deadline, *, whole: bool = False) -> None:
+        self._until = deadline.at if whole else deadline.share(2)
         self._round = 0
 
     def __aiter__(self) -> Self:

@@ -102,15 +102,18 @@ def _commits(item: Any) -> Commits | BrokerFailure:
         return BrokerFailure(problem)
     offsets: Offsets = {}
     failures: dict[tuple[str, int], str] = {}
+    commit = tuple.__new__  # twice as fast as the class call, and there are 100,000s of commits
     for topic in item.topics:
         partitions: dict[int, CommittedOffset] = {}
         for entry in topic.partitions:
+            offset = entry.committed_offset
             if entry.error_code != 0:
                 failures[topic.name, entry.partition_index] = error_name(entry.error_code) or ""
-            elif entry.committed_offset >= 0:  # -1: nothing is committed
+            elif offset >= 0:  # -1: nothing is committed
                 epoch = getattr(entry, "committed_leader_epoch", -1)
-                partitions[entry.partition_index] = CommittedOffset(
-                    entry.committed_offset, None if epoch < 0 else epoch, entry.metadata or ""
+                partitions[entry.partition_index] = commit(
+                    CommittedOffset,
+                    (offset, None if epoch < 0 else epoch, entry.metadata or "", None),
                 )
         if partitions:
             offsets[topic.name] = dict(sorted(partitions.items()))

@@ -27,6 +27,9 @@ _UNSUPPORTED_VERSION = 35
 Body = Callable[[int], Any]
 """Makes the request of a version."""
 
+Reader = Callable[[str, int, bytes], Any]
+"""Reads the answer of an API and version."""
+
 
 class _Pending(NamedTuple):
     correlation_id: int
@@ -113,13 +116,16 @@ class Connection:
         """Whether it still stands."""
         return self._failure is None
 
-    async def ask(self, api: str, body: Body, deadline: float) -> tuple[int, Any]:
+    async def ask(
+        self, api: str, body: Body, deadline: float, read: Reader = decode_response
+    ) -> tuple[int, Any]:
         """Version and answer of one request at the highest version of both sides.
 
         Args:
             api: one of `messages.APIS`.
             body: makes the request of a version.
             deadline: on the event loop's clock, seconds.
+            read: makes the answer of its bytes.
         Raises:
             BrokerFailure: the broker does not offer the API, did not answer in time, closed the
                 connection, or its answer cannot be read.
@@ -131,7 +137,7 @@ class Connection:
                 f"broker {self.address} does not offer {api}",
                 address=self.address,
             )
-        return version, await self._ask(api, version, body(version), deadline)
+        return version, await self._ask(api, version, body(version), deadline, read)
 
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
@@ -141,7 +147,9 @@ class Connection:
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
-    async def _ask(self, api: str, version: int, body: Any, deadline: float) -> Any:
+    async def _ask(
+        self, api: str, version: int, body: Any, deadline: float, read: Reader = decode_response
+    ) -> Any:
         if self._failure is not None:
             raise self._failure
         self._asked = api
@@ -157,7 +165,7 @@ class Connection:
             raise _timed_out(self.address, f"answer {api}") from error
         if api == "api_versions" and _is_refused_introduction(answer):
             version = 0
-        return decode_response(api, version, answer)
+        return read(api, version, answer)
 
     async def _read(self) -> None:
         """Hands each frame to the request that waits for it, until the connection ends."""

@@ -24,6 +24,9 @@ class Meaning(NamedTuple):
     hint: str | None = None
 
 
+UNSEEN = "not authorised to see this group"
+"""Said of a group whose coordinator may not be asked for: DESCRIBE on it is missing."""
+
 _ACL = "ask for an ACL, or check that the right user is configured"
 
 MEANINGS: dict[str, Meaning] = {
@@ -98,6 +101,9 @@ RETRIABLE = frozenset(
 )
 """Errors after which the same question, to a broker looked up again, may be answered."""
 
+UNHEARD = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"})
+"""Failures after which nobody knows whether the request was carried out."""
+
 ERROR_CLASSES: dict[int, type[KgroupsError]] = {
     1: MixedFailures,
     3: ClusterError,
@@ -133,6 +139,12 @@ class BrokerFailure(Exception):
         self.address = address
         self.fatal = fatal
         super().__init__(f"{code}: {self.message}")
+
+
+def may_repeat(failure: "str | BrokerFailure | None") -> bool:
+    """Whether a write may be sent again: it names the new state, so twice does no harm."""
+    code = failure.code if isinstance(failure, BrokerFailure) else failure
+    return code in RETRIABLE or code in UNHEARD
 
 
 def meaning_of(code: str) -> Meaning:

@@ -75,7 +75,7 @@ class LibrdkafkaClient:
         self._ends_at = 0.0
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
         # nothing, and no error, when the client that asked is gone.
-        self._admin = make_admin(settings, self._complain)
+        self.admin = make_admin(settings, self._complain)
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
@@ -86,8 +86,8 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._begin()
-        answer = self._wait(self._admin.list_consumer_groups(request_timeout=self._left_s()))
+        self.begin()
+        answer = self.wait(self.admin.list_consumer_groups(request_timeout=self.left_s()))
         groups = tuple(
             self._located(
                 Group(
@@ -99,7 +99,7 @@ class LibrdkafkaClient:
             )
             for item in sorted(answer.valid, key=lambda item: str(item.group_id))
         )
-        errors = tuple(item_error("a broker", self._failure(error)) for error in answer.errors)
+        errors = tuple(item_error("a broker", self.failure_of(error)) for error in answer.errors)
         return GroupListing(groups, self._brokers, self._cluster_id, errors)
 
     def topics(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._begin()
+        self.begin()
         topic = self._metadata().topics.get(OFFSETS_TOPIC)
         brokers = {broker.id: broker for broker in self._brokers}
         found: dict[str, Broker] = {}
@@ -162,7 +162,7 @@ class LibrdkafkaClient:
             names = [group.group for group in listing.groups]
             errors += listing.errors
         else:
-            self._begin()
+            self.begin()
             names = sorted(set(groups))
         progress(f"asking {len(names):,} groups")
         found = self._describe(names, errors)
@@ -176,9 +176,9 @@ class LibrdkafkaClient:
             if more_topics is not None:
                 wanted |= {name for name in self._metadata().topics if more_topics(name)}
             progress(f"reading the offsets of {len(wanted):,} topics")
-            topics = self._topics(wanted)
+            topics = self.topics_named(wanted)
             if log_offsets:
-                topics = self._with_bounds(topics, isolation)
+                topics = self.with_bounds(topics, isolation)
                 errors += [
                     item_error(f"{topic.topic}-{number}", log.error)
                     for topic in topics.values()
@@ -201,13 +201,11 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._begin()
+        self.begin()
         names = list(dict.fromkeys(groups))
         valid = [name for name in names if name]
         futures = (
-            self._admin.delete_consumer_groups(valid, request_timeout=self._left_s())
-            if valid
-            else {}
+            self.admin.delete_consumer_groups(valid, request_timeout=self.left_s()) if valid else {}
         )
         outcomes: list[Outcome] = []
         for name in names:
@@ -215,13 +213,13 @@ class LibrdkafkaClient:
                 outcomes.append(outcome_of(name, "GROUP_ID_NOT_FOUND"))
                 continue
             try:
-                self._wait(futures[name])
+                self.wait(futures[name])
                 outcomes.append(outcome_of(name, None))
             except BrokerFailure as failure:
                 outcomes.append(outcome_of(name, failure))
         return tuple(outcomes)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Starts the clock of a question and learns the brokers."""
         self._ends_at = time.monotonic() + self._timeout_ms / 1000
         metadata = self._metadata()
@@ -238,12 +236,12 @@ class LibrdkafkaClient:
         self._complaint = None
         while True:
             try:
-                return self._admin.list_topics(timeout=min(self._left_s(), _LOOK_S))
+                return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
             except KafkaException as error:
-                self._admin.poll(0)  # delivers what it complained of meanwhile
+                self.admin.poll(0)  # delivers what it complained of meanwhile
                 if time.monotonic() < self._ends_at and not self._is_kept_out():
                     continue
-                failure = self._failure(error.args[0])
+                failure = self.failure_of(error.args[0])
                 servers = self._settings.bootstrap_servers
                 code, detail = self._complaint or (failure.code, "no answer in time")
                 raise BrokerFailure(
@@ -258,11 +256,11 @@ class LibrdkafkaClient:
     def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
         if not names:
             return []
-        futures = self._admin.describe_consumer_groups(list(names), request_timeout=self._left_s())
+        futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())
         found: list[Group] = []
         for name in names:
             try:
-                item = self._wait(futures[name])
+                item = self.wait(futures[name])
             except BrokerFailure as failure:
                 errors.append(item_error(name, failure))
                 continue
@@ -281,14 +279,14 @@ class LibrdkafkaClient:
         for start in range(0, len(groups), _AT_ONCE):
             part = groups[start : start + _AT_ONCE]
             futures = [
-                self._admin.list_consumer_group_offsets(
-                    [ConsumerGroupTopicPartitions(group.group)], request_timeout=self._left_s()
+                self.admin.list_consumer_group_offsets(
+                    [ConsumerGroupTopicPartitions(group.group)], request_timeout=self.left_s()
                 )[group.group]
                 for group in part
             ]
             for group, future in zip(part, futures, strict=True):
                 try:
-                    answer = self._wait(future)
+                    answer = self.wait(future)
                 except BrokerFailure as failure:
                     errors.append(item_error(group.group, failure))
                     done.append(group)
@@ -299,7 +297,7 @@ class LibrdkafkaClient:
                 ):
                     if item.error is not None:
                         target = f"{group.group} {item.topic}-{item.partition}"
-                        errors.append(item_error(target, self._failure(item.error)))
+                        errors.append(item_error(target, self.failure_of(item.error)))
                     elif item.offset >= 0:
                         offsets.setdefault(item.topic, {})[item.partition] = CommittedOffset(
                             item.offset, item.leader_epoch
@@ -307,7 +305,7 @@ class LibrdkafkaClient:
                 done.append(replace(group, offsets=offsets))
         return done
 
-    def _topics(self, wanted: set[str]) -> dict[str, Topic]:
+    def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
         """The topics that exist, without offsets."""
         known = self._metadata().topics
         topics: dict[str, Topic] = {}
@@ -326,7 +324,7 @@ class LibrdkafkaClient:
             )
         return topics
 
-    def _with_bounds(self, topics: Mapping[str, Topic], isolation: Isolation) -> dict[str, Topic]:
+    def with_bounds(self, topics: Mapping[str, Topic], isolation: Isolation) -> dict[str, Topic]:
         """The topics with the bounds of each log that has a leader."""
         asked = [
             TopicPartition(name, number)
@@ -348,13 +346,13 @@ class LibrdkafkaClient:
             for number, log in topic.partitions.items()
         }
         for field, (spec, level) in questions.items() if asked else ():
-            futures = self._admin.list_offsets(
-                dict.fromkeys(asked, spec), isolation_level=level, request_timeout=self._left_s()
+            futures = self.admin.list_offsets(
+                dict.fromkeys(asked, spec), isolation_level=level, request_timeout=self.left_s()
             )
             for partition, future in futures.items():
                 key = (partition.topic, partition.partition)
                 try:
-                    logs[key] = logs[key]._replace(**{field: self._wait(future).offset})
+                    logs[key] = logs[key]._replace(**{field: self.wait(future).offset})
                 except BrokerFailure as failure:
                     logs[key] = logs[key]._replace(error=failure.code)
         return {
@@ -371,26 +369,26 @@ class LibrdkafkaClient:
             group, offsets_partition=offsets_partition(group.group, self._offsets_partitions)
         )
 
-    def _left_s(self) -> float:
+    def left_s(self) -> float:
         """Seconds until the question's time is over; librdkafka wants at least a millisecond."""
         return max(0.001, self._ends_at - time.monotonic())
 
-    def _wait(self, future: "Future[Any]") -> Any:
+    def wait(self, future: "Future[Any]") -> Any:
         """The future's answer.
 
         Raises:
             BrokerFailure: it failed, or has not come in time.
         """
         try:
-            return future.result(timeout=self._left_s() + 1)
+            return future.result(timeout=self.left_s() + 1)
         except KafkaException as error:
-            raise self._failure(error.args[0]) from error
+            raise self.failure_of(error.args[0]) from error
         except FutureTimeout as error:
             raise BrokerFailure("REQUEST_TIMED_OUT") from error
         except ValueError as error:
             raise BrokerFailure("INVALID_REQUEST", str(error)) from error
 
-    def _failure(self, error: Any) -> BrokerFailure:
+    def failure_of(self, error: Any) -> BrokerFailure:
         """librdkafka's error under Kafka's name."""
         if isinstance(error, KafkaException):
             error = error.args[0]

@@ -35,6 +35,16 @@ class TopicListing(NamedTuple):
     failures: dict[str, str]
 
 
+def led_only(topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    """The topics without the partitions whose logs cannot be asked."""
+    return {
+        name: Topic(
+            name, {number: log for number, log in topic.partitions.items() if log.error is None}
+        )
+        for name, topic in topics.items()
+    }
+
+
 async def read_topics(
     cluster: Cluster, names: Iterable[str] | None, deadline: Deadline
 ) -> TopicListing:

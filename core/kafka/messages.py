@@ -18,6 +18,12 @@ Message = Any
 """A message of kio's: its class depends on a version that is known only at run time."""
 
 
+class Encoded(NamedTuple):
+    """A request of a flexible version that is bytes already, but for its header."""
+
+    data: bytes
+
+
 class Api(NamedTuple):
     """An API that the adapter speaks: its key and the versions that it can build and read."""
 
@@ -112,9 +118,12 @@ def encode_request(api: str, version: int, correlation_id: int, client_id: str, 
     buffer = io.BytesIO()
     name = client_id.encode()
     buffer.write(struct.pack(">hhih", APIS[api].key, version, correlation_id, len(name)) + name)
-    if type(body).__header_schema__.__version__ >= 2:
-        buffer.write(b"\0")  # no tagged fields
-    _serial().entity_writer(type(body))(buffer, body)
+    if isinstance(body, Encoded):
+        buffer.write(b"\0" + body.data)
+    else:
+        if type(body).__header_schema__.__version__ >= 2:
+            buffer.write(b"\0")  # no tagged fields
+        _serial().entity_writer(type(body))(buffer, body)
     frame = buffer.getvalue()
     return struct.pack(">i", len(frame)) + frame
 

@@ -18,7 +18,7 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.commits import Commits, fetch_commits
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, item_error
+from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
 from kgroups.core.kafka.groups import Described, describe, list_all, topics_of
 from kgroups.core.kafka.logs import END, STABLE_END, START, read_bounds, read_topics
 from kgroups.core.kafka.messages import error_name
@@ -144,8 +144,9 @@ class WireClient:
         if not self._cluster.has_offsets_topic:
             return tuple(outcome_of(name, "GROUP_ID_NOT_FOUND") for name in names)
         problems: dict[str, str | BrokerFailure | None] = {}
+        unheard: set[str] = set()  # asked before, and nobody knows what became of it
         left = names
-        async for _ in Attempts(deadline):
+        async for _ in Attempts(deadline, whole=True):
             placed, lost = await self._cluster.coordinators(left, deadline)
             problems |= lost
             grouped = by_broker(placed)
@@ -160,9 +161,14 @@ class WireClient:
                 problems |= answers
             for broker, failure in failures.items():
                 problems |= dict.fromkeys(grouped[broker], failure)
-            left = [name for name in left if problems[name] in RETRIABLE]
+            for name in unheard:
+                if problems[name] == "GROUP_ID_NOT_FOUND":
+                    problems[name] = None
+            left = [name for name in left if may_repeat(problems[name])]
             if not left:
                 break
+            unheard |= {name for name in left if name in placed}
+            self._cluster.forget_failures()
         return tuple(outcome_of(name, problems[name]) for name in names)
 
     async def _delete_on(
@@ -182,6 +188,9 @@ class WireClient:
             raise next(iter(listing.failures.values()))
         for broker, failure in listing.failures.items():
             errors.append(item_error(self._cluster.label(broker), failure))
+        lost = await self._cluster.lost_groups(deadline)
+        if lost is not None:
+            errors.append(lost)
         types = {name: group.type for name, group in listing.groups.items()}
         return listing.groups, types if listing.has_types else {}
 
@@ -210,11 +219,20 @@ class WireClient:
     async def _describe(
         self, known: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
     ) -> dict[str, Described]:
-        """Descriptions, or the listing's rows where they say enough."""
+        """Descriptions, or the listing's rows where they say enough.
+
+        They do for a classic group without members: nothing else of it is left to describe.
+        """
         complete = types and all(group.state is not None for group in known.values())
         if not needed and (complete or not known):
             return dict(known)
-        return await describe(self._cluster, _placed(known), types, deadline)
+        empty: dict[str, Described] = {
+            name: replace(group, members=())
+            for name, group in known.items()
+            if group.state == "Empty" and types.get(name) == "classic"
+        }
+        asked = {name: broker for name, broker in _placed(known).items() if name not in empty}
+        return empty | await describe(self._cluster, asked, types, deadline)
 
     def _located(self, group: Group) -> Group:
         """The group with its partition of `__consumer_offsets`."""

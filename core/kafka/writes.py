@@ -6,23 +6,35 @@ may be tried again is, within the deadline. Every item has its own answer.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.alterations import NOBODY, delete_offsets_body, partitions_by_topic
+from kgroups.core.kafka.alterations import NOBODY, delete_offsets_body
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, item_error
+from kgroups.core.kafka.commit_bytes import VERSIONS, commit_request, read_commit_answer
+from kgroups.core.kafka.commits import fetch_commits
+from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.offsets.change import Key
 from kgroups.core.snapshot import CommittedOffset, Member
 
+if TYPE_CHECKING:
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
+
 Partition = tuple[str, int]
 Commits = Mapping[Partition, CommittedOffset | None]
 Failure = str | BrokerFailure | None
+Failures = dict[Partition, Failure]
 Answers = dict[Key, ItemError | None]
+Held = Mapping[str, Mapping[int, CommittedOffset]]
 
 IN_FLIGHT = 256
+
+LANES = 8
+"""Connections to each coordinator, when there are many groups."""
+
+GROUPS_A_LANE = 50
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:
@@ -35,99 +47,165 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
         ClusterError: the cluster cannot be asked.
     """
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[tuple[str, str, int], Failure]:
-        found: dict[tuple[str, str, int], Failure] = {}
-        left = {group: dict(commits) for group, commits in groups.items() if commits}
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Failures]:
+        found: dict[str, Failures] = {}
+        left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
         gate = asyncio.Semaphore(IN_FLIGHT)
-        async for _ in Attempts(deadline):
+        async for _ in Attempts(deadline, whole=True):
             placed, lost = await cluster.coordinators(list(left), deadline)
 
             async def one(
-                group: str, wanted: Commits, broker: int | None, failure: Failure
-            ) -> dict[Partition, Failure]:
-                if broker is None:
-                    return dict.fromkeys(wanted, failure)
+                group: str, wanted: Commits, lane: int, placed: Mapping[str, int] = placed
+            ) -> Failures:
                 async with gate:
-                    return await _write_group(cluster, broker, group, wanted, deadline)
+                    return await _write_group(cluster, placed[group], group, wanted, deadline, lane)
 
+            names = [group for group in left if group in placed]
+            lanes = min(LANES, 1 + len(names) // GROUPS_A_LANE)
             answers = await asyncio.gather(
-                *(
-                    one(group, wanted, placed.get(group), lost.get(group))
-                    for group, wanted in left.items()
-                )
+                *(one(group, left[group], index % lanes) for index, group in enumerate(names))
             )
-            again: dict[str, dict[Partition, CommittedOffset | None]] = {}
-            for (group, wanted), answer in zip(left.items(), answers, strict=True):
-                for (topic, number), commit in wanted.items():
-                    failure = answer.get((topic, number), "NETWORK_EXCEPTION")
-                    found[group, topic, number] = failure
-                    if _may_retry(failure):
-                        again.setdefault(group, {})[topic, number] = commit
+            round_: dict[str, Failures] = dict(zip(names, answers, strict=True))
+            round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
+            again: dict[str, Commits] = {}
+            for group, failures in round_.items():
+                found.setdefault(group, {}).update(failures)
+                repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
+                if repeat:
+                    again[group] = repeat
             left = again
             if not left:
                 break
             cluster.forget_failures()
         return found
 
+    found = admin.over_wire(ask, lambda client: _through_librdkafka(client, groups))
     return {
-        (group, topic, number): _error(f"{group} {topic}-{number}", failure)
-        for (group, topic, number), failure in admin.over_wire(ask).items()
+        (group, topic, number): None
+        if failure is None
+        else _error(f"{group} {topic}-{number}", failure)
+        for group, failures in found.items()
+        for (topic, number), failure in failures.items()
     }
 
 
-def _error(target: str, failure: Failure) -> ItemError | None:
-    if failure is None:
-        return None
+def _through_librdkafka(
+    client: "LibrdkafkaClient", groups: Mapping[str, Commits]
+) -> dict[str, Failures]:
+    from kgroups.core.kafka.librdkafka_writes import write_commits as write
+
+    return write(client, groups)
+
+
+def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
+    """What each group has committed now, by topic and partition; None where it cannot be learned.
+
+    Args:
+        admin: the cluster.
+        groups: one that does not exist has committed nothing.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
+        placed, _ = await cluster.coordinators(groups, deadline)
+        held: dict[str, Held | None] = dict.fromkeys(groups)
+        for group, commits in (await fetch_commits(cluster, placed, deadline)).items():
+            if not isinstance(commits, BrokerFailure):
+                held[group] = commits.offsets
+            elif commits.code == "GROUP_ID_NOT_FOUND":
+                held[group] = {}
+        return held
+
+    def otherwise(client: "LibrdkafkaClient") -> dict[str, Held | None]:
+        looked = client.snapshot(
+            groups,
+            members=False,
+            offsets=True,
+            log_offsets=False,
+            isolation="read_uncommitted",
+            more_topics=None,
+            progress=lambda _: None,
+        )
+        held: dict[str, Held | None] = dict.fromkeys(groups)
+        held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
+        return held | {group.group: group.offsets for group in looked.groups}
+
+    return admin.over_wire(ask, otherwise)
+
+
+def _error(target: str, failure: str | BrokerFailure) -> ItemError:
     if failure == "UNKNOWN_MEMBER_ID":  # a commit of nobody, to a group that is not empty any more
         hint = "stop its consumers first, then try again"
         return ItemError(target, failure, "the group has members now", hint, RefusedError.exit_code)
     return item_error(target, failure)
 
 
-def _may_retry(failure: Failure) -> bool:
-    """Whether a write may be sent again: it names the new state, so twice does no harm."""
-    if isinstance(failure, BrokerFailure):
-        return failure.code in RETRIABLE or failure.code in (
-            "NETWORK_EXCEPTION",
-            "REQUEST_TIMED_OUT",
-        )
-    return failure in RETRIABLE
-
-
 async def _write_group(
-    cluster: Cluster, broker: int, group: str, wanted: Commits, deadline: Deadline
-) -> dict[Partition, Failure]:
+    cluster: Cluster, broker: int, group: str, wanted: Commits, deadline: Deadline, lane: int
+) -> Failures:
     """One group's answers: at most one commit and one deletion."""
-    found: dict[Partition, Failure] = {}
-    commits = {at: commit for at, commit in wanted.items() if commit is not None}
-    gone = [at for at, commit in wanted.items() if commit is None]
-    requests: list[tuple[str, Any, Sequence[Partition]]] = []
+    commits: dict[str, dict[int, CommittedOffset]] = {}
+    gone: list[Partition] = []
+    for at, commit in wanted.items():
+        if commit is None:
+            gone.append(at)
+        else:
+            commits.setdefault(at[0], {})[at[1]] = commit
+    found: Failures = {}
     if commits:
-        requests.append(("offset_commit", _commit_body(group, commits), list(commits)))
+        found |= await _commit(cluster, broker, group, commits, deadline, lane)
     if gone:
-        requests.append(("offset_delete", delete_offsets_body(group, gone), gone))
-    for api, body, partitions in requests:
-        try:
-            _, answer = await cluster.ask(broker, api, body, deadline.share(2))
-        except BrokerFailure as failure:
-            found |= dict.fromkeys(partitions, failure)
-            continue
-        whole = error_name(getattr(answer, "error_code", 0))
-        if whole is not None:
-            found |= dict.fromkeys(partitions, whole)
-            continue
-        found |= {
-            (topic.name, item.partition_index): error_name(item.error_code)
-            for topic in answer.topics
-            for item in topic.partitions
-        }
+        found |= await _forget(cluster, broker, group, gone, deadline)
+    for at in wanted if len(found) < len(wanted) else ():  # an answer without all that was asked
+        found.setdefault(at, "NETWORK_EXCEPTION")
     return found
 
 
-def _commit_body(group: str, commits: Mapping[Partition, CommittedOffset]) -> Any:
+async def _commit(
+    cluster: Cluster,
+    broker: int,
+    group: str,
+    commits: Mapping[str, Mapping[int, CommittedOffset]],
+    deadline: Deadline,
+    lane: int,
+) -> Failures:
+    limit = deadline.share(2)
+    try:
+        _, errors = await cluster.ask(
+            broker, "offset_commit", _commit_body(group, commits), limit, read_commit_answer, lane
+        )
+    except BrokerFailure as failure:
+        return {(topic, number): failure for topic, rows in commits.items() for number in rows}
+    found: Failures = errors
+    return found
+
+
+async def _forget(
+    cluster: Cluster, broker: int, group: str, gone: Sequence[Partition], deadline: Deadline
+) -> Failures:
+    try:
+        _, answer = await cluster.ask(
+            broker, "offset_delete", delete_offsets_body(group, gone), deadline.share(2)
+        )
+    except BrokerFailure as failure:
+        return dict.fromkeys(gone, failure)
+    whole = error_name(answer.error_code)
+    if whole is not None:
+        return dict.fromkeys(gone, whole)
+    return {
+        (topic.name, item.partition_index): error_name(item.error_code)
+        for topic in answer.topics
+        for item in topic.partitions
+    }
+
+
+def _commit_body(group: str, commits: Mapping[str, Mapping[int, CommittedOffset]]) -> Any:
     """A commit of nobody: no member, no generation."""
 
     def body(version: int) -> Any:
+        if version in VERSIONS:
+            return commit_request(group, commits)
         module = schema("offset_commit", version, "request")
         topics = tuple(
             build_part(
@@ -135,10 +213,10 @@ def _commit_body(group: str, commits: Mapping[Partition, CommittedOffset]) -> An
                 "OffsetCommitRequestTopic",
                 name=topic,
                 partitions=tuple(
-                    _commit_part(module, number, commits[topic, number]) for number in numbers
+                    _commit_part(module, number, commit) for number, commit in rows.items()
                 ),
             )
-            for topic, numbers in partitions_by_topic(commits).items()
+            for topic, rows in commits.items()
         )
         return build("offset_commit", version, group_id=group, member_id="", topics=topics)
 
@@ -203,7 +281,7 @@ def remove_members(
                 found |= {item.member_id: error_name(item.error_code) for item in answer.members}
             else:
                 found |= {member.member_id: whole for member in left}
-            left = [member for member in left if found.get(member.member_id) in RETRIABLE]
+            left = [member for member in left if may_repeat(found.get(member.member_id))]
             if not left:
                 break
         return found

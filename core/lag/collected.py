@@ -238,6 +238,26 @@ def open_window(
         UsageError: `strict`, and a file cannot be read.
     """
     files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+    good, errors = readable(files, strict=strict)
+    if not good:
+        every = find_captures(folder)
+        hint = "collect some with `kgroups lag collect`"
+        if every:
+            first = min(file.first_ms for file in every)
+            last = max(file.last_ms for file in every)
+            hint = f"there are captures from {_utc(first)} to {_utc(last)}"
+        raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
+    return Window(good, errors)
+
+
+def readable(
+    files: Sequence[CapturedFile], *, strict: bool = False
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files that can be read, and what is wrong with the others.
+
+    Raises:
+        UsageError: `strict`, and there are others.
+    """
     broken = {file: why for file in files if (why := why_broken(file.path)) is not None}
     errors = tuple(
         ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
@@ -248,16 +268,7 @@ def open_window(
             f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
             hint="delete it, or leave out --strict to report without it",
         )
-    good = tuple(file for file in files if file not in broken)
-    if not good:
-        every = find_captures(folder)
-        hint = "collect some with `kgroups lag collect`"
-        if every:
-            first = min(file.first_ms for file in every)
-            last = max(file.last_ms for file in every)
-            hint = f"there are captures from {_utc(first)} to {_utc(last)}"
-        raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
-    return Window(good, errors)
+    return tuple(file for file in files if file not in broken), errors
 
 
 def _utc(ms: int) -> str:

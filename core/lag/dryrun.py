@@ -32,6 +32,9 @@ GROUP_KEYS = ("cluster", "group")
 PARTITION_KEYS = (*GROUP_KEYS, "topic", "partition")
 MEMBER_KEYS = (*GROUP_KEYS, "assignor", "member_id", "client_id", "host")
 
+# Records a second that a window of captures tells of a partition.
+RATES = ("rate_in", "rate_out")
+
 # What the current assignment counts as when a group is planned: the newest and only one known.
 GENERATION = 1
 
@@ -202,25 +205,28 @@ def members_now_and_planned(
     """Each member under each assignor: partitions and lag now and as planned.
 
     Args:
-        members, lagged: as for `planned_assignments`.
+        members, lagged: as for `planned_assignments`; `lagged` may have `RATES` too.
         planned: its answer.
     Returns:
         `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `partitions`, `lag`,
-        `lag_max`, `unknown_partitions` now; the same `planned_`; `kept`, `moved_in`,
-        `moved_out`. A group that could not be planned has no rows.
+        `lag_max`, `unknown_partitions` and the rates now; the same `planned_`; `kept`,
+        `moved_in`, `moved_out`. A group that could not be planned has no rows.
     """
+    rates = [name for name in RATES if name in lagged.columns]
     names = F.explode(F.array(*(F.lit(name) for name in assignors)))
     failed = planned.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
-    none, no_flag = F.lit(None).cast("long"), F.lit(False)
+    nothing = [F.lit(None).cast("long").alias("lag")]
+    nothing += [F.lit(None).cast("double").alias(name) for name in rates]
+    not_kept = F.lit(False).alias("is_kept")
     everyone = members.withColumn("assignor", names).select(
-        *MEMBER_KEYS, F.lit("member").alias("side"), none.alias("lag"), no_flag.alias("is_kept")
+        *MEMBER_KEYS, F.lit("member").alias("side"), *nothing, not_kept
     )
     now = (
         lagged.where(F.col("member_id").isNotNull())
         .withColumn("assignor", names)
-        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", no_flag.alias("is_kept"))
+        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", *rates, not_kept)
     )
-    owner = lagged.select(*PARTITION_KEYS, "lag", F.col("member_id").alias("owner"))
+    owner = lagged.select(*PARTITION_KEYS, "lag", *rates, F.col("member_id").alias("owner"))
     then = (
         planned.where(F.col("error").isNull())
         .join(owner, list(PARTITION_KEYS), "left")
@@ -228,29 +234,41 @@ def members_now_and_planned(
             *MEMBER_KEYS,
             F.lit("planned").alias("side"),
             "lag",
+            *rates,
             F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
         )
     )
     sides = everyone.unionByName(now).unionByName(then)
     return (
         sides.groupBy(*MEMBER_KEYS)
-        .agg(*_side("now", ""), *_side("planned", "planned_"), F.count_if("is_kept").alias("kept"))
+        .agg(
+            *_side("now", "", rates),
+            *_side("planned", "planned_", rates),
+            F.count_if("is_kept").alias("kept"),
+        )
         .withColumn("moved_in", F.col("planned_partitions") - F.col("kept"))
         .withColumn("moved_out", F.col("partitions") - F.col("kept"))
         .join(F.broadcast(failed), [*GROUP_KEYS, "assignor"], "left_anti")
     )
 
 
-def _side(side: str, prefix: str) -> list[Column]:
+def _side(side: str, prefix: str, rates: Sequence[str]) -> list[Column]:
     """Partitions and lag of one side; lag is null where partitions are there but none is known."""
     is_side = F.col("side") == side
     lag = F.when(is_side, F.col("lag"))
-    nothing = F.when(F.count_if(is_side) == 0, F.lit(0).cast("long"))
+    has_none = F.count_if(is_side) == 0
+    nothing = F.when(has_none, F.lit(0).cast("long"))
     return [
         F.count_if(is_side).alias(f"{prefix}partitions"),
         F.coalesce(F.sum(lag), nothing).alias(f"{prefix}lag"),
         F.coalesce(F.max(lag), nothing).alias(f"{prefix}lag_max"),
         F.count_if(is_side & F.col("lag").isNull()).alias(f"{prefix}unknown_partitions"),
+        *(
+            F.coalesce(F.sum(F.when(is_side, F.col(name))), F.when(has_none, F.lit(0.0))).alias(
+                f"{prefix}{name}"
+            )
+            for name in rates
+        ),
     ]
 
 
@@ -258,32 +276,56 @@ def groups_now_and_planned(member_rows: DataFrame, keys: Sequence[str]) -> DataF
     """Each group under each assignor, from `members_now_and_planned`.
 
     Returns:
-        The keys; `members`; `idle_members`, `partitions`, `lag`, `member_lag_max` (the most that
-        one member has to read) and `member_lag_stddev` now; the same `planned_`; `moved`;
-        `gain`: by how much the most loaded member would be relieved, negative if it gets worse.
+        The keys; `gain`: by how much the assignor would relieve the most loaded member, negative
+        if it gets worse; `gain_with_member`: by how much one more member could at best, however
+        partitions are spread; `best`: which of the two promises more (`assignor`, `member`,
+        `none`); `best_gain`: how much; `members`; `idle_members`, `partitions`, `lag`,
+        `member_lag_max` (the most that one member has to read), `member_lag_stddev` and
+        `member_rate_in_max` (where rates are known) now; the same `planned_`; `moved`.
     """
+    has_rates = "rate_in" in member_rows.columns
+    # One more member still reads whole partitions, and no spread beats an even one.
+    even = F.ceil(F.sum("lag") / (F.count(F.lit(1)) + 1))
+    most = F.max("lag")
+    with_member = F.greatest(most - F.greatest(F.max("lag_max"), even), F.lit(0))
+    by_group = member_rows.groupBy(*keys).agg(
+        F.count(F.lit(1)).alias("members"),
+        *_balance("", has_rates),
+        *_balance("planned_", has_rates),
+        F.sum("moved_in").alias("moved"),
+        # `greatest` skips nulls: what is not known must not become 0.
+        F.when(most.isNotNull(), with_member).alias("gain_with_member"),
+    )
+    best = F.greatest("gain", "gain_with_member")
+    promises = F.coalesce("gain", F.lit(0)) >= F.coalesce("gain_with_member", F.lit(0))
+    named = (
+        F.when(best.isNull(), None)
+        .when(best <= 0, "none")
+        .when(promises, "assignor")
+        .otherwise("member")
+    )
+    rest = [name for name in by_group.columns if name not in {*keys, "gain_with_member"}]
     return (
-        member_rows.groupBy(*keys)
-        .agg(
-            F.count(F.lit(1)).alias("members"),
-            *_balance(""),
-            *_balance("planned_"),
-            F.sum("moved_in").alias("moved"),
-        )
-        .withColumn("gain", F.col("member_lag_max") - F.col("planned_member_lag_max"))
+        by_group.withColumn("gain", F.col("member_lag_max") - F.col("planned_member_lag_max"))
+        .withColumn("best", named)
+        .withColumn("best_gain", F.greatest(best, F.when(best.isNotNull(), F.lit(0))))
+        .select(*keys, "best", "best_gain", "gain", "gain_with_member", *rest)
     )
 
 
-def _balance(prefix: str) -> list[Column]:
+def _balance(prefix: str, has_rates: bool) -> list[Column]:
     """How evenly members are loaded, on one side."""
     partitions, lag = f"{prefix}partitions", f"{prefix}lag"
-    return [
+    columns = [
         F.count_if(F.col(partitions) == 0).alias(f"{prefix}idle_members"),
         F.sum(partitions).alias(partitions),
         F.sum(lag).alias(lag),
         F.max(lag).alias(f"{prefix}member_lag_max"),
         F.stddev_pop(lag).alias(f"{prefix}member_lag_stddev"),
     ]
+    if has_rates:
+        columns.append(F.max(f"{prefix}rate_in").alias(f"{prefix}member_rate_in_max"))
+    return columns
 
 
 def assignors_compared(group_rows: DataFrame) -> DataFrame:
@@ -291,7 +333,7 @@ def assignors_compared(group_rows: DataFrame) -> DataFrame:
 
     Returns:
         `cluster`, `assignor`; `groups`; how many of them would be `better`, `worse`; `members`,
-        `idle_members`, `planned_idle_members`, `moved`; `gain` summed.
+        `idle_members`, `planned_idle_members`, `moved`; `gain` and `gain_with_member` summed.
     """
     return group_rows.groupBy("cluster", "assignor").agg(
         F.count(F.lit(1)).alias("groups"),
@@ -299,6 +341,9 @@ def assignors_compared(group_rows: DataFrame) -> DataFrame:
         F.count_if(F.col("gain") < 0).alias("worse"),
         *(
             F.sum(name).alias(name)
-            for name in ("members", "idle_members", "planned_idle_members", "moved", "gain")
+            for name in (
+                *("members", "idle_members", "planned_idle_members", "moved"),
+                *("gain", "gain_with_member"),
+            )
         ),
     )

@@ -1,13 +1,14 @@
 """The lag history: what groups committed and when, out of `__consumer_offsets` itself.
 
 It works on a cluster that nobody collected. The log knows every commit since its last compaction,
-with its time, but not where the partitions ended then: lag is that of now, and rates in are
-unknown. What commit times give, captures cannot: the age of the last commit, and Burrow's
-rule that tells a reader that stopped from one that stands still.
+with its time, but not where the partitions ended then: that is asked of the partitions' own logs
+(`ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the last
+commit, and Burrow's rule that tells a reader that stopped from one that stands still.
 """
 
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,15 +16,31 @@ from pyspark.sql import functions as F
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import over, transforms
 from kgroups.core.lag.commits import CommitLog, read_commits
-from kgroups.core.lag.report import LagQuery, LagReport, answer_rows, collect_rows, running
-from kgroups.core.lag.schemas import ROWS, capture_tables, cluster_name
+from kgroups.core.lag.ends import BUCKETS, Ends, captures_then, ends_frame
+from kgroups.core.lag.report import (
+    LagQuery,
+    LagReport,
+    answer_rows,
+    collect_rows,
+    drawn,
+    running,
+    totals_of,
+)
+from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.schemas import (
+    MEMBERS,
+    NO_TIMES,
+    ROWS,
+    RecordTimes,
+    capture_tables,
+    cluster_name,
+)
 from kgroups.core.lag.session import Progress, SessionOptions
 from kgroups.core.snapshot import ClusterSnapshot
 
 KINDS = ("commit", "tombstone", "other", "broken")
 
-# A history is told in finer steps than a report: commits come in bursts.
-BUCKETS = 600
+NO_ENDS: Ends = MappingProxyType({})
 
 
 def lag_history(
@@ -33,15 +50,21 @@ def lag_history(
     *,
     since_ms: int,
     until_ms: int,
+    ends: Ends = NO_ENDS,
+    record_times: RecordTimes = NO_TIMES,
     session: SparkSession | SessionOptions | None = None,
     progress: Progress | None = None,
 ) -> LagReport:
-    """Commits of a window of time, with lag now.
+    """Commits of a window of time, with lag at its end.
 
     Args:
         snapshot: the groups as they are now, with offsets and log offsets.
         log: the same cluster's commit log; it travels to Spark's tasks.
-        since_ms, until_ms: commits outside are left out.
+        since_ms, until_ms: commits outside are left out. If `ends` has `until_ms` itself, the
+            report is of that time: of what was committed and where logs ended then.
+        ends: where logs ended at times of the window: without them, rates in, trend and lag over
+            time are not known.
+        record_times: when the next records were written.
     Returns:
         Columns of `over.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
         `records` of the log by kind; `errors` name records that could not be read, `top` at most.
@@ -58,31 +81,65 @@ def lag_history(
     if since_ms >= until_ms:
         raise UsageError("the window of time is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
-    tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)])
+    tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
     if session is None or isinstance(session, SessionOptions):
         session = replace(session or SessionOptions(), small=True)
     with running(session, progress) as spark:
         commits = read_commits(spark, log).persist()
         try:
+            said = as_captures(commits, cluster_name(snapshot))
             rows = spark.createDataFrame(tables.rows, schema=ROWS)
-            now = transforms.with_lag(
-                rows, uncommitted=query.uncommitted, isolation=query.isolation
-            )
-            keys = transforms.KEYS[query.by]
-            captures = as_captures(commits, cluster_name(snapshot)).where(
-                F.col("captured_at_ms") >= since_ms
-            )
-            report = history_by(captures, rows, now, keys, since_ms, until_ms)
-            tell("reading commits out of __consumer_offsets")
-            items = answer_rows(report, query, query.sort or "lag", keys)
-            tell("computing totals")
-            (summary,) = collect_rows(transforms.totals(now))
-            summary |= {"since_ms": since_ms, "until_ms": until_ms}
-            summary["records"] = counts_by_kind(commits)
-            errors = broken_records(commits, query.top) if summary["records"]["broken"] else ()
+            members = spark.createDataFrame(tables.members, schema=MEMBERS)
+            captures = captures_then(said, rows, ends_frame(spark, ends)) if ends else None
+            if captures is not None and until_ms in ends:
+                rows = captures.where(F.col("captured_at_ms") == until_ms)
+                members = members.limit(0)
+            window = Told(said, captures, rows, members, since_ms, until_ms)
+            answer = _answer(window, query, tell)
+            answer.summary["records"] = counts_by_kind(commits)
+            if answer.summary["records"]["broken"]:
+                answer = replace(answer, errors=broken_records(commits, query.top))
         finally:
             commits.unpersist()
-    return LagReport(items, tuple(report.columns), summary, errors)
+    return answer
+
+
+class Told(NamedTuple):
+    """What the logs tell of a window.
+
+    Args:
+        said: all commits, as captures that know no log.
+        then: captures made up of commits and ends of logs; None without ends.
+        rows, members: the groups at the end of the window, in `schemas.ROWS` and `MEMBERS`.
+    """
+
+    said: DataFrame
+    then: DataFrame | None
+    rows: DataFrame
+    members: DataFrame
+    since_ms: int
+    until_ms: int
+
+
+def _answer(told: Told, query: LagQuery, tell: Progress) -> LagReport:
+    """The rows of the report, its totals and pictures."""
+
+    def lag_of(rows: DataFrame) -> DataFrame:
+        return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+
+    now = lag_of(told.rows)
+    keys = transforms.KEYS[query.by]
+    series = history_series(told, now)
+    by_key = history_by(series, keys, told.until_ms)
+    report = with_members(by_key, now, told.members, query.by, keys)
+    tell("reading commits out of __consumer_offsets")
+    items = answer_rows(report, query, query.sort or "lag", keys)
+    tell("computing totals")
+    summary = totals_of(now, told.members)
+    summary |= {"since_ms": told.since_ms, "until_ms": told.until_ms}
+    captures = None if told.then is None else lag_of(told.then)
+    pictures = drawn(query, tell, series, captures)
+    return LagReport(items, report.schema, summary, (), pictures)
 
 
 def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
@@ -102,33 +159,28 @@ def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
     return commits.where(F.col("kind").isin("commit", "tombstone")).select(*columns)
 
 
-def history_by(
-    captures: DataFrame,
-    rows: DataFrame,
-    now: DataFrame,
-    keys: tuple[str, ...],
-    since_ms: int,
-    until_ms: int,
-) -> DataFrame:
-    """Figures by `keys`, with the number of commits and the age of the last one."""
-    known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(rows)
-    points = over.points(known, since_ms, until_ms, BUCKETS)
+def history_series(told: Told, now: DataFrame) -> DataFrame:
+    """What the window says about each partition of a group, with the number of its commits."""
+    since_ms, until_ms = told.since_ms, told.until_ms
+    captures = told.said.where(F.col("captured_at_ms").between(since_ms, until_ms))
+    known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
+    if told.then is not None:
+        known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
+    points = over.points(known, since_ms, until_ms, BUCKETS, commit_times=True)
     figures = over.series_figures(over.with_steps(points))
     counted = captures.groupBy(over.series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )
-    series = over.with_history(now, figures, until_ms).join(counted, "series", "left")
+    return over.with_history(now, figures, until_ms).join(counted, "series", "left")
+
+
+def history_by(series: DataFrame, keys: tuple[str, ...], until_ms: int) -> DataFrame:
+    """Figures by `keys`, with the number of commits and the age of the last one."""
     ages = series.groupBy(*keys).agg(
         F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
         ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),
     )
-    matches = [F.col(f"by.{key}").eqNullSafe(F.col(f"age.{key}")) for key in keys]
-    condition = matches[0]
-    for match in matches[1:]:
-        condition &= match
-    figures_by = over.history_by(series, keys)
-    joined = figures_by.alias("by").join(ages.alias("age"), condition, "left")
-    return joined.select("by.*", "age.commits", "age.commit_age_seconds")
+    return transforms.join_by(over.history_by(series, keys), ages, keys, "left")
 
 
 def counts_by_kind(commits: DataFrame) -> dict[str, int]:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.transforms import PERCENTILE_ACCURACY
+from kgroups.core.lag.transforms import percentile_columns, record_age, worst_seconds
 
 SERIES = ("cluster", "group", "topic", "partition")
 BUCKETS = 60
@@ -35,12 +35,20 @@ def series_id() -> Column:
     return F.xxhash64(*SERIES)
 
 
-def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
+def points(
+    rows: DataFrame,
+    since_ms: int,
+    until_ms: int,
+    buckets: int = BUCKETS,
+    *,
+    commit_times: bool = False,
+) -> DataFrame:
     """The last capture of each series in each stretch of the window.
 
     Args:
         rows: captures in `schemas.ROWS`.
         since_ms, until_ms: the window, both ends included.
+        commit_times: whether rows know them; one more buffer for each point where they do.
     Returns:
         `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
     """
@@ -50,6 +58,8 @@ def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
     end, start = F.col("end"), F.col("start")
     is_known = F.col("committed").isNotNull() & start.isNotNull() & end.isNotNull()
     lag = F.greatest(end - F.greatest("committed", start), F.lit(0).cast("long"))
+    facts = ("committed", "start", "end", *(("committed_at",) if commit_times else ()))
+    committed_at = F.col("committed_at") if commit_times else F.lit(None).cast("long")
     return (
         rows.where(t.between(since_ms, until_ms))
         .select(
@@ -63,11 +73,11 @@ def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
         )
         .groupBy("series", "bucket")
         .agg(
-            *(F.max_by(n, "t").alias(n) for n in ("committed", "committed_at", "start", "end")),
+            *(F.max_by(name, "t").alias(name) for name in facts),
             F.max("t").alias("t"),
         )
         .select(
-            "series", "t", "committed", "committed_at", "start", "end",
+            "series", "t", "committed", committed_at.alias("committed_at"), "start", "end",
             F.when(is_known, lag).alias("lag"),
         )
     )  # fmt: skip
@@ -169,8 +179,9 @@ def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame
         figures: from `series_figures`.
     Returns:
         `now`'s columns and `rate_in`, `rate_out` (records a second); `lag_seconds`,
-        `lag_seconds_method` (at_head, interpolated, rate), `lag_seconds_confidence` (high, low);
-        `catch_up_seconds`; `trend`; `verdict`, `verdict_rule`; `retention_seconds_left`.
+        `lag_seconds_method` (at_head, record, interpolated, rate), `lag_seconds_confidence`
+        (high, low); `catch_up_seconds`; `trend`; `verdict`, `verdict_rule`;
+        `retention_seconds_left`.
     """
     joined = now.withColumn("series", series_id()).join(figures, "series", "left")
     rated = joined.withColumns(
@@ -178,14 +189,22 @@ def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame
             "rate_in": per_second("produced", "end_ms"),
             "rate_out": per_second("consumed", "committed_ms"),
             "rate_expired": per_second("expired", "start_ms"),
+            "is_stale": F.col("is_stale") | _stood_still(),
         }
     )
     return (
         rated.withColumns(lag_time_columns())
-        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column()})
+        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peak")})
         .withColumns(verdict_columns(until_ms))
         .withColumn("retention_seconds_left", retention_column())
     )
+
+
+def _stood_still() -> Column:
+    """Whether nobody is assigned a partition, and its commit stood still while records came."""
+    stood = F.col("member_id").isNull() & (F.col("committed_offset") >= 0)
+    moved = (F.col("produced") > 0) & (F.col("consumed") == 0)
+    return F.coalesce(stood & moved & (F.col("points") > 1), F.lit(False))
 
 
 def per_second(records: str, ms: str) -> Column:
@@ -196,22 +215,31 @@ def per_second(records: str, ms: str) -> Column:
 def lag_time_columns() -> dict[str, Column]:
     """How old the oldest unread record is, by when the log's end was at the commit.
 
-    Inside the window the history of end offsets says it; a commit that is older than the window
-    is reached by dividing lag by the rate at which records came in, which is a guess and marked
-    so. A flat stretch counts from its end: the reader was at the head until the next record.
+    Where the record itself was asked when it was written, that is the answer. Inside the window
+    the history of end offsets says it; a commit that is older than the window is reached by
+    dividing lag by the rate at which records came in, which is a guess and marked so. A flat
+    stretch counts from its end: the reader was at the head until the next record.
     """
     lag, caught_at = F.col("lag"), F.col("caught_at")
     is_trusted = F.col("reset_t").isNull() | (F.col("passed_t") > F.col("reset_t"))
     is_seen = (lag > 0) & caught_at.isNotNull() & is_trusted & (F.col("lag_status") == "ok")
     # Below log start the next record is gone, and with it its age.
     is_guessed = (lag > 0) & (F.col("rate_in") > 0) & (F.col("lag_status") != "below_log_start")
-    method = F.when(lag == 0, "at_head").when(is_seen, "interpolated").when(is_guessed, "rate")
+    age = record_age()
+    method = (
+        F.when(lag == 0, "at_head")
+        .when(age.isNotNull(), "record")
+        .when(is_seen, "interpolated")
+        .when(is_guessed, "rate")
+    )
     seconds = (
         F.when(lag == 0, F.lit(0.0))
+        .when(age.isNotNull(), age)
         .when(is_seen, (F.col("last_t") - caught_at) / F.lit(1000.0))
         .when(is_guessed, lag / F.col("rate_in"))
     )
-    confidence = F.when((lag == 0) | is_seen, "high").when(is_guessed, "low")
+    is_sure = (lag == 0) | age.isNotNull() | is_seen
+    confidence = F.when(is_sure, "high").when(is_guessed, "low")
     return {
         "lag_seconds": seconds,
         "lag_seconds_method": method,
@@ -225,13 +253,17 @@ def catch_up_column() -> Column:
     return F.when(F.col("lag") == 0, F.lit(0.0)).when(gained > 0, F.col("lag") / gained)
 
 
-def trend_column() -> Column:
-    """growing, steady or draining; null without two points."""
+def trend_column(peak: str) -> Column:
+    """growing, steady or draining; null without two points.
+
+    Args:
+        peak: the column with the most lag of the window, which says what is little.
+    """
     change = F.col("lag_last") - F.col("lag_first")
     slack = F.greatest(
         F.lit(1.0),
         F.lit(STEADY_OF_PRODUCED) * F.coalesce("produced", F.lit(0)),
-        F.lit(STEADY_OF_PEAK) * F.col("lag_peak"),
+        F.lit(STEADY_OF_PEAK) * F.col(peak),
     )
     return F.when(
         (F.col("points") > 1) & change.isNotNull(),
@@ -288,9 +320,9 @@ def retention_column() -> Column:
 def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Figures by `keys`, from `with_history`.
 
-    Rates and lag add up (a topic's `rate_in` once, however many groups read it), times and the
-    verdict are those of the worst partition (null only where no partition has one), and catching
-    up is worked out from the sums.
+    Rates and lag add up (a topic's `rate_in` once, however many groups read it), `lag_peak` is
+    the most that one partition lagged in the window, times and the verdict are those of the worst
+    partition (null only where no partition has one), and catching up is worked out from the sums.
     """
     once = _reader_share(series, keys)
     # fmt: off
@@ -298,25 +330,24 @@ def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),
-        F.percentile_approx("lag", 0.5, PERCENTILE_ACCURACY).alias("lag_p50"),
-        F.percentile_approx("lag", 0.95, PERCENTILE_ACCURACY).alias("lag_p95"),
+        *percentile_columns(),
+        F.max("lag_peak").alias("lag_peak"),
         F.sum("lost").alias("lost"),
         F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
+        F.count_if("is_stale").alias("stale_partitions"),
         F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
         F.sum("rate_out").alias("rate_out"),
-        F.max("lag_seconds").alias("lag_seconds"),
-        *(F.max_by(name, "lag_seconds").alias(name)
-          for name in ("lag_seconds_method", "lag_seconds_confidence")),
+        *worst_seconds(),
         F.max("points").alias("points"),
         F.sum("lag_first").alias("lag_first"),
         F.sum("lag_last").alias("lag_last"),
-        F.sum("lag_peak").alias("lag_peak"),
+        F.sum("lag_peak").alias("lag_peaks"),
         F.sum("produced").alias("produced"),
         *(F.max_by(name, "verdict_weight").alias(name) for name in ("verdict", "verdict_rule")),
         F.min("retention_seconds_left").alias("retention_seconds_left"),
     )
     # fmt: on
-    columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column()}
+    columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peaks")}
     order = [name for name in HISTORY_COLUMNS if name in {*summed.columns, *columns}]
     return summed.withColumns(columns).select(*keys, *order)
 
@@ -327,8 +358,11 @@ HISTORY_COLUMNS = (
     "lag_max",
     "lag_p50",
     "lag_p95",
+    "lag_p99",
+    "lag_peak",
     "lost",
     "unknown_partitions",
+    "stale_partitions",
     "rate_in",
     "rate_out",
     "lag_seconds",

@@ -1,25 +1,49 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
 import dataclasses
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import over, transforms
-from kgroups.core.lag.collected import Window, folders_of, open_window, utc_date
-from kgroups.core.lag.report import LagQuery, LagReport, answer_rows, collect_rows, running
-from kgroups.core.lag.schemas import ROWS
+from kgroups.core.lag.collected import (
+    CapturedFile,
+    Window,
+    find_captures,
+    folders_of,
+    open_window,
+    readable,
+    utc_date,
+)
+from kgroups.core.lag.report import (
+    LagQuery,
+    LagReport,
+    answer_rows,
+    check_query,
+    collect_rows,
+    drawn,
+    planned_answer,
+    running,
+    totals_of,
+)
+from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.session import Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
 LARGE_MEMORY = "3g"
+
+TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
+# What tells rows of one capture apart: a file may be there twice.
+IDENTITY = ("cluster", "group", "member_id", "topic")
 
 # With `date`, which is a directory; `cluster` is one too.
 COLLECTED_ROWS = StructType([*ROWS.fields, StructField("date", StringType(), False)])
@@ -48,15 +72,7 @@ def lag_report_over(
         UsageError: as in `lag_report`; the window is empty; `strict` and a broken capture.
     """
     query = query or LagQuery()
-    if query.assignors:
-        raise UsageError(
-            "planned assignments are not reported over a window of time",
-            hint="leave out --over to plan the groups as they are now",
-        )
-    if query.by not in transforms.KEYS:
-        raise UsageError(
-            f"a lag report cannot be by `{query.by}`", hint="one of " + ", ".join(transforms.KEYS)
-        )
+    check_query(query)
     if since_ms >= until_ms:
         raise UsageError("the window of time is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
@@ -66,14 +82,80 @@ def lag_report_over(
         rows = read_rows(spark, folder, window)
         now = newest(rows, window, until_ms, query)
         series = history_of(rows, now, since_ms, until_ms)
-        keys = transforms.KEYS[query.by]
-        report = over.history_by(series, keys)
-        tell(f"computing lag by {query.by} over {len(window.files):,} files")
-        items = answer_rows(report, query, query.sort or "lag", keys)
-        tell("computing totals")
-        (summary,) = collect_rows(transforms.totals(now))
-    summary |= {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
-    return LagReport(items, tuple(report.columns), summary, window.broken)
+        if query.assignors or query.pictures:  # several queries want it
+            series = series.persist()
+        window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
+        lagged = transforms.with_lag(
+            window_rows, uncommitted=query.uncommitted, isolation=query.isolation
+        )
+        rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
+        if query.assignors:
+            answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
+        else:
+            keys = transforms.KEYS[query.by]
+            by_key = over.history_by(series, keys)
+            report = with_members(by_key, series, rest.members, query.by, keys)
+            tell(f"computing lag by {query.by} over {len(window.files):,} files")
+            items = answer_rows(report, query, query.sort or "lag", keys)
+            tell("computing totals")
+            summary = totals_of(now, rest.members)
+            pictures = drawn(query, tell, series, lagged)
+            answer = LagReport(items, report.schema, summary, (), pictures)
+        series.unpersist()
+    times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
+    return dataclasses.replace(
+        answer,
+        summary=answer.summary | times,
+        errors=(*answer.errors, *window.broken, *rest.broken),
+    )
+
+
+class Rest(NamedTuple):
+    """What a dry run needs beside rows: the newest members and topics; files left out."""
+
+    members: DataFrame
+    topics: DataFrame
+    broken: tuple[ItemError, ...]
+
+
+def read_rest(spark: Any, folder: Path, since_ms: int, until_ms: int, *, strict: bool) -> Rest:
+    """Members and topics of each cluster's newest capture in the window, each once.
+
+    A capture's rows are written last, so where they are its members and topics are too.
+
+    Raises:
+        UsageError: `strict`, and a file cannot be read.
+    """
+    frames: dict[str, DataFrame] = {}
+    broken: tuple[ItemError, ...] = ()
+    for table, schema in TABLE_SCHEMAS.items():
+        files = find_captures(folder, table, since_ms=since_ms, until_ms=until_ms)
+        good, errors = readable(_of_last_day(files), strict=strict)
+        broken += errors
+        frames[table] = _newest_once(spark, folder / table, good, schema, until_ms)
+    return Rest(frames["members"], frames["topics"], broken)
+
+
+def _of_last_day(files: Sequence[CapturedFile]) -> list[CapturedFile]:
+    """The files of each cluster's last day."""
+    days: dict[str, str] = {}
+    for file in files:
+        days[file.cluster] = max(file.date, days.get(file.cluster, ""))
+    return [file for file in files if file.date == days[file.cluster]]
+
+
+def _newest_once(
+    spark: Any, base: Path, files: Sequence[CapturedFile], schema: StructType, until_ms: int
+) -> DataFrame:
+    """The rows of each cluster's newest capture in some files of one table."""
+    if not files:
+        return cast("DataFrame", spark.createDataFrame([], schema))
+    reader = spark.read.schema(schema).option("basePath", str(base))
+    rows: DataFrame = reader.parquet(*(str(file.path) for file in files))
+    inside = rows.where(F.col("captured_at_ms") <= until_ms).select(*schema.fieldNames())
+    last = inside.groupBy("cluster").agg(F.max("captured_at_ms").alias("captured_at_ms"))
+    newest_rows = inside.join(F.broadcast(last), ["cluster", "captured_at_ms"], "left_semi")
+    return newest_rows.dropDuplicates([n for n in IDENTITY if n in schema.fieldNames()])
 
 
 def sized(

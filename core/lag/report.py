@@ -9,11 +9,22 @@ from typing import Any
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import dryrun, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
-from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS, CaptureTables, capture_tables
+from kgroups.core.lag.pictures import Pictures, take_pictures
+from kgroups.core.lag.rosters import member_loads, with_members
+from kgroups.core.lag.schemas import (
+    MEMBERS,
+    NO_TIMES,
+    ROWS,
+    TOPICS,
+    CaptureTables,
+    RecordTimes,
+    capture_tables,
+)
 from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark_session
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -35,9 +46,9 @@ PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 PLANNED_SORT: Mapping[str, str] = MappingProxyType(
     {
         "member": "planned_lag",
-        "group": "gain",
-        "client": "gain",
-        "host": "gain",
+        "group": "best_gain",
+        "client": "best_gain",
+        "host": "best_gain",
         "assignor": "gain",
     }
 )
@@ -48,13 +59,15 @@ class LagQuery:
     """What is asked of a capture.
 
     Args:
-        by: `group`, `topic`, `partition`, `member`, `client` or `host`; with `assignors` also
-            `assignor`, and neither `topic` nor `partition`.
+        by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
+            use); with `assignors` neither `topic` nor `partition`.
         assignors: names of strategies to plan every group with.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
         uncommitted, isolation: as in `arithmetic.offset_rows`.
+        pictures: whether rows for charts are wanted too.
+        times: whether lag in seconds is wanted of a single capture, from record times.
     """
 
     by: str = "group"
@@ -64,6 +77,8 @@ class LagQuery:
     where: str | None = None
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"
+    pictures: bool = False
+    times: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +86,25 @@ class LagReport:
     """The answer.
 
     Args:
-        items: rows, columns as in `columns`; the most first.
-        columns: names in their order.
+        items: rows, columns as in `schema`; the most first.
+        schema: names and types of the columns in their order.
         summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
             `unknown_partitions` over everything, shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
         errors: groups that could not be planned, at most `top`.
+        pictures: rows for charts, if they were asked for.
     """
 
     items: list[dict[str, Any]]
-    columns: tuple[str, ...]
+    schema: StructType
     summary: dict[str, Any]
     errors: tuple[ItemError, ...] = field(default=())
+    pictures: Pictures | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns in their order."""
+        return tuple(self.schema.fieldNames())
 
 
 def lag_report(
@@ -91,6 +113,7 @@ def lag_report(
     *,
     session: SparkSession | SessionOptions | None = None,
     progress: Progress | None = None,
+    record_times: RecordTimes = NO_TIMES,
 ) -> LagReport:
     """Lag of whole clusters, by what the query says.
 
@@ -98,6 +121,7 @@ def lag_report(
         snapshots: one or more clusters, each at one time.
         session: a running session, or how to make one; None: local.
         progress: told what is being waited for.
+        record_times: when the next records were written, for `times`.
     Raises:
         UsageError: the query names a grouping, column or assignor that does not exist.
         ClusterError: a master or Connect server does not answer.
@@ -106,7 +130,7 @@ def lag_report(
     query = query or LagQuery()
     check_query(query)
     tell = progress or (lambda _text: None)
-    tables = capture_tables(snapshots)
+    tables = capture_tables(snapshots, record_times)
     if session is None or isinstance(session, SessionOptions):
         is_small = tables.rows.num_rows < SMALL_ROWS
         session = replace(session or SessionOptions(), small=is_small)
@@ -161,31 +185,71 @@ def check_query(query: LagQuery) -> None:
 
 
 def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -> LagReport:
-    """Both jobs of a report, its rows and its totals; with assignors also the failed plans."""
+    """Both jobs of a report, its rows and its totals."""
     rows = session.createDataFrame(tables.rows, schema=ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
-    planned: DataFrame | None = None
+    members = session.createDataFrame(tables.members, schema=MEMBERS)
     if query.assignors:
-        members = session.createDataFrame(tables.members, schema=MEMBERS)
         topics = session.createDataFrame(tables.topics, schema=TOPICS)
-        planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
-        report, keys = _planned_report(members, lagged, planned, query)
-        sort = query.sort or PLANNED_SORT[query.by]
-        tell(f"planning every group with {', '.join(query.assignors)}")
-    else:
-        keys = transforms.KEYS[query.by]
-        report = transforms.lag_by(lagged, keys)
-        sort = query.sort or "lag"
-        tell(f"computing lag by {query.by}")
+        return planned_answer(members, topics, lagged, query, tell)
+    keys = transforms.KEYS[query.by]
+    by_key = transforms.lag_by(lagged, keys, times=query.times)
+    report = with_members(by_key, lagged, members, query.by, keys)
+    tell(f"computing lag by {query.by}")
+    items = answer_rows(report, query, query.sort or "lag", keys)
+    tell("computing totals")
+    summary = totals_of(lagged, members)
+    return LagReport(items, report.schema, summary, pictures=drawn(query, tell, lagged))
+
+
+def totals_of(lagged: DataFrame, members: DataFrame) -> dict[str, Any]:
+    """The summary of a report: `transforms.totals`, and how many members there are."""
+    (summary,) = collect_rows(transforms.totals(lagged))
+    loads = member_loads(lagged, members)
+    counts = loads.agg(
+        F.count(F.lit(1)).alias("members"), F.count_if(F.col("held") == 0).alias("idle_members")
+    )
+    (of_members,) = collect_rows(counts)
+    return {"groups": summary.pop("groups"), **of_members, **summary}
+
+
+def planned_answer(
+    members: DataFrame,
+    topics: DataFrame,
+    lagged: DataFrame,
+    query: LagQuery,
+    tell: Progress,
+    rows: DataFrame | None = None,
+) -> LagReport:
+    """The report with planned assignments, its totals, and the groups that were not planned.
+
+    Args:
+        members, topics: of one capture, in `schemas.MEMBERS` and `schemas.TOPICS`.
+        lagged: rows of the same capture with lag, over a window with rates too.
+        rows: captures of the window with lag, for charts.
+    """
+    planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
     try:
-        items = answer_rows(report, query, sort, keys)
+        report, keys = _planned_report(members, lagged, planned, query)
+        tell(f"planning every group with {', '.join(query.assignors)}")
+        items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
         tell("computing totals")
-        (summary,) = collect_rows(transforms.totals(lagged))
-        errors = _failed_plans(planned, query.top, summary) if planned is not None else ()
+        summary = totals_of(lagged, members)
+        errors = _failed_plans(planned, query.top, summary)
+        pictures = drawn(query, tell, lagged, rows)
+        return LagReport(items, report.schema, summary, errors, pictures)
     finally:
-        if planned is not None:
-            planned.unpersist()
-    return LagReport(items, tuple(report.columns), summary, errors)
+        planned.unpersist()
+
+
+def drawn(
+    query: LagQuery, tell: Progress, series: DataFrame, rows: DataFrame | None = None
+) -> Pictures | None:
+    """The pictures of a report, if the query wants them."""
+    if not query.pictures:
+        return None
+    tell("computing charts")
+    return take_pictures(series, rows)
 
 
 def answer_rows(

@@ -6,6 +6,7 @@ A column added later is nullable and goes at the end: readers fill it with null 
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -43,7 +44,8 @@ def _columns(*columns: tuple[str, Any, bool]) -> StructType:
 
 CAPTURE = (("captured_at_ms", LONG, False), ("cluster", STRING, False))
 
-# One partition that a group reads or has committed, at one time.
+# One partition that a group reads or has committed, at one time; `next_record_at_ms` is when its
+# oldest unread record was written, where that was asked.
 ROWS = _columns(
     *CAPTURE,
     ("group", STRING, False),
@@ -62,6 +64,8 @@ ROWS = _columns(
     ("client_id", STRING, True),
     ("host", STRING, True),
     ("error", STRING, True),
+    ("assignor", STRING, True),
+    ("next_record_at_ms", LONG, True),
 )
 
 OWNED = ArrayType(
@@ -88,6 +92,7 @@ MEMBERS = _columns(
     ("rack", STRING, True),
     ("subscription", ArrayType(STRING, False), False),
     ("owned", OWNED, False),
+    ("assignor", STRING, True),
 )
 
 # One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
@@ -123,9 +128,18 @@ class CaptureTables(NamedTuple):
     topics: "pa.Table"
 
 
-def capture_tables(snapshots: Iterable[ClusterSnapshot]) -> CaptureTables:
+# Topic, partition and offset to when the record there, or the next one, was written.
+RecordTimes = Mapping[tuple[str, int, int], int]
+NO_TIMES: RecordTimes = MappingProxyType({})
+
+
+def capture_tables(
+    snapshots: Iterable[ClusterSnapshot], record_times: RecordTimes = NO_TIMES
+) -> CaptureTables:
     """Snapshots as tables of facts; no lag is computed here.
 
+    Args:
+        record_times: of the next record that a group will read, by topic, partition and offset.
     Returns:
         Rows by group, topic and partition within a snapshot; members in the broker's order.
     """
@@ -133,9 +147,11 @@ def capture_tables(snapshots: Iterable[ClusterSnapshot]) -> CaptureTables:
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         for group in snapshot.groups:
-            _add_rows(rows, capture, snapshot.topics, group)
+            _add_rows(rows, capture, snapshot.topics, group, record_times)
             for ordinal, member in enumerate(group.members or ()):
-                members.add((*capture, group.group, group.type, ordinal, *_member(member)))
+                members.add(
+                    (*capture, group.group, group.type, ordinal, *_member(member), group.assignor)
+                )
         for topic in snapshot.topics.values():
             topics.add((*capture, *_topic(topic)))
     return CaptureTables(rows.to_arrow(), members.to_arrow(), topics.to_arrow())
@@ -165,7 +181,11 @@ class _Table:
 
 
 def _add_rows(
-    table: _Table, capture: tuple[int, str], topics: Mapping[str, Topic], group: Group
+    table: _Table,
+    capture: tuple[int, str],
+    topics: Mapping[str, Topic],
+    group: Group,
+    record_times: RecordTimes,
 ) -> None:
     """The row set of a group: partitions that it committed or that a member is assigned."""
     owners = partition_owners(group)
@@ -182,10 +202,13 @@ def _add_rows(
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
             committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)
+            next_at = None
+            if record_times and committed is not None:
+                next_at = record_times.get((name, partition, committed))
             # fmt: off
             add((
                 *head, name, partition, commits_known, committed, at_ms, epoch, start, end, stable,
-                *members.get(partition, NOBODY), error,
+                *members.get(partition, NOBODY), error, group.assignor, next_at,
             ))
             # fmt: on
 

@@ -45,6 +45,9 @@ SESSION_CONF: Mapping[str, str] = {
     "spark.sql.optimizer.excludedRules": (
         "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
     ),
+    # A small hash map before the real one is for few keys; a window of captures has millions of
+    # points, and each row would be looked up in both: a quarter of the processor time of a scan.
+    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
 }
 
 # Settings of every session that we start ourselves; a user's own come after.

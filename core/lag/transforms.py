@@ -5,6 +5,8 @@ master and through Connect. No Python runs per row. Rows come in with `schemas.R
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 from types import MappingProxyType
 
 from pyspark.sql import Column, DataFrame
@@ -26,17 +28,24 @@ KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "member": ("cluster", "group", "member_id", "client_id", "host"),
         "client": ("cluster", "client_id"),
         "host": ("cluster", "host"),
+        "assignor": ("cluster", "assignor"),
     }
 )
 
 # Exact up to this many different values, then within a thousandth of the rank.
 PERCENTILE_ACCURACY = 1000
+PERCENTILES: Mapping[str, float] = MappingProxyType(
+    {"lag_p50": 0.5, "lag_p95": 0.95, "lag_p99": 0.99}
+)
+
+# States in which a group has no members.
+MEMBERLESS = ("Empty", "Dead")
 
 
 def lag_columns(
     uncommitted: Uncommitted | None = None, isolation: Isolation = "read_uncommitted"
 ) -> dict[str, Column]:
-    """`lag`, `lag_status` and `lost` of a row: `arithmetic.partition_lag` as columns.
+    """`lag`, `lag_status` and `lost` of a row: `arithmetic.partition_lag` as columns; `is_stale`.
 
     Comparisons with null are null, and `greatest` skips nulls: a bound that is not known must be
     ruled out before it is compared. No column refers to another: Spark would write the other's
@@ -67,7 +76,11 @@ def lag_columns(
         is_bounded = start.isNotNull() & end.isNotNull()
         lag = lag.when(is_open & ~has_commit & is_bounded, assumed)
     lost = F.when(is_known, F.greatest(start - committed, zero))
-    return {"lag_status": status, "lag": lag, "lost": lost}
+    # A commit that nobody will move: its topic is gone, or the group reads other things now.
+    is_unread = has_commit & F.col("member_id").isNull()
+    is_left = error.isin(*sorted(MISSING_ERRORS)) | ~F.col("group_state").isin(*MEMBERLESS)
+    stale = F.coalesce(is_unread & is_left, F.lit(False))
+    return {"lag_status": status, "lag": lag, "lost": lost, "is_stale": stale}
 
 
 def with_lag(
@@ -76,45 +89,95 @@ def with_lag(
     uncommitted: Uncommitted | None = None,
     isolation: Isolation = "read_uncommitted",
 ) -> DataFrame:
-    """Rows with `lag_status`, `lag` and `lost`."""
+    """Rows with `lag_status`, `lag`, `lost` and `is_stale`."""
     return rows.withColumns(lag_columns(uncommitted, isolation))
 
 
-def lag_by(lagged: DataFrame, keys: Sequence[str], *, percentiles: bool = True) -> DataFrame:
+def lag_by(
+    lagged: DataFrame, keys: Sequence[str], *, percentiles: bool = True, times: bool = False
+) -> DataFrame:
     """Lag for each value of `keys`.
 
     Args:
         lagged: from `with_lag`.
-        percentiles: with `lag_p50` and `lag_p95`.
+        percentiles: with `PERCENTILES`.
+        times: with lag in seconds, as far as record times are known.
     Returns:
-        The keys; `partitions` counted; `lag` (sum), `lag_max`, `lag_p50`, `lag_p95` and `lost`
-        over the partitions where they are known, null where none is; `unknown_partitions`;
-        `members` of a group, `groups` of a topic, client or host.
+        The keys; `partitions` counted; `lag` (sum), `lag_max`, percentiles and `lost` over the
+        partitions where they are known, null where none is; `unknown_partitions`;
+        `stale_partitions`, whose commits nobody will move; `groups` where keys are not of one.
     """
-    if set(keys) >= {"group", "topic", "partition"} or "member_id" in keys:
-        counts = {}
-    elif "group" in keys:
-        # A distinct count beside percentiles makes Spark write every row twice; a set does not.
-        counts = {"members": F.size(F.collect_set("member_id")).cast("long")}
-    else:
-        counts = {"groups": F.countDistinct("cluster", "group")}
-    shares = {"lag_p50": 0.5, "lag_p95": 0.95} if percentiles else {}
+    counts = [] if "group" in keys else [F.countDistinct("cluster", "group").alias("groups")]
+    if times:
+        lagged = with_record_ages(lagged)
     # fmt: off
     return lagged.groupBy(*keys).agg(
-        *(count.alias(name) for name, count in counts.items()),
+        *counts,
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),
-        *(F.percentile_approx("lag", share, PERCENTILE_ACCURACY).alias(name)
-          for name, share in shares.items()),
+        *(percentile_columns() if percentiles else ()),
         F.sum("lost").alias("lost"),
         F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
+        F.count_if("is_stale").alias("stale_partitions"),
+        *(worst_seconds() if times else ()),
     )
     # fmt: on
 
 
+def percentile_columns() -> list[Column]:
+    """Percentiles of lag over the partitions where it is known."""
+    return [
+        F.percentile_approx("lag", share, PERCENTILE_ACCURACY).alias(name)
+        for name, share in PERCENTILES.items()
+    ]
+
+
+def worst_seconds() -> list[Column]:
+    """The greatest lag in seconds among rows, with its method and confidence."""
+    names = ("lag_seconds_method", "lag_seconds_confidence")
+    return [
+        F.max("lag_seconds").alias("lag_seconds"),
+        *(F.max_by(name, "lag_seconds").alias(name) for name in names),
+    ]
+
+
+def record_age() -> Column:
+    """Seconds since a row's next record was written, at the time of its capture.
+
+    Null where it was not asked, and below log start: there the oldest unread record is gone. A
+    producer's clock may run ahead of ours; nothing is younger than nothing.
+    """
+    age_ms = F.col("captured_at_ms") - F.col("next_record_at_ms")
+    is_there = age_ms.isNotNull() & (F.col("lag_status") == "ok")
+    return F.when(is_there, F.greatest(age_ms, F.lit(0)) / F.lit(1000.0))
+
+
+def with_record_ages(lagged: DataFrame) -> DataFrame:
+    """Rows with `lag_seconds`, its method and confidence, as far as record times tell them."""
+    age, is_done = record_age(), F.col("lag") == 0
+    is_known = is_done | age.isNotNull()
+    return lagged.withColumns(
+        {
+            "lag_seconds": F.when(is_done, F.lit(0.0)).otherwise(age),
+            "lag_seconds_method": F.when(is_done, "at_head").when(age.isNotNull(), "record"),
+            "lag_seconds_confidence": F.when(is_known, "high"),
+        }
+    )
+
+
+def join_by(left: DataFrame, right: DataFrame, keys: Sequence[str], how: str) -> DataFrame:
+    """Both frames side by side where their keys are equal; an unknown key equals another."""
+    figures = [name for name in right.columns if name not in keys]
+    others = right.select(*(F.col(key).alias(f"_{key}") for key in keys), *figures)
+    matches = [F.col(key).eqNullSafe(F.col(f"_{key}")) for key in keys]
+    joined = left.join(others, reduce(and_, matches), how)
+    names = [name for name in left.columns if name not in keys]
+    return joined.select(*(F.coalesce(k, f"_{k}").alias(k) for k in keys), *names, *figures)
+
+
 def totals(lagged: DataFrame) -> DataFrame:
-    """One row over everything: groups, members, partitions, lag, lost, unknown.
+    """One row over everything: groups, partitions, lag, lost, unknown.
 
     Counted by aggregating twice: distinct counts would multiply every row by their number.
     """
@@ -123,7 +186,6 @@ def totals(lagged: DataFrame) -> DataFrame:
     by_group = lag_by(lagged, ("cluster", "group"), percentiles=False)
     return by_group.agg(
         F.count(F.lit(1)).alias("groups"),
-        F.coalesce(F.sum("members"), F.lit(0)).alias("members"),
         *(total(name).alias(name) for name, total in sums.items()),
     ).fillna(0, ["partitions", "unknown_partitions"])
 

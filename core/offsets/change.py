@@ -1,8 +1,8 @@
 """One change of one partition's commit: from what to what, and what became of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
@@ -16,9 +16,10 @@ NAMED_MEMBERS: Final = 5
 
 Key = tuple[str, str | None, int | None]
 
+_SILENCE: Final = ItemError("", "FAILED", "the broker gave no answer")
 
-@dataclass(frozen=True, slots=True)
-class Change:
+
+class Change(NamedTuple):
     """A commit that is to be replaced or deleted; a group without partitions stands for itself.
 
     Args:
@@ -26,6 +27,7 @@ class Change:
         old: the commit now; None if there is none.
         new: the commit to make; None if the commit is to be deleted.
         lag_before, lag_after: records still to be read; None if not known.
+        asked: the offset asked for; None where none was.
         clamped: whether the offset asked for lies outside the log and was moved to its edge.
         note: why the new offset is not the one asked for, or what else to know.
         result: `skipped` where nothing is to be done, or others could not be done.
@@ -38,6 +40,7 @@ class Change:
     new: CommittedOffset | None = None
     lag_before: int | None = None
     lag_after: int | None = None
+    asked: int | None = None
     clamped: bool = False
     note: str | None = None
     result: Result = "planned"
@@ -56,7 +59,7 @@ class Change:
     def failed(self, error: ItemError) -> "Change":
         """The same change that came to nothing."""
         refused = error.exit_code == RefusedError.exit_code
-        return replace(self, result="refused" if refused else "failed", error=error)
+        return self._replace(result="refused" if refused else "failed", error=error)
 
 
 def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:
@@ -130,7 +133,7 @@ def members_text(members: Sequence[Member]) -> str:
 def skip_planned(changes: Iterable[Change]) -> list[Change]:
     """The same changes with every planned one skipped: nothing is to be written."""
     return [
-        replace(change, result="skipped") if change.result == "planned" else change
+        change._replace(result="skipped") if change.result == "planned" else change
         for change in changes
     ]
 
@@ -147,9 +150,10 @@ def apply_answers(
     applied: list[Change] = []
     for change in changes:
         if change.result == "planned":
-            silence = ItemError(change.target, "FAILED", "the broker gave no answer")
-            error = answers.get(change.key, silence)
-            change = replace(change, result="done") if error is None else change.failed(error)
+            error = answers.get(change[:3], _SILENCE)
+            if error is _SILENCE:
+                error = replace(_SILENCE, target=change.target)
+            change = change._replace(result="done") if error is None else change.failed(error)
         applied.append(change)
     return applied
 
@@ -173,7 +177,7 @@ def verify(
             wanted = None if change.new is None else change.new.offset
             found = None if now is None else now.offset
             if group is None:
-                change = replace(change, note="written; could not be read back")
+                change = change._replace(note="written; could not be read back")
             elif found != wanted:
                 change = change.failed(
                     ItemError(

@@ -2,12 +2,63 @@
 
 import csv
 import io
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.scope import Partition
 from kgroups.core.offsets.targets import MAX_OFFSET
 
 Offsets = dict[Partition, int]
+
+
+class PlanRow(NamedTuple):
+    """One line of such a file.
+
+    Args:
+        place: `file:line`, for messages.
+        group: None where the line names none.
+        at: topic and partition.
+        offset: may be negative, which no reset takes.
+    """
+
+    place: str
+    group: str | None
+    at: Partition
+    offset: int
+
+
+def plan_rows(
+    text: str, where: str, *, widths: Collection[int] = (3, 4), skip_empty: bool = True
+) -> Iterator[PlanRow]:
+    """The lines of a file, in order.
+
+    Args:
+        text: lines that all have as many cells as the first.
+        where: the file's name, for messages.
+        widths: how many cells may be: 3 without the group, 4 with it.
+        skip_empty: lines without a cell do not count; else one is as wrong as any short line.
+    Raises:
+        UsageError: another number of cells, a partition or an offset that is no number, or no line.
+    """
+    width = 0
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if skip_empty and not any(cells):
+                continue
+            line = f"{where}:{reader.line_num}"
+            width = width or len(cells)
+            if width not in widths or len(cells) != width:
+                raise UsageError(f"{line}: {len(cells)} cells", hint=_expected(widths))
+            group = cells[0] if width == 4 else None
+            at = (cells[-3], _number(cells[-2], line))
+            yield PlanRow(line, group, at, _number(cells[-1], line, signed=True))
+    except csv.Error as error:
+        raise UsageError(f"{where}:{reader.line_num}: {error}") from error
+    if not width:
+        raise UsageError(f"{where} holds no line")
 
 
 def parse_offsets(text: str, where: str) -> dict[str | None, Offsets]:
@@ -21,35 +72,23 @@ def parse_offsets(text: str, where: str) -> dict[str | None, Offsets]:
             is no number, a partition twice, or no line.
     """
     plan: dict[str | None, Offsets] = {}
-    width = 0
-    reader = csv.reader(io.StringIO(text), strict=True)
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            line = f"{where}:{reader.line_num}"
-            width = width or len(cells)
-            if width not in (3, 4) or len(cells) != width:
-                raise UsageError(
-                    f"{line}: {len(cells)} cells",
-                    hint="each line is `topic,partition,offset`, or each one is "
-                    "`group,topic,partition,offset`",
-                )
-            group = cells[0] if width == 4 else None
-            at = (cells[-3], _number(cells[-2], line))
-            offsets = plan.setdefault(group, {})
-            if at in offsets:
-                raise UsageError(f"{line}: {at[0]}-{at[1]} a second time")
-            offsets[at] = _number(cells[-1], line)
-    except csv.Error as error:
-        raise UsageError(f"{where}:{reader.line_num}: {error}") from error
-    if not plan:
-        raise UsageError(f"{where} holds no line")
+    for row in plan_rows(text, where):
+        offsets = plan.setdefault(row.group, {})
+        if row.offset < 0:
+            raise UsageError(f"{row.place}: `{row.offset}` is no partition or offset")
+        if row.at in offsets:
+            raise UsageError(f"{row.place}: {row.at[0]}-{row.at[1]} a second time")
+        offsets[row.at] = row.offset
     return plan
 
 
-def _number(cell: str, line: str) -> int:
-    if not (cell.isascii() and cell.isdecimal() and int(cell) <= MAX_OFFSET):
+def _expected(widths: Collection[int]) -> str:
+    forms = {3: "`topic,partition,offset`", 4: "`group,topic,partition,offset`"}
+    return "each line is " + ", or each one is ".join(forms[width] for width in sorted(widths))
+
+
+def _number(cell: str, line: str, *, signed: bool = False) -> int:
+    digits = cell.removeprefix("-") if signed else cell
+    if not (digits.isascii() and digits.isdecimal() and int(digits) <= MAX_OFFSET):
         raise UsageError(f"{line}: `{cell}` is no partition or offset")
     return int(cell)

@@ -32,6 +32,7 @@ def plan_reset(
     known: Known,
     *,
     only_lagging: bool = False,
+    clamp: bool = True,
 ) -> list[Change]:
     """A change for each partition: planned, skipped as it stands there already, or failed.
 
@@ -41,25 +42,26 @@ def plan_reset(
         target: where.
         known: the logs, and what the target needs.
         only_lagging: leave out partitions whose lag is 0 or not known.
+        clamp: move an offset outside the log to its edge.
     """
     changes = []
     for at in partitions:
-        change = _change(group, at, target, known)
+        change = _change(group, at, target, known, clamp=clamp)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
 
 
-def _change(group: Group, at: Partition, target: Target, known: Known) -> Change:
+def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp: bool) -> Change:
     old = committed(group, at)
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
-    change = Change(
-        group.group, *at, old=old, lag_before=lag_at(None if old is None else old.offset, log)
-    )
+    before = lag_at(None if old is None else old.offset, log)
+    change = Change(group.group, at[0], at[1], old, None, before)
     if log is None:
         return change.failed(replace(not_there(""), target=change.target))
-    if log.error is not None or log.log_start_offset is None or log.log_end_offset is None:
+    start, end = log.log_start_offset, log.log_end_offset
+    if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
         text = f"the bounds of its log are not known: {code}"
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
@@ -74,20 +76,24 @@ def _change(group: Group, at: Partition, target: Target, known: Known) -> Change
                 NotFoundError.exit_code,
             )
         )
-    offset = min(max(asked, log.log_start_offset), log.log_end_offset)
-    if offset != asked:
-        edge = "ends at" if asked > offset else "starts at"
-        note = f"{asked} asked, the log {edge} {offset}"
-    change = replace(
-        change,
-        new=CommittedOffset(offset),
-        lag_after=lag_at(offset, log),
-        clamped=offset != asked,
-        note=note,
+    offset = min(max(asked, start), end) if clamp else asked
+    clamped = offset != asked
+    if clamped:
+        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
+    stays = old is not None and old.offset == offset
+    return Change(
+        group.group,
+        at[0],
+        at[1],
+        old,
+        old if stays else CommittedOffset(offset),
+        before,
+        lag_at(offset, log),
+        asked,
+        clamped,
+        note,
+        "skipped" if stays else "planned",
     )
-    if old is not None and old.offset == offset:
-        return replace(change, result="skipped", new=old)
-    return change
 
 
 def _asked(

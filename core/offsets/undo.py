@@ -1,7 +1,7 @@
 """The undo file: what a write replaces, as text, and back. It holds commits and no settings."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -50,23 +50,30 @@ def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: 
         cluster_id: of the cluster.
         created_at: the time, as text.
     """
-    rows = [_row(change) for change in changes if change.result == "planned"]
+    quoted: dict[str, str] = {}
+    rows = [_row(change, quoted) for change in changes if change.result == "planned"]
     head = json.dumps({"schema": SCHEMA, "cluster_id": cluster_id, "created_at": created_at})
-    body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    body = ",\n".join(rows)
     return f'{head[:-1]}, "rows": [\n{body}\n]}}\n'
 
 
-def _row(change: Change) -> dict[str, Any]:
-    old = change.old
-    return {
-        "group": change.group,
-        "topic": change.topic,
-        "partition": change.partition,
-        "offset": None if old is None else old.offset,
-        "leader_epoch": None if old is None else old.leader_epoch,
-        "metadata": "" if old is None else old.metadata,
-        "new_offset": None if change.new is None else change.new.offset,
-    }
+def _row(change: Change, quoted: dict[str, str]) -> str:
+    """A row as JSON; names are quoted once, as tens of thousands of rows share a few."""
+    for name in (change.group, change.topic):
+        if name is not None and name not in quoted:
+            quoted[name] = json.dumps(name, ensure_ascii=False)
+    old, new = change.old, change.new
+    epoch = None if old is None else old.leader_epoch
+    memo = (
+        json.dumps(old.metadata, ensure_ascii=False) if old is not None and old.metadata else '""'
+    )
+    return (
+        f'{{"group": {quoted[change.group]}, "topic": {quoted[change.topic or ""]}, '
+        f'"partition": {change.partition}, '
+        f'"offset": {"null" if old is None else old.offset}, '
+        f'"leader_epoch": {"null" if epoch is None else epoch}, "metadata": {memo}, '
+        f'"new_offset": {"null" if new is None else new.offset}}}'
+    )
 
 
 def parse_undo(text: str, where: str) -> Undo:
@@ -115,7 +122,7 @@ def _optional(value: Any, kind: type) -> Any:
     return None if value is None else _typed(value, kind)
 
 
-def plan_undo(group: Group, rows: Iterable[Replaced], topics: dict[str, Topic]) -> list[Change]:
+def plan_undo(group: Group, rows: Iterable[Replaced], topics: Mapping[str, Topic]) -> list[Change]:
     """A change for each row of a group: back to what stood there, even outside the log.
 
     Args:
@@ -123,28 +130,61 @@ def plan_undo(group: Group, rows: Iterable[Replaced], topics: dict[str, Topic]) 
         rows: of this group.
         topics: with the bounds of their logs.
     """
-    return [_back(group, row, topics) for row in rows]
+    return [
+        _change(group, row, row.old, topics, f"moved since: {row.new_offset} was written")
+        if offset_of(committed(group, (row.topic, row.partition))) != row.new_offset
+        else _change(group, row, row.old, topics, None)
+        for row in rows
+    ]
 
 
-def _back(group: Group, row: Replaced, topics: dict[str, Topic]) -> Change:
+def plan_resume(
+    group: Group, rows: Iterable[Replaced], topics: Mapping[str, Topic]
+) -> list[Change]:
+    """A change for each row of a group: what the file said would be written, where it was not.
+
+    Args:
+        group: without members, its commits known.
+        rows: of this group.
+        topics: with the bounds of their logs.
+    """
+    changes = []
+    for row in rows:
+        now = offset_of(committed(group, (row.topic, row.partition)))
+        was = offset_of(row.old)
+        note = None if now == was else f"moved since: {was} stood there"
+        new = None if row.new_offset is None else CommittedOffset(row.new_offset)
+        changes.append(_change(group, row, new, topics, note))
+    return changes
+
+
+def offset_of(commit: CommittedOffset | None) -> int | None:
+    """The offset of a commit; None for none."""
+    return None if commit is None else commit.offset
+
+
+def _change(
+    group: Group,
+    row: Replaced,
+    new: CommittedOffset | None,
+    topics: Mapping[str, Topic],
+    note: str | None,
+) -> Change:
+    """From what stands there now to `new`, with a note if it is neither of what the file knows."""
     now = committed(group, (row.topic, row.partition))
     topic = topics.get(row.topic)
     log: PartitionLog | None = None if topic is None else topic.partitions.get(row.partition)
-    now_offset = None if now is None else now.offset
-    old_offset = None if row.old is None else row.old.offset
     change = Change(
         group.group,
         row.topic,
         row.partition,
         old=now,
-        new=row.old,
-        lag_before=lag_at(now_offset, log),
-        lag_after=lag_at(old_offset, log),
+        new=new,
+        lag_before=lag_at(offset_of(now), log),
+        lag_after=lag_at(offset_of(new), log),
     )
-    if now == row.old or now_offset == old_offset:
-        return replace(change, result="skipped")
+    if offset_of(now) == offset_of(new):
+        return change._replace(result="skipped")
     if log is None:
         return change.failed(replace(not_there(""), target=change.target))
-    if now_offset != row.new_offset:
-        return replace(change, note=f"moved since: {row.new_offset} was written")
-    return change
+    return change._replace(note=note)

@@ -1,15 +1,11 @@
-"""Why a partition goes to its member: the strategy's rule, with this group's numbers in it.
+"""Why a partition goes to its member: the strategy's rule, and what becomes of the owner before."""
 
-Source: the Java classes RangeAssignor, RoundRobinAssignor, AbstractStickyAssignor,
-UniformHomogeneousAssignmentBuilder and the server side's RangeAssignor.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.planning.reasons import RULES, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,70 +50,20 @@ def explain(plan: Plan, topic: str, partition: int) -> Explanation:
             hint="`kgroups plan GROUP --moves` lists those that change hands",
             code="UNKNOWN_TOPIC_OR_PARTITION",
         )
-    reasons: list[str] = []
-    if move.target is None:
-        reasons.append("no member that is left subscribes to its topic, or the topic is gone")
+    owner = _owner(plan, move)
+    if owner is None:
+        reasons = ["no member that is left subscribes to its topic, or the topic is gone"]
     else:
+        readers = [member for member in plan.members if topic in member.topics]
         rule = RULES.get(plan.assignor or "")
-        readers = _readers(plan, topic)
-        reasons += rule(plan, topic, partition, readers) if rule else [_unknown_rule(plan)]
-        reasons += _history(plan, move.source, move.target)
-    if plan.depends_on_member_ids:
-        same = sum(
-            outcome.share
-            for outcome in plan.outcomes.each
-            if partition in outcome.settled.shares.get(move.target or "", {}).get(topic, ())
-        )
-        reasons.append(f"in {same:.0%} of the possible outcomes it ends there")
-    return Explanation(topic, partition, move.source, move.target, tuple(reasons))
+        reasons = rule(Question(plan, move, owner, readers)) if rule else [_unknown_rule(plan)]
+        reasons += _history(plan, move.source, owner.member_id)
+        reasons += _rounds(plan, move)
+    return Explanation(topic, partition, move.source, move.target, (*reasons, *_chance(plan, move)))
 
 
-def _readers(plan: Plan, topic: str) -> list[PlannedMember]:
-    return [member for member in plan.members if topic in member.topics]
-
-
-def _range(plan: Plan, topic: str, partition: int, readers: Sequence[PlannedMember]) -> list[str]:
-    count = plan.partition_counts.get(topic, 0)
-    each, more = divmod(count, len(readers))
-    owner = _owner(plan, topic, partition)
-    block = sorted(owner.assignment.get(topic, ())) if owner else []
-    extra = f", the first {more} get one more" if more else ""
-    ends = f"{block[0]} to {block[-1]}" if len(block) > 1 else f"{block[0]}" if block else "none"
-    return [
-        f"`range` cuts the {count} partitions of `{topic}` into blocks for its {len(readers)}"
-        f" readers, in the order of instance ids, then member ids: {each} each{extra}",
-        f"the block of `{owner.member_id if owner else ''}` is {ends}",
-    ]
-
-
-def _roundrobin(
-    plan: Plan, topic: str, partition: int, readers: Sequence[PlannedMember]
-) -> list[str]:
-    names = sorted(plan.partition_counts)
-    place = sum(plan.partition_counts[name] for name in names[: names.index(topic)]) + partition
-    total = sum(plan.partition_counts.values())
-    return [
-        "`roundrobin` deals the partitions of all topics, by name and number, to the members in"
-        " turn, in the order of instance ids, then member ids",
-        f"this is number {place + 1} of {total}, and {len(readers)} of {len(plan.members)} members"
-        " read its topic; others are passed by",
-    ]
-
-
-def _sticky(plan: Plan, topic: str, partition: int, readers: Sequence[PlannedMember]) -> list[str]:
-    total, members = sum(plan.partition_counts.values()), len(plan.members)
-    alike = len({member.topics for member in plan.members}) == 1
-    if not alike:
-        return [
-            "subscriptions differ: partitions stay where they are, free ones go to the least loaded"
-            " reader, and single ones move until no reader holds two more than another"
-        ]
-    low, more = divmod(total, members)
-    return [
-        f"{total} partitions over {members} members make {low} each"
-        + (f", and {more} members with one more" if more else "")
-        + "; a member keeps what it has up to that, and free partitions go to those below it"
-    ]
+def _owner(plan: Plan, move: Move) -> PlannedMember | None:
+    return next((m for m in plan.members if m.member_id == move.target), None)
 
 
 def _history(plan: Plan, source: str | None, target: str) -> list[str]:
@@ -133,19 +79,31 @@ def _history(plan: Plan, source: str | None, target: str) -> list[str]:
     return [f"`{source}`, which has it now, goes from {before} to {after} partitions"]
 
 
-def _owner(plan: Plan, topic: str, partition: int) -> PlannedMember | None:
-    return next((m for m in plan.members if partition in m.assignment.get(topic, ())), None)
+def _rounds(plan: Plan, move: Move) -> list[str]:
+    """In which rounds of a cooperative rebalance it is given up and handed on."""
+    if move.kind != "revoked_first" or plan.rebalance_protocol != "cooperative":
+        return []
+    place = (move.topic, move.partition)
+    given = [n for n, step in enumerate(plan.steps, 1) for e in step.revoked if e[:2] == place]
+    taken = [n for n, step in enumerate(plan.steps, 1) for e in step.assigned if e[:2] == place]
+    if not given or not taken:
+        return []
+    return [f"cooperative: `{move.source}` gives it up in round {given[0]}, and it is handed on in"
+            f" round {taken[-1]}"]  # fmt: skip
+
+
+def _chance(plan: Plan, move: Move) -> list[str]:
+    """How sure it is that it ends there, where that is not certain."""
+    if len(plan.outcomes.each) < 2:
+        return []
+    held = (outcome.settled.shares.get(move.target or "", {}) for outcome in plan.outcomes.each)
+    same = sum(
+        outcome.share
+        for outcome, shares in zip(plan.outcomes.each, held, strict=True)
+        if move.partition in shares.get(move.topic, ())
+    )
+    return [f"in {same:.0%} of the possible outcomes it ends there"]
 
 
 def _unknown_rule(plan: Plan) -> str:
     return f"`{plan.assignor}` gave it to this member; it does not say why"
-
-
-Rule = Callable[[Plan, str, int, Sequence[PlannedMember]], list[str]]
-RULES: Final[Mapping[str, Rule]] = {
-    "range": _range,
-    "roundrobin": _roundrobin,
-    "sticky": _sticky,
-    "cooperative-sticky": _sticky,
-    "uniform": _sticky,
-}

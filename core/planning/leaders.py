@@ -11,7 +11,7 @@ KIP-881 (versions of the subscription).
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,9 @@ DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
     "kafka-python": re.compile(r"kafka-python-.+"),
     "aiokafka": re.compile(r"aiokafka-.+"),
 }
+
+EAGER: Final = frozenset({"range", "roundrobin"})
+NO_GENERATION: Final = -1
 
 # Version of the subscription -> libraries that send it; Java sent each of them once.
 BY_VERSION: Final[Mapping[int, frozenset[str]]] = {
@@ -77,10 +80,17 @@ def infer_leader(group: Group, said: str | None = None) -> LeaderGuess:
     hints = [_named_by_client_id(member) for member in members]
     votes: Counter[str] = Counter(library for each in possible for library in each)
     votes.update(hint for hint, each in zip(hints, possible, strict=True) if hint in each)
+    if group.assignor in EAGER and len(members) > 1 and _without_generation(members):
+        # Members of the others that were there before the last one joined would send theirs.
+        votes.update("librdkafka" for each in possible if "librdkafka" in each)
     ranked = sorted(votes, key=lambda library: (-votes[library], LIBRARIES.index(library)))
     versions = sorted({str(m.subscription_version) for m in members if m.subscription_version})
     reason = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
     return LeaderGuess(tuple(ranked), False, reason)
+
+
+def _without_generation(members: Sequence[Member]) -> bool:
+    return all(member.generation == NO_GENERATION for member in members)
 
 
 def libraries_of(member: Member, protocol: str | None) -> frozenset[str]:
@@ -98,6 +108,8 @@ def libraries_of(member: Member, protocol: str | None) -> frozenset[str]:
         found &= {"librdkafka"} if member.rack == "" else {"java", "franz-go", "librdkafka"}
         if member.rack is None:
             found -= {"librdkafka"}
+        if protocol in EAGER and (member.generation or NO_GENERATION) != NO_GENERATION:
+            found -= {"librdkafka"}  # it sends none for these
     found &= _by_user_data(member.user_data, protocol)
     return found or BY_VERSION[min(version, 3)]
 

@@ -94,7 +94,7 @@ def find_outcomes(
         for draw, weight in ranked[:allowed]
     ]
     rare = any(weight == 1 for _, weight in classes.values())
-    return Outcomes(_united(each), complete=len(classes) <= allowed and not rare)
+    return Outcomes(same_ends(each), complete=len(classes) <= allowed and not rare)
 
 
 def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
@@ -108,10 +108,10 @@ def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
         for outcomes, weight in weighted
         for outcome in outcomes.each
     ]
-    return Outcomes(_united(each), all(outcomes.complete for outcomes, _ in weighted))
+    return Outcomes(same_ends(each), all(outcomes.complete for outcomes, _ in weighted))
 
 
-def _united(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+def same_ends(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Equal ends as one, the likeliest first; shares sum up to 1."""
     found: dict[object, Outcome] = {}
     for outcome in outcomes:

@@ -10,6 +10,7 @@ from kgroups.core.planning.changes import Change
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
 from kgroups.core.planning.outcomes import Draw, Outcomes, canonical, find_outcomes, united_outcomes
+from kgroups.core.planning.races import finders_of, race_notes, race_outcomes
 from kgroups.core.planning.request import LagByPartition, first_round, lag_by_partition
 from kgroups.core.planning.roster import Roster, next_roster
 from kgroups.core.planning.settle import Settled, settle
@@ -26,10 +27,6 @@ LIKELIEST_WEIGHT: Final = 4.0
 # Outcomes that are measured and shown; nobody reads more.
 MEASURED_OUTCOMES: Final = 64
 
-RACE_NOTE: Final = (
-    "librdkafka members find a new topic one after another: which of them keeps what depends on"
-    " the order"
-)
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -44,6 +41,7 @@ class PlannedMember:
         partitions, lag: what it gets; `lag` in records, None if not known.
         partitions_before, lag_before: what it has now; None for a member that joins.
         topics: what it subscribes to, patterns resolved.
+        rack: None where it shows none.
     """
 
     member_id: str
@@ -57,6 +55,7 @@ class PlannedMember:
     partitions_before: int | None
     lag_before: int | None
     topics: tuple[str, ...] = ()
+    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,8 @@ class Plan:
         undecided_ids: see `depends_on_member_ids`.
         partition_counts: partitions of each subscribed topic that exists.
         outcome_metrics: figures of the likeliest outcomes, in their order.
+        partition_racks: racks of each partition's replicas, where brokers have racks.
+        partition_lags: records to be read of each partition.
     """
 
     group: str
@@ -101,6 +102,8 @@ class Plan:
     undecided_ids: bool = False
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
+    partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
+    partition_lags: LagByPartition = field(default_factory=dict)
 
     @property
     def depends_on_member_ids(self) -> bool:
@@ -145,13 +148,14 @@ def _plan(
     outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
     settled = each[0].each[0].settled
     moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
-    doubts = [*_doubts(settled, each[0]), *_disagreement(strategies, each)]
+    raced = _is_raced(roster, strategy)
+    doubts = [*_doubts(settled, each[0], raced=raced), *_disagreement(strategies, each)]
     return Plan(
         group=roster.group.group,
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes, raced=_is_raced(roster, strategy)),
+        confidence=_confidence(strategies, each, outcomes),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -163,12 +167,13 @@ def _plan(
             *roster.notes,
             *strategy.notes,
             *doubts,
-            *([RACE_NOTE] if _is_raced(roster, strategy) else []),
             *_coordinator_notes(roster, strategy, changed),
         ),
-        undecided_ids=any(len(one.each) > 1 for one in each),
+        undecided_ids=not raced and any(len(one.each) > 1 for one in each),
         partition_counts=_wanted(roster),
         outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
+        partition_racks=_racks(roster),
+        partition_lags=lags,
     )
 
 
@@ -187,6 +192,14 @@ def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outco
             lags=lags,
         )
 
+    if _is_raced(roster, strategy):
+        return race_outcomes(
+            roster,
+            brought,
+            lambda known, held: settle(
+                strategy.assignor, known, held, strategy.protocol, lags=lags, rounds=1
+            ),
+        )
     size = len(roster.seats) + sum(_wanted(roster).values())
     return find_outcomes(
         roster, strategy.assignor.name, run, size, server_side=strategy.server_side
@@ -215,32 +228,21 @@ def _confidence(
     strategies: Sequence[Strategy],
     each: Sequence[Outcomes],
     outcomes: Outcomes,
-    *,
-    raced: bool,
 ) -> str:
     if not strategies[0].exact:
         return "counts"
-    if raced:
-        return "likely"
     if len(outcomes.each) == 1:
         return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
 
 
 def _is_raced(roster: Roster, strategy: Strategy) -> bool:
-    """Whether members learn of new topics one after another, with a rebalance in between.
-
-    Seen with librdkafka's cooperative members only: each finds a topic under its pattern by its
-    own metadata, and what the first round gave stays.
-    """
+    """Whether members learn of new topics one after another, with a rebalance in between."""
     return (
         strategy.protocol == "cooperative"
         and strategy.leader_client == "librdkafka"
-        and any(
-            seat.pattern is not None and set(seat.topics) != set(seat.member.subscription or ())
-            for seat in roster.seats
-            if not seat.joins
-        )
+        and bool(finders_of(roster))
+        and all(seat.id_known or not seat.joins for seat in roster.seats)
     )
 
 
@@ -292,14 +294,14 @@ def _as_sets(held: Mapping[str, Sequence[int]]) -> dict[str, frozenset[int]]:
     return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}
 
 
-def _doubts(settled: Settled, outcomes: Outcomes) -> list[str]:
-    notes: list[str] = []
-    if len(outcomes.each) > 1:
+def _doubts(settled: Settled, outcomes: Outcomes, *, raced: bool) -> list[str]:
+    notes = race_notes(outcomes) if raced else []
+    if len(outcomes.each) > 1 and not raced:
         notes.append(
             f"ids that do not exist yet decide: {len(outcomes.each)} outcomes are possible, shown"
             f" is the likeliest ({outcomes.each[0].share:.0%})"
         )
-    if not outcomes.complete:
+    if not outcomes.complete and not raced:
         notes.append(
             "there are more orders of ids that do not exist yet than were tried: the outcomes are"
             " a sample"
@@ -362,6 +364,7 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
                 partitions_before=None if had is None else sum(map(len, had.values())),
                 lag_before=None if had is None else member_lag(had, lags),
                 topics=seat.topics,
+                rack=facts.rack or None,
             )
         )
     return tuple(members)
@@ -372,6 +375,16 @@ def _wanted(roster: Roster) -> dict[str, int]:
     subscribed = {topic for seat in roster.seats for topic in seat.topics}
     return {
         name: len(topic.partitions) for name, topic in roster.topics.items() if name in subscribed
+    }
+
+
+def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:
+    """Racks of the replicas of each partition that somebody subscribes to, where there are any."""
+    return {
+        (name, number): tuple(log.racks)
+        for name in _wanted(roster)
+        for number, log in roster.topics[name].partitions.items()
+        if any(log.racks)
     }
 
 

@@ -48,12 +48,14 @@ def settle(
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
+    rounds: int = MAX_ROUNDS,
 ) -> Settled:
     """The assignment of this roster, after as many rounds as the protocol needs.
 
     Args:
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
+        rounds: after how many it stops, at rest or not.
     Raises:
         KgroupsError: the strategy cannot assign; names it.
     """
@@ -73,7 +75,7 @@ def settle(
         held = brought.held if brought.current is None else brought.current
         step = round_step(held, shares)
         steps.append(step)
-        if protocol != "cooperative" or not step.revoked or len(steps) == MAX_ROUNDS:
+        if protocol != "cooperative" or not step.revoked or len(steps) == rounds:
             unsettled = protocol == "cooperative" and bool(step.revoked)
             return Settled(shares, tuple(steps), tuple(faults), not unsettled)
         brought = Round(shares, brought.generation + 1)

@@ -78,17 +78,24 @@ def find_strategies(
     found: dict[int, Strategy] = {}
     for library in guess.libraries:
         strategy = _load(chosen, library)
-        exact = is_exact(library, chosen) and (library == "java" or _sure(group, chosen))
+        exact = is_exact(library, chosen) and (library == "java" or _sure(group, library, chosen))
         notes = () if exact else (_inexact_note(library, chosen),)
         # Java's class stands in for libraries without a variant of their own: run it once.
         found.setdefault(id(strategy), Strategy(strategy, protocol, library, exact, notes))
     return tuple(found.values())
 
 
-def _sure(group: Group, name: str) -> bool:
-    """Whether a variant was seen to be right for such a group: sticky ones if all read the same."""
-    read = {frozenset(member.subscription or ()) for member in group.members or ()}
-    return name not in COOPERATIVE or len(read) <= 1
+def _sure(group: Group, library: str, name: str) -> bool:
+    """Whether a variant was seen to be right for such a group.
+
+    Sticky ones if all members read the same and none has a rack; franz-go looks at racks only if
+    its application says so, which does not show.
+    """
+    members = group.members or ()
+    racked = any(member.rack for member in members)
+    if name in COOPERATIVE:
+        return not racked and len({frozenset(each.subscription or ()) for each in members}) <= 1
+    return not (racked and name == "range" and library == "franz-go")
 
 
 def _server_strategy(name: str, group: Group) -> Strategy:

@@ -116,16 +116,26 @@ def build_batch(
     """A batch, not compressed, of these (key, value) pairs; a value of None is a tombstone."""
     out = bytearray(HEADER_BYTES)
     for delta, (key, value) in enumerate(records):
-        body = bytearray(b"\0\0")  # attributes; timestamp delta 0
-        _write_varint(body, delta)
-        for part in (key, value):
-            _write_varint(body, -1 if part is None else len(part))
-            body += part or b""
-        body.append(0)  # no headers
-        _write_varint(out, len(body))
-        out += body
+        _write_record(out, delta, 0, key, value)
     count = len(records)
     return _seal(out, count, count - 1, timestamp_ms, base_offset=base_offset, epoch=leader_epoch)
+
+
+def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
+    """A stored batch with only these of its records, each at its offset; not compressed."""
+    out = bytearray(HEADER_BYTES)
+    for one in kept:
+        place = one.offset - header.base_offset
+        _write_record(out, place, one.timestamp_ms - header.base_timestamp_ms, one.key, one.value)
+    return _seal(
+        out,
+        len(kept),
+        header.last_offset_delta,
+        header.base_timestamp_ms,
+        base_offset=header.base_offset,
+        epoch=header.leader_epoch,
+        max_timestamp_ms=max(one.timestamp_ms for one in kept),
+    )
 
 
 def empty_batch(offsets: int, timestamp_ms: int) -> bytes:
@@ -133,13 +143,35 @@ def empty_batch(offsets: int, timestamp_ms: int) -> bytes:
     return _seal(bytearray(HEADER_BYTES), 0, offsets - 1, timestamp_ms, base_offset=0, epoch=0)
 
 
+def _write_record(
+    out: bytearray, delta: int, timestamp_delta_ms: int, key: bytes | None, value: bytes | None
+) -> None:
+    body = bytearray(b"\0")  # attributes
+    _write_varint(body, timestamp_delta_ms)
+    _write_varint(body, delta)
+    for part in (key, value):
+        _write_varint(body, -1 if part is None else len(part))
+        body += part or b""
+    body.append(0)  # no headers
+    _write_varint(out, len(body))
+    out += body
+
+
 def _seal(
-    out: bytearray, count: int, last: int, timestamp_ms: int, *, base_offset: int, epoch: int
+    out: bytearray,
+    count: int,
+    last: int,
+    timestamp_ms: int,
+    *,
+    base_offset: int,
+    epoch: int,
+    max_timestamp_ms: int | None = None,
 ) -> bytes:
     """The batch in `out` with its header and checksum."""
+    latest_ms = timestamp_ms if max_timestamp_ms is None else max_timestamp_ms
     _HEADER.pack_into(
         out, 0, base_offset, len(out) - _LENGTH_START, epoch, _MAGIC, 0, 0,
-        last, timestamp_ms, timestamp_ms, -1, -1, -1, count,
+        last, timestamp_ms, latest_ms, -1, -1, -1, count,
     )  # fmt: skip
     struct.pack_into(">I", out, 17, crc32c(memoryview(out)[_CRC_FROM:]))
     return bytes(out)

@@ -84,6 +84,7 @@ class Cluster:
             self.topics,
             clock=self.now_ms,
             events=self.events,
+            compact_bytes=options.limits.offsets_log_bytes,
         )
         self._plan = FaultPlan((), ())
         if options.faults is not None:
@@ -379,7 +380,10 @@ class Cluster:
     def _new_log(self, topic: Topic, index: int) -> PartitionLog:
         if self._persistence is None:
             return PartitionLog()
-        return PartitionLog(on_append=self._persistence.keeper(topic.name, index))
+        return PartitionLog(
+            on_append=self._persistence.keeper(topic.name, index),
+            on_rewrite=self._persistence.rewriter(topic.name, index),
+        )
 
     def _open(self, path: Path) -> None:
         """Take over topics and records of the last run."""

@@ -70,6 +70,7 @@ class Coordination:
         brokers: by id.
         topics: of the cluster; `__consumer_offsets` is among them before `start`.
         clock: epoch milliseconds that never go back.
+        compact_bytes: size from which on a partition of `__consumer_offsets` is compacted.
     """
 
     def __init__(
@@ -80,12 +81,15 @@ class Coordination:
         *,
         clock: Callable[[], int],
         events: EventLog,
+        compact_bytes: int,
     ) -> None:
         self.config = config
         self._brokers = brokers
         self._topics = topics
         self._clock = clock
         self._events = events
+        self._compact_bytes = compact_bytes
+        self._compact_next: dict[int, int] = {}
         self._version = 0
         self._owners: dict[int, int] = {}
         self.pumps: dict[int, Pump] = {}
@@ -173,6 +177,21 @@ class Coordination:
         records = [(encode_key(record.key), encode_value(record)) for record in write.records]
         batch = build_batch(records, self._clock())
         partition.log.append(split_batches(batch), partition.leader_epoch)
+        if partition.log.size_bytes > self._compact_next.get(write.partition, self._compact_bytes):
+            self._compact(partition)
+
+    def _compact(self, partition: Partition) -> None:
+        """Compact, so that a long run does not grow; what is left may double before the next."""
+        log = partition.log
+        before = log.size_bytes
+        try:
+            log.compact(self._clock())
+        except OSError as error:
+            text = f"could not be compacted: {error.strerror}"
+        else:
+            text = f"compacted from {before} to {log.size_bytes} bytes"
+        self._compact_next[partition.index] = max(self._compact_bytes, 2 * log.size_bytes)
+        self._events.add(f"partition {OFFSETS_TOPIC}-{partition.index}", text)
 
     def _tell(self, event: Event) -> None:
         self._events.add(f"group {event.group_id}", event_text(event))

@@ -15,7 +15,9 @@ SANDBOX_LACKS: Mapping[str, str] = MappingProxyType(
         "quotas": "throttle times are always 0",
         "replication": "one log a partition serves all its replicas; followers cannot fetch",
         "retention": "records stay until DeleteRecords or DeleteTopics",
-        "compaction": "`__consumer_offsets` keeps every record it was given",
+        "compaction": "of `__consumer_offsets` only; other topics keep every record",
+        "writing to internal topics": "`__consumer_offsets` holds what the coordinators decided: "
+        "no test can put a corrupted past into it",
         "log append time": "timestamps are the producer's",
         "fetch sessions": "every Fetch is answered in full, which all clients accept",
         "changing settings": "topics and brokers keep what they began with",

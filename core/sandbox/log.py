@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgroups.core.sandbox.batches import BatchHeader, Record, place_batch, read_records
+from kgroups.core.sandbox.compaction import compact
 from kgroups.core.sandbox.producers import ProducerStates
 
 
@@ -37,11 +38,15 @@ class PartitionLog:
         start_offset: first offset that may be read; DeleteRecords moves it.
         end_offset: offset of the next record. One replica: it is the high watermark as well.
         on_append: called with the bytes of each stored batch (the data directory's writer).
+        on_rewrite: called with all batches when compaction has changed the log.
+        size_bytes: of all batches.
     """
 
     start_offset: int = 0
     end_offset: int = 0
     on_append: Callable[[bytes], None] | None = None
+    on_rewrite: Callable[[Sequence[bytes]], None] | None = None
+    size_bytes: int = 0
     producers: ProducerStates = field(default_factory=ProducerStates)
     _batches: list[StoredBatch] = field(default_factory=list)
     _bases: list[int] = field(default_factory=list)
@@ -66,9 +71,8 @@ class PartitionLog:
         return first
 
     def restore(self, header: BatchHeader, data: bytes) -> None:
-        """Put back a batch as it was stored, at its own offset."""
-        if not self._batches:
-            self.end_offset = header.base_offset
+        """Put back a batch as it was stored, at its own offset; there may be a gap before it."""
+        self.end_offset = max(self.end_offset, header.base_offset)
         self._store(header, data, header.leader_epoch)
 
     def _store(self, header: BatchHeader, data: bytes, leader_epoch: int) -> None:
@@ -76,6 +80,7 @@ class PartitionLog:
         last = base + header.last_offset_delta
         self._batches.append(StoredBatch(base, last, header.max_timestamp_ms, data))
         self._bases.append(base)
+        self.size_bytes += len(data)
         self.end_offset = last + 1
         if not self._epochs or self._epochs[-1][0] < leader_epoch:
             self._epochs.append((leader_epoch, base))
@@ -89,7 +94,7 @@ class PartitionLog:
         """
         if offset >= self.end_offset or not self._batches:
             return b""
-        index = max(bisect_right(self._bases, offset) - 1, 0)
+        index = self._index_of(offset)
         parts: list[bytes] = []
         size = 0
         for batch in self._batches[index:] if index else self._batches:
@@ -101,12 +106,17 @@ class PartitionLog:
                 break
         return b"".join(parts)
 
+    def _index_of(self, offset: int) -> int:
+        """Which batch holds the offset, or is the next one after the gap that does."""
+        index = max(bisect_right(self._bases, offset) - 1, 0)
+        return index + (self._batches[index].last_offset < offset)
+
     def size_from(self, offset: int, enough: int) -> int:
         """Bytes that a read from `offset` finds; counting stops at `enough`."""
         if offset >= self.end_offset or not self._batches:
             return 0
         size = 0
-        for index in range(max(bisect_right(self._bases, offset) - 1, 0), len(self._batches)):
+        for index in range(self._index_of(offset), len(self._batches)):
             size += len(self._batches[index].data)
             if size >= enough:
                 break
@@ -145,9 +155,31 @@ class PartitionLog:
             (i for i, batch in enumerate(self._batches) if batch.last_offset >= offset),
             len(self._batches),
         )
+        self.size_bytes -= sum(len(batch.data) for batch in self._batches[:keep])
         del self._batches[:keep]
         del self._bases[:keep]
         self.wake()
+
+    def compact(self, now_ms: int) -> None:
+        """Keep the last record of each key; offsets, start and end stay as they are.
+
+        Raises:
+            OSError: `on_rewrite` could not keep it; then nothing has changed here either.
+        """
+        left = compact([batch.data for batch in self._batches], now_ms=now_ms)
+        if self.on_rewrite is not None:
+            self.on_rewrite([data for _, data in left])
+        self._batches = [
+            StoredBatch(
+                header.base_offset,
+                header.base_offset + header.last_offset_delta,
+                header.max_timestamp_ms,
+                data,
+            )
+            for header, data in left
+        ]
+        self._bases = [batch.base_offset for batch in self._batches]
+        self.size_bytes = sum(len(batch.data) for batch in self._batches)
 
     def end_of_epoch(self, epoch: int, current_epoch: int) -> tuple[int, int]:
         """Largest epoch up to `epoch` and the offset after its last record; (-1, -1) if none.

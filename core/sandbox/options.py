@@ -27,6 +27,8 @@ class Limits:
         slow_reader_ms: a client that lets answers pile up for so long is closed.
         unsent_bytes: answers that may pile up before requests wait.
         partitions: of all topics together that clients may create.
+        offsets_log_bytes: a partition of `__consumer_offsets` is compacted when it is longer, and
+            again when it has doubled since.
     """
 
     frame_bytes: int = 32 * 1024 * 1024
@@ -35,6 +37,7 @@ class Limits:
     slow_reader_ms: int = 30_000
     unsent_bytes: int = 1024 * 1024
     partitions: int = 50_000
+    offsets_log_bytes: int = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Keeps a running cluster in its data directory: records at once, the rest once a turn."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.sandbox.storage import (
@@ -47,6 +47,10 @@ class Persistence:
     def keeper(self, topic: str, partition: int) -> Callable[[bytes], None]:
         """What a partition's log calls with each batch that it stores."""
         return lambda batch: self._data.append(topic, partition, batch)
+
+    def rewriter(self, topic: str, partition: int) -> Callable[[Sequence[bytes]], None]:
+        """What a partition's log calls when compaction has changed it."""
+        return lambda batches: self._data.rewrite(topic, partition, batches)
 
     def forget(self, topic: Topic) -> None:
         """Drop the records of a deleted topic."""

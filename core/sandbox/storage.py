@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -126,6 +126,21 @@ class DataDirectory:
             except OSError:
                 file.truncate(end)  # half a batch would hide what is appended after it
                 raise
+
+    def rewrite(self, topic: str, partition: int, batches: Sequence[bytes]) -> None:
+        """Put these batches in the place of all that a partition's file holds, or change nothing.
+
+        Raises:
+            OSError: the old ones are still there.
+        """
+        path = self._log(topic, partition)
+        new = path.with_suffix(".new")
+        try:
+            new.write_bytes(b"".join(batches))
+            new.replace(path)
+        except OSError:
+            new.unlink(missing_ok=True)
+            raise
 
     def read_log(self, topic: str, partition: int) -> Iterator[tuple[BatchHeader, bytes]]:
         """Batches of a partition, oldest first; what follows a broken one is cut off."""

@@ -175,6 +175,11 @@ class Consumer(ABC):
         """By what the service knows it; empty before that."""
 
     @property
+    def epoch(self) -> int:
+        """The generation, or member epoch, in which it believes to be; 0 or less for none."""
+        return 0
+
+    @property
     @abstractmethod
     def wants_poll(self) -> bool:
         """Whether the next poll does more than fetch records: then it is made at once."""

@@ -185,6 +185,11 @@ class GroupConsumer(Consumer):
         return self._client.identity[1]
 
     @property
+    def epoch(self) -> int:
+        """The client half's generation, or member epoch."""
+        return self._client.identity[0]
+
+    @property
     def failure(self) -> str | None:
         """A fatal error's text."""
         return self._client.failure

@@ -1,7 +1,8 @@
 """What must hold in every run, checked as it happens and never by looking through everything.
 
-* A partition has one owner, unless the other one is no member any more and has not heard of it;
-  within a generation it never has two.
+* A partition has one owner, unless the other one is no member any more, or its generation is over
+  (a static member that did not join the next one), and it has not heard of it; within a
+  generation, or where both are members by KIP-848, it never has two.
 * A request that waits is answered once.
 * Committed offsets never go backwards.
 * Where every member is settled and the group Stable, every partition is owned.
@@ -79,7 +80,7 @@ class Invariants:
         present = self._present.get(group.name, set())
         if group.protocol == "zookeeper" or process.consumer.member_id not in present:
             return  # one that was thrown out and has not heard of it is told so next
-        given, seat = self._given[group.name], process.seat.name
+        given, seat, consumer = self._given[group.name], process.seat.name, process.consumer
         for partition in hold.partitions:
             self.checks += 1
             epoch, before = given.get(partition, (-1, seat))
@@ -89,8 +90,10 @@ class Invariants:
             given[partition] = (hold.epoch, seat)
         for partition, others in shared:
             for life in others:
-                other = processes[life].consumer.member_id
-                if other in present and other != process.consumer.member_id:
+                other = processes[life].consumer
+                up_to_date = other.epoch == hold.epoch or group.protocol == "consumer"
+                known = other.member_id in present and other.member_id != consumer.member_id
+                if known and up_to_date and other.epoch > 0:
                     what = f"{process.life} and {life} own {partition}, and both are members"
                     raise self.fail(what, now_ms)
 

@@ -5,12 +5,13 @@ Counted as it happens, so that nothing grows with time. Source of every entry ar
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.simulation.application import Highest
 
-NOBODY: Final[frozenset[str]] = frozenset()
+# A picture cannot show more.
+MAX_OWNED: Final = 2_000
 
 
 class BrokenInvariant(Exception):
@@ -74,6 +75,15 @@ class Account:
         self.doubled = Stretch()
 
 
+class Owned(NamedTuple):
+    """A partition was a seat's from one time to another."""
+
+    partition: TopicPartition
+    seat: str
+    from_ms: int
+    to_ms: int
+
+
 class Ledger:
     """All partitions that a group reads.
 
@@ -83,6 +93,7 @@ class Ledger:
         highest: how far the group ever read.
         moved: partitions that went over to another seat.
         free: partitions that nobody owns now.
+        owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
     """
 
     def __init__(self, group: str, committed: Mapping[str, Mapping[int, int]]) -> None:
@@ -97,6 +108,8 @@ class Ledger:
         self.moved = 0
         self.free: set[TopicPartition] = set()
         self.first_owned_ms: int | None = None
+        self.owned: list[Owned] = []
+        self._since: dict[tuple[TopicPartition, str], tuple[str, int]] = {}
 
     def expect(self, partitions: Iterable[TopicPartition], now_ms: int, *, count: bool) -> None:
         """The group is to read these from now on.
@@ -126,6 +139,7 @@ class Ledger:
                 shared.append((partition, frozenset(account.owners)))
                 account.doubled.begin(now_ms)
             account.owners.add(life)
+            self._since[partition, life] = (seat, now_ms)
             account.unowned.end(now_ms)
             self.free.discard(partition)
             if account.last is not None and account.last != seat:
@@ -142,6 +156,7 @@ class Ledger:
             if account is None or life not in account.owners:
                 continue
             account.owners.discard(life)
+            self._draw(partition, life, now_ms)
             if len(account.owners) == 1:
                 account.doubled.end(now_ms)
             elif not account.owners:
@@ -154,8 +169,15 @@ class Ledger:
         self.committed.update(offsets)
         return backwards
 
+    def _draw(self, partition: TopicPartition, life: str, now_ms: int) -> None:
+        seat, since_ms = self._since.pop((partition, life))
+        if len(self.owned) < MAX_OWNED:
+            self.owned.append(Owned(partition, seat, since_ms, now_ms))
+
     def finish(self, now_ms: int) -> None:
         """The run is over: stretches that go on end here."""
+        for partition, life in list(self._since):
+            self._draw(partition, life, now_ms)
         for account in self.accounts.values():
             account.unowned.end(now_ms)
             account.doubled.end(now_ms)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kgroups.core.simulation.ledger import Owned
 from kgroups.core.simulation.recorder import Rebalance
 
 
@@ -58,6 +59,7 @@ class GroupOutcome:
         moved: partitions that went over to another member.
         behind_ms: time in which the group was behind by more than it reads in passing.
         catch_up_ms: the longest such time at once.
+        owned: who owned what from when to when (virtual ms), as far as it was kept.
         counts: further figures by name (the ZooKeeper era's notifications, retries, ...).
     """
 
@@ -88,6 +90,7 @@ class GroupOutcome:
     members: tuple[MemberOutcome, ...]
     samples: tuple[Sample, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
+    owned: tuple[Owned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,6 +219,10 @@ class Run:
             members=members,
             samples=tuple(watch.samples),
             counts=dict(sorted(told.counts.items())),
+            owned=tuple(
+                one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)
+                for one in ledger.owned
+            ),
         )
 
 
@@ -226,7 +230,7 @@ class Run:
 def rare_collections() -> Iterator[None]:
     """Let the collector of cycles look rarely: a run makes few, and much else."""
     before = gc.get_threshold()
-    gc.set_threshold(OBJECTS_A_COLLECTION, *before[1:])
+    gc.set_threshold(max(before[0], OBJECTS_A_COLLECTION), *before[1:])
     try:
         yield
     finally:

@@ -1,6 +1,9 @@
 """Cases written by hand in YAML: reading them, running them, comparing."""
 
+import base64
+import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +11,7 @@ import yaml
 
 from kgroups.assignors.checks import PROPERTIES, holders_of
 from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.modern_group import ServerView
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
@@ -17,6 +21,11 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
+from kgroups.assignors.target import TargetAssignment
+from kgroups.assignors.uniform import UniformAssignor
+from kgroups.assignors.uniform_mixed import assign_mixed
+from kgroups.assignors.wire import encode_cooperative_data, encode_sticky_data
+from tests.assignors.expand import generated, rack_rows, rack_settings
 
 Json = Any
 DATA = Path(__file__).parents[1] / "data" / "assignors"
@@ -51,18 +60,48 @@ class Scenario(NamedTuple):
     ids: Mapping[str, str]
 
 
-def scenarios(path: str, strategies: tuple[str, ...], ids: Mapping[str, str]) -> list[Scenario]:
-    """The cases of a file, once for each strategy that they are about."""
-    listed = yaml.safe_load((DATA / path).read_text(encoding="utf-8"))
+def cases_in(path: str) -> list[Json]:
+    """The cases of a file as they are written."""
+    listed: list[Json] = yaml.safe_load((DATA / path).read_text(encoding="utf-8"))
+    return listed
+
+
+def scenarios(
+    path: str,
+    strategies: tuple[str, ...],
+    ids: Mapping[str, str],
+    *,
+    in_racks: bool = False,
+) -> list[Scenario]:
+    """The cases of a file, once for each strategy that they are about.
+
+    Args:
+        in_racks: each case also with racks that change nothing.
+    """
     return [
-        Scenario(f"{strategy}: {case['case']}", strategy, case, ids)
-        for case in listed
+        Scenario(f"{strategy}: {case['case']}", strategy, generated(case), ids)
+        for listed in cases_in(path)
+        for row in rack_rows(listed)
+        for case in (rack_settings(row) if in_racks else [row])
         for strategy in case.get("strategies", strategies)
     ]
 
 
+class MixedBuilder:
+    """`uniform` as mixed subscriptions get it, whatever the subscriptions."""
+
+    name = "uniform"
+    waives = UniformAssignor.waives
+
+    def assign(self, request: AssignmentRequest) -> TargetAssignment:
+        """The target of every member."""
+        return assign_mixed(ServerView(request))
+
+
 def strategy_of(name: str) -> Assignor:
     """A strategy by the name that cases use."""
+    if name == "server-uniform-mixed":
+        return MixedBuilder()
     if name.startswith("server-"):
         return SERVER_ASSIGNORS[name.removeprefix("server-")]
     return CLIENT_ASSIGNORS[name]
@@ -91,35 +130,50 @@ def topics_in(given: Json) -> dict[str, TopicPartitions]:
         name: TopicPartitions(
             spec if isinstance(spec, int) else len(spec),
             () if isinstance(spec, int) else [list(racks) for racks in spec],
-            topic_id=TOPIC_IDS.get(name),
+            topic_id=TOPIC_IDS.get(name) or _topic_id(name),
         )
         for name, spec in given.items()
     }
 
 
+def _topic_id(name: str) -> str:
+    """An id for a topic that has none of its own here: always the same."""
+    digest = hashlib.sha256(name.encode()).digest()[:16]
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
 def member_in(text: str, strategy: str, ids: Mapping[str, str]) -> MemberSubscription:
-    """A member written as `id topics i=.. rack=.. owns=.. gen=..`."""
+    """A member written as `id topics i=.. rack=.. owns=.. gen=.. v=..`.
+
+    `v` is the version of the subscription, 3 if not said; `data=v0` is user data of before KIP-341,
+    without a generation.
+    """
     name, *words = text.split()
     fields = dict(word.split("=", 1) for word in words if "=" in word)
     topics = tuple(t for word in words if "=" not in word for t in word.split(","))
     owned = runs_in(fields.get("owns", ""))
-    generation = int(fields.get("gen", -1))
-    return MemberSubscription(
+    generation, version = int(fields.get("gen", -1)), int(fields.get("v", 3))
+    member = MemberSubscription(
         ids.get(name, name),
         topics,
         fields.get("i"),
         fields.get("rack"),
-        () if strategy == "sticky" else owned,
-        generation,
-        previous=(owned, generation) if strategy == "sticky" and "gen" in fields else None,
+        () if strategy == "sticky" or version < 1 else owned,
+        generation if version > 1 else -1,
     )
+    if strategy != "sticky":
+        data = encode_cooperative_data(generation) if version < 2 else None
+        return replace(member, user_data=data)
+    if fields.get("data") == "v0":
+        return replace(member, user_data=encode_sticky_data(owned, None))
+    return replace(member, previous=(owned, generation) if "gen" in fields else None)
 
 
 class Round:
     """A group of a scenario in one round, and in the rounds until nothing is withheld."""
 
     def __init__(self, scenario: Scenario, given: Json, before: "Round | None") -> None:
-        self.scenario = scenario
+        self.scenario, self.before = scenario, before
         self.topics = topics_in(given["topics"]) if "topics" in given else _topics(before)
         self.generation: int = before.generation + 1 if before else 10
         members = [self._member(text, before) for text in given["members"]]
@@ -167,7 +221,38 @@ class Round:
         sizes = sorted(len(self.result.partitions_of(m.member_id)) for m in self.request.members)
         if "sizes" in given and sizes != given["sizes"]:
             yield f"sizes are {sizes}, not {given['sizes']}"
+        for name in given.get("keep", ()):
+            lost = set(self.before_held(name)) - set(self.held(name))
+            if lost:
+                yield f"{name} lost {sorted(lost)}"
+        for name, text in given.get("within", {}).items():
+            if not set(self.held(name)) <= set(partitions_in(text)):
+                yield f"{name} got {self.held(name)}"
+        for name, text in given.get("has", {}).items():
+            if not set(self.held(name)) >= set(partitions_in(text)):
+                yield f"{name} got {self.held(name)}, without all of {text}"
+        if "moves" in given and len(self._moved()) != given["moves"]:
+            yield f"{len(self._moved())} partitions moved"
+        if given.get("straight") and self._crossed():
+            yield f"went both ways between two members: {self._crossed()}"
         yield from self._counted(given)
+
+    def _moved(self) -> dict[tuple[str, int], tuple[str, str]]:
+        """Partitions that went from one member to another in this round."""
+        assert self.before is not None
+        had = {p: m for m, held in self.before.result.items() for p in _pairs(held)}
+        has = {p: m for m, held in self.result.items() for p in _pairs(held)}
+        return {p: (had[p], m) for p, m in has.items() if had.get(p, m) != m}
+
+    def _crossed(self) -> list[str]:
+        """Topics of which partitions went both ways between two members."""
+        pairs = {(topic, old, new) for (topic, _), (old, new) in self._moved().items()}
+        return sorted({topic for topic, old, new in pairs if (topic, new, old) in pairs})
+
+    def before_held(self, name: str) -> list[tuple[str, int]]:
+        """What a member of the case had before this round."""
+        assert self.before is not None
+        return self.before.held(name)
 
     def _counted(self, given: Json) -> Iterator[str]:
         if "members_answered" in given and len(self.result.member_ids) != given["members_answered"]:

@@ -54,6 +54,26 @@ def test_sizes_after_changes() -> None:
     assert result.counts() == [len(result.numbers_of(i)) for i in range(2)]
 
 
+@pytest.mark.parametrize("names", [("a", "b"), ("a",)], ids=["equal", "mixed"])
+def test_a_topic_made_anew_with_fewer_partitions(names: tuple[str, ...]) -> None:
+    """`uniform` forgets partitions that are gone, and gives out all that are there."""
+    members = [MemberSubscription("m1", ("a", "b"), owned=[("a", [1, 7])]),
+               MemberSubscription("m2", names, owned=[("a", [9])])]  # fmt: skip
+    result = UniformAssignor().assign(AssignmentRequest(members, TOPICS))
+    given = [at for member in ("m1", "m2") for at in result.partitions_of(member)]
+    assert sorted(given) == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1)]
+    assert ("a", 1) in result.partitions_of("m1")
+
+
+def test_java_fails_on_partitions_that_are_gone() -> None:
+    """Where subscriptions differ the Java class throws, and a faithful request says so."""
+    members = [MemberSubscription("m1", ("a", "b"), owned=[("a", [7])]),
+               MemberSubscription("m2", ("a",))]  # fmt: skip
+    with pytest.raises(AssignorError) as failure:
+        UniformAssignor().assign(AssignmentRequest(members, TOPICS, faithful=True))
+    assert failure.value.java == "ArrayIndexOutOfBoundsException"
+
+
 def test_older_uniform_gives_the_first_ones_more() -> None:
     """Kafka 4.0.0 leaves the larger share to the first members in hash order."""
     first = UniformAssignor(stable_extras=False).assign(REQUEST)

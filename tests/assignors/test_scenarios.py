@@ -7,9 +7,11 @@ from tests.assignors.scenarios import MEMBER_IDS, Scenario, play, scenarios
 
 STICKY = ("sticky", "cooperative-sticky")
 CASES = [
-    *scenarios("kafka/range.yaml", ("range",), {}),
+    *scenarios("kafka/range.yaml", ("range",), {}, in_racks=True),
     *scenarios("kafka/roundrobin.yaml", ("roundrobin",), {}),
-    *scenarios("kafka/sticky.yaml", STICKY, {}),
+    *scenarios("kafka/sticky.yaml", STICKY, {}, in_racks=True),
+    *scenarios("kafka/racks.yaml", (), {}),
+    *scenarios("kafka/generated.yaml", (), {}),
     *(
         case._replace(strategy=f"server-{case.strategy}")
         for case in scenarios("kafka/server.yaml", (), {})

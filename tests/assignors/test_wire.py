@@ -2,6 +2,7 @@
 
 import pytest
 
+from kgroups.assignors.spec import MemberSubscription
 from kgroups.assignors.wire import (
     Subscription,
     WireAssignment,
@@ -93,6 +94,31 @@ def test_assignment() -> None:
     assert decode_assignment(data) == assignment
     with pytest.raises(WireError):
         decode_assignment(data[:-2])
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
+def test_assignment_versions(version: int) -> None:
+    """All versions have one layout; what a later one adds is ignored."""
+    assignment = WireAssignment(version, (("foo", (0, 1)), ("bar", (2,))), b"\x07")
+    data = encode_assignment(assignment)
+    assert decode_assignment(data) == assignment
+    assert decode_assignment(data + b"more") == assignment
+
+
+def test_the_instance_id_does_not_travel_in_the_subscription() -> None:
+    """It comes with the answer to JoinGroup; the bytes know nothing of it."""
+    assert "instance_id" not in Subscription.__slots__
+    read = decode_subscription(encode_subscription(FULL))
+    known = MemberSubscription("m", read.topics, instance_id="i1", owned=read.owned)
+    assert (known.instance_id, known.topics) == ("i1", FULL.topics)
+
+
+def test_subscriptions_are_written_in_order() -> None:
+    """Topics by name and claims by topic and number, as Java members sort them."""
+    bare = Subscription(3, ("foo", "bar"), None, (("foo", (1, 0)), ("bar", (2,)), ("foo", (3,))))
+    read = decode_subscription(encode_subscription(bare.in_order()))
+    assert read.topics == ("bar", "foo")
+    assert read.owned == (("bar", (2,)), ("foo", (0, 1, 3)))
 
 
 def test_sticky_data() -> None:

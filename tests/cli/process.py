@@ -23,7 +23,7 @@ def start(*args: str, **how: Any) -> subprocess.Popen[str]:
     """The program, running; its streams are pipes unless `how` says otherwise."""
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": -1, "stderr": -1}
     return subprocess.Popen(
-        [PROGRAM, *args], text=True, encoding="utf-8", env=environment(), **{**pipes, **how}
+        [PROGRAM, *args], text=True, encoding="utf-8", **{"env": environment(), **pipes, **how}
     )
 
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from typer.testing import CliRunner
 
-from kgroups.cli.app import app
+from kgroups.cli.app import nouns_on, program
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,11 @@ def run(*args: str, stdin: str | None = None, env: dict[str, str] | None = None)
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }
     result = CliRunner().invoke(
-        app, list(args), input=stdin, env={**clean, **(env or {})}, prog_name="kgroups"
+        program(nouns_on(args)),
+        list(args),
+        input=stdin,
+        env={**clean, **(env or {})},
+        prog_name="kgroups",
     )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

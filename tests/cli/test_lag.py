@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.cli.commands.lag import lag_document
+from kgroups.cli.lag_answer import lag_document
 from kgroups.cli.output import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.lag.report import PLANNED_KEYS, LagQuery, lag_report
@@ -35,11 +36,15 @@ def test_every_grouping_keeps_to_the_schema(
         assert document["summary"]["lag"] == 57
 
 
-@pytest.mark.usefixtures("files")
-def test_table_and_progress() -> None:
-    """The table is on stdout; stderr tells what is waited for, in our words only."""
-    code, stdout, stderr = finish("lag", "report", "--from", "shop.json", "--by", "topic")
+def test_table_and_progress(files: Path) -> None:
+    """The table is on stdout, files beside it; stderr tells what is waited for, in our words."""
+    code, stdout, stderr = finish(
+        *("lag", "report", "--from", "shop.json", "--by", "topic"),
+        *("--html", "lag.html", "--parquet", "lag.parquet"),
+    )
     assert code == 0
+    assert "Heat map of partitions" in (files / "lag.html").read_text()
+    assert pq.read_table(files / "lag.parquet").column("topic")[0].as_py() == "orders"
     heading, first, *_ = (line.split() for line in stdout.splitlines())
     assert heading[:4] == ["TOPIC", "GROUPS", "PARTITIONS", "LAG"]
     assert first[:4] == ["orders", "2", "6", "50"]
@@ -49,12 +54,12 @@ def test_table_and_progress() -> None:
 
 @pytest.mark.usefixtures("files")
 def test_planned_assignments_side_by_side() -> None:
-    """With `--assignor` a row is a member under one of them, and has both lags."""
+    """With `--assignor` a row is a group under one of them, and says what would help."""
     args = ("lag", "report", "--from", "shop.json", "--assignor", "range,roundrobin", "-o", "csv")
     code, stdout, _ = finish(*args)
     assert code == 0
     lines = stdout.splitlines()
-    assert lines[0].startswith("cluster,group,assignor,member_id,")
+    assert lines[0].startswith("cluster,group,assignor,best,best_gain,gain,")
     assert {line.split(",")[2] for line in lines[1:]} == {"range", "roundrobin"}
 
 
@@ -67,6 +72,7 @@ def test_planned_assignments_side_by_side() -> None:
         (["--remote", "sc://127.0.0.1:1", "--master", "local[1]"], 2, "exclude"),
         (["--assignor", "best"], 2, "`best`"),
         (["--by", "topic", "--assignor", "range"], 2, "`topic`"),
+        (["--html", "nowhere/lag.html"], 2, "`nowhere/lag.html`"),
     ],
 )
 def test_failures_before_spark_starts(args: list[str], code: int, named: str) -> None:

@@ -16,7 +16,7 @@ from tests.cli.tree import command_paths
 FOLDER = Path(__file__).parent / "snapshots"
 UPDATE = os.environ.get("KGROUPS_UPDATE_SNAPSHOTS") == "1"
 
-_NOW = re.compile(r"(?<=\"generated_at\": \")(?!2026-11-21T01:04:05.678Z)[^\"]+")
+_NOW = re.compile(r"(?<=\"generated_at\":\")(?!2026-11-21T01:04:05.678Z)[^\"]+")
 
 THREE = "describe billing --state --members --offsets --from shop.json"
 

@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from kgroups.cli.app import NOUNS, nouns_on, program
 from kgroups.core.snapshot_file import write_snapshot
 from tests.cli import clusters
 from tests.cli.process import environment, finish
@@ -70,6 +73,23 @@ def test_help_and_completion_import_nothing_heavy(args: tuple[str, ...]) -> None
 def test_list_and_describe_import_nothing_heavy(command: str, shop: str) -> None:
     """In a pipe not even Rich's tables are imported."""
     assert imported(*command.split(), "--from", shop) == []
+
+
+def test_each_noun_registers_the_command_of_its_name() -> None:
+    """The table that says which module to import for a command is true of every command."""
+    for noun in NOUNS:
+        tree: Any = get_command(program((noun,)))
+        names = list(getattr(tree, "commands", {tree.name: tree}))
+        assert names == [noun]
+
+
+@pytest.mark.parametrize(
+    ("line", "imported"),
+    [("describe g", 1), ("completion bash", len(NOUNS)), ("--output json list", len(NOUNS))],
+)
+def test_only_the_command_on_the_line_is_read(line: str, imported: int) -> None:
+    """A line that begins with a command needs no other, unless it looks at the whole tree."""
+    assert len(tuple(nouns_on(line.split()))) == imported
 
 
 def test_an_unreachable_cluster_is_told_without_confluent_kafka() -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 from typer.main import get_command
 
-from kgroups.cli.app import app
+from kgroups.cli.app import program
 
 
 def command_paths() -> list[tuple[str, ...]]:
     """Words of every command and noun that is not hidden; the program itself is `()`."""
-    return [(), *_below(get_command(app), ())]
+    return [(), *_below(get_command(program()), ())]
 
 
 def _below(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -60,7 +60,8 @@ class JavaMembers:
         """A consumer starts to poll.
 
         Args:
-            subscription: `topics`, `pattern` (Java's dialect) or `regex` (RE2).
+            subscription: `topics`, `pattern` (Java's dialect) or `regex` (RE2); with `share` a
+                share consumer of topics.
         """
         self._ask({"op": "open", "name": name, "config": dict(config), **subscription})
 

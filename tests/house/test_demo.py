@@ -2,33 +2,38 @@
 
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from scripts.demo import STEPS
+from kgroups.cli.commands.demo import SPARK_STEPS, STEPS
+from tests.cli.process import PROGRAM, environment
 
-ROOT = Path(__file__).parent.parent.parent
+MAKEFILE = Path(__file__).parent.parent.parent / "Makefile"
+
+
+def test_make_demo_is_the_command() -> None:
+    """`make demo` is `kgroups demo` with the Spark step."""
+    assert "\ndemo: setup\n\t@$(VENV)/bin/kgroups demo --spark\n" in MAKEFILE.read_text()
 
 
 @pytest.mark.spark
 def test_the_demo_shows_every_command_and_ends_well() -> None:
     """Each step is echoed and answered: live groups, a dry run with the newcomer, Spark's lag."""
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.demo"],
+        [PROGRAM, "demo", "--spark"],
         capture_output=True,
         text=True,
         check=False,
-        cwd=ROOT,
         timeout=300,
+        env=environment(),
     )
     assert done.returncode == 0, done.stderr
     answers = {}
     for part in done.stdout.split("\n$ kgroups ")[1:]:
         command, _, answer = part.partition("\n")
         answers[command] = answer
-    assert list(answers) == [shlex.join(step.arguments) for step in STEPS]
+    assert list(answers) == [shlex.join(step.arguments) for step in STEPS + SPARK_STEPS]
     listed, described, members, worst, plan, lag = answers.values()
     assert [line.split()[:3] for line in listed.splitlines()[1:4]] == [
         ["audit-nightly", "classic", "Empty"],

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assignors", "core", "cli")
 # Beside modules, the wheel carries these.
-DATA = {"py.typed", ".json", ".yaml"}
+DATA = {"py.typed", ".json", ".yaml", ".css", ".js"}
 
 
 @pytest.fixture(scope="module")

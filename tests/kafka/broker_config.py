@@ -149,7 +149,7 @@ def broker_properties(
 
 def format_arguments(spec: ClusterSpec, cluster_id: str, properties: Path) -> list[str]:
     """Arguments of the storage tool for a broker's first start; SCRAM users are made here."""
-    arguments = ["format", "--cluster-id", cluster_id, "--config", str(properties)]
+    arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
     if any(each.startswith("SASL") for each in spec.listeners):
         for user, password in spec.users.items():
             for mechanism in SASL_MECHANISMS[1:]:

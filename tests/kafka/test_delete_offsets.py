@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import Outcome, run
-from tests.kafka.broker import KafkaCluster
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
@@ -16,11 +15,11 @@ START = {(ONE, 0): 20, (ONE, 1): 0, (TWO, 0): 1}
 
 
 @pytest.fixture(scope="module")
-def address(kafka: KafkaCluster) -> str:
+def address(cluster_address: str) -> str:
     """Two topics, one of which holds records."""
-    create_topics(kafka.bootstrap, {ONE: 3, TWO: 1})
-    produce(kafka.bootstrap, {(ONE, 0): 50, (TWO, 0): 1})
-    return kafka.bootstrap
+    create_topics(cluster_address, {ONE: 3, TWO: 1})
+    produce(cluster_address, {(ONE, 0): 50, (TWO, 0): 1})
+    return cluster_address
 
 
 @pytest.fixture

@@ -1,20 +1,31 @@
-"""Share groups: listed and described as far as their state goes."""
+"""Share and streams groups: listed and described as far as their state goes, never written to."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
 from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResponse
+from kio.schema.streams_group_heartbeat.v0.request import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    Topology,
+)
+from kio.schema.streams_group_heartbeat.v0.response import StreamsGroupHeartbeatResponse
 from kio.schema.types import GroupId, TopicName
-from kio.static.primitive import i32
+from kio.static.primitive import i32, i32Timedelta
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.settings import ClientSettings
+from tests.cli.runner import Outcome, run
+from tests.fidelity.java_members import JavaMembers
 from tests.kafka.broker import KafkaCluster
+from tests.kafka.official import WarmTools
 from tests.kafka.waiting import wait_until
 from tests.kafka.wire import WireConnection
-from tests.kafka.workload import create_topics
+from tests.kafka.workload import create_topics, produce
+from tests.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 
@@ -63,3 +74,123 @@ def test_share_group_is_listed_and_described(kafka: KafkaCluster) -> None:
     assert only.assignment == {"other-share": (0, 1)}
     assert only.target_assignment is None
     assert set(snapshot.topics) == {"other-share"}
+
+
+def listed(kafka: KafkaCluster, name: str) -> dict[str, object]:
+    """The group's row of `list`; empty if it has none."""
+    rows = run("-b", kafka.bootstrap, "list", "-o", "json").document["items"]
+    return next((dict(row) for row in rows if row["group"] == name), {})
+
+
+def described(kafka: KafkaCluster, name: str) -> Outcome:
+    """Members and state of the group."""
+    return run("-b", kafka.bootstrap, "describe", name, "--members", "--state", "-o", "json")
+
+
+def agree_that_it_is_foreign(kafka: KafkaCluster, official: WarmTools, name: str) -> None:
+    """Both tools leave it out of their lists and say the same of it when it is named."""
+    for line in (["--list"], ["--list", "--state", "--type"]):
+        ours = run_ours(["--bootstrap-server", kafka.bootstrap, *line])
+        theirs = official.consumer_groups(kafka.bootstrap, *line)
+        assert name not in ours.stdout + theirs.stdout
+    ours = run_ours(["--bootstrap-server", kafka.bootstrap, "--describe", "--group", name])
+    theirs = official.consumer_groups(kafka.bootstrap, "--describe", "--group", name)
+    assert (ours.stdout, ours.stderr, ours.status) == ("", theirs.stdout, 1)
+    assert f"Group {name} is not a consumer group." in theirs.stdout
+    deleted = run_ours(["--bootstrap-server", kafka.bootstrap, "--delete", "--group", name])
+    theirs = official.consumer_groups(kafka.bootstrap, "--delete", "--group", name)
+    assert (deleted.stdout, deleted.stderr) == ("", theirs.stdout)
+    assert "GroupNotEmptyException" in deleted.stderr
+
+
+def test_java_share_consumer(kafka: KafkaCluster, official: WarmTools) -> None:
+    """Kafka's own share consumer: alive, then gone; resets refuse its group by its kind."""
+    name, topic = "java-share", "java-share-topic"
+    create_topics(kafka.bootstrap, {topic: 2})
+    produce(kafka.bootstrap, {(topic, 0): 3, (topic, 1): 2})
+    config = {"bootstrap.servers": kafka.bootstrap, "group.id": name, "client.id": "sharer"}
+    with JavaMembers() as java:
+        java.open("one", config, {"topics": [topic], "share": True})
+        wait_until(lambda: listed(kafka, name).get("state") == "Stable", "it is Stable")
+        assert listed(kafka, name)["type"] == "share"
+
+        def assigned() -> bool:
+            (item,) = described(kafka, name).document["items"]
+            return [member["partitions"] for member in item["members"]] == [2]
+
+        wait_until(assigned, "the member owns both partitions")
+        told = described(kafka, name)
+        (item,) = told.document["items"]
+        assert (told.exit_code, item["type"], item["state"]) == (0, "share", "Stable")
+        assert item["group_epoch"] == item["target_epoch"]
+        assert item["members"][0]["client_id"] == "sharer"
+        filtered = run("-b", kafka.bootstrap, "list", "--type", "share", "-o", "json")
+        assert name in {row["group"] for row in filtered.document["items"]}
+        agree_that_it_is_foreign(kafka, official, name)
+        line = ("reset-offsets", name, "--topic", topic, "--to", "earliest", "--dry-run")
+        refused = run("-b", kafka.bootstrap, *line)
+        assert refused.exit_code == 4
+        assert "a share group commits no offsets" in refused.stderr
+        java.close("one")
+    wait_until(lambda: listed(kafka, name).get("state") == "Empty", "it is Empty")
+    (item,) = described(kafka, name).document["items"]
+    assert (item["state"], item["members"]) == ("Empty", [])
+    assert run("-b", kafka.bootstrap, "delete", name, "--yes").exit_code == 0
+    assert listed(kafka, name) == {}
+
+
+def test_streams_group(kafka: KafkaCluster, official: WarmTools) -> None:
+    """A streams application of one task a partition, spoken to the broker by hand."""
+    name, topic = "streams-app", "streams-app-topic"
+    create_topics(kafka.bootstrap, {topic: 2})
+    part = Subtopology(
+        subtopology_id="0",
+        source_topics=(TopicName(topic),),
+        state_changelog_topics=(),
+        repartition_source_topics=(),
+        copartition_groups=(),
+    )
+    member, state = str(uuid.uuid4()), {"epoch": 0}
+    with WireConnection(kafka.address(), client_id="streamer") as connection:
+
+        def beat(epoch: int) -> StreamsGroupHeartbeatResponse:
+            first = epoch == 0
+            request = StreamsGroupHeartbeatRequest(
+                group_id=GroupId(name),
+                member_id=member,
+                member_epoch=i32(epoch),
+                endpoint_information_epoch=i32(-1),
+                rebalance_timeout=i32Timedelta.parse(timedelta(minutes=5 if first else 0)),
+                topology=Topology(epoch=i32(0), subtopologies=(part,)) if first else None,
+                active_tasks=() if first else None,
+                standby_tasks=() if first else None,
+                warmup_tasks=() if first else None,
+                process_id="process" if first else None,
+                client_tags=() if first else None,
+                task_offsets=None,
+                task_end_offsets=None,
+            )
+            answer = connection.ask(request, StreamsGroupHeartbeatResponse)
+            assert answer.error_code == ErrorCode.none, answer.error_message
+            return answer
+
+        def stable() -> bool:
+            state["epoch"] = int(beat(state["epoch"]).member_epoch)
+            return bool(listed(kafka, name).get("state") in ("Stable", "Reconciling"))
+
+        wait_until(stable, "it has a member", pause_s=0.2)
+        row = listed(kafka, name)
+        assert (row["type"], row["protocol_type"]) == ("streams", "streams")
+        told = described(kafka, name)
+        (item,) = told.document["items"]
+        assert (told.exit_code, item["type"]) == (0, "streams")
+        assert item["state"] in ("Stable", "Reconciling")
+        assert item["group_epoch"] is not None
+        (only,) = item["members"]
+        assert (only["member_id"], only["client_id"]) == (member, "streamer")
+        agree_that_it_is_foreign(kafka, official, name)
+        line = ("reset-offsets", name, "--topic", topic, "--to", "earliest", "--dry-run")
+        refused = run("-b", kafka.bootstrap, *line)
+        assert refused.exit_code == 4
+        beat(-1)
+    wait_until(lambda: listed(kafka, name).get("state") == "Empty", "it is Empty")

@@ -11,7 +11,6 @@ import pytest
 
 from tests.cli.process import finish, start
 from tests.cli.runner import Outcome, run
-from tests.kafka.broker import KafkaCluster
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.workload import (
     commit_offsets,
@@ -28,12 +27,12 @@ START = {(TOPIC, 0): 20, (TOPIC, 1): 5}
 
 
 @pytest.fixture(scope="module")
-def address(kafka: KafkaCluster) -> str:
+def address(cluster_address: str) -> str:
     """A topic whose partitions hold 10..50, 0..30 and nothing."""
-    create_topics(kafka.bootstrap, {TOPIC: 3})
-    produce(kafka.bootstrap, {(TOPIC, 0): 50, (TOPIC, 1): 30})
-    expire_records(kafka.bootstrap, {(TOPIC, 0): 10})
-    return kafka.bootstrap
+    create_topics(cluster_address, {TOPIC: 3})
+    produce(cluster_address, {(TOPIC, 0): 50, (TOPIC, 1): 30})
+    expire_records(cluster_address, {(TOPIC, 0): 10})
+    return cluster_address
 
 
 @pytest.fixture

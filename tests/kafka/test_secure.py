@@ -1,6 +1,5 @@
 """The secure listeners let in whoever may come in, and nobody else."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import SASL_MECHANISMS, ClusterSpec, SecurityProtocol
+from tests.kafka.broker_config import SASL_MECHANISMS, SecurityProtocol
 from tests.kafka.official import WarmTools
 
 pytestmark = pytest.mark.kafka
@@ -75,22 +74,9 @@ def test_a_stranger_authority_is_refused(secure_kafka: KafkaCluster) -> None:
         brokers_seen(settings, timeout_s=2)
 
 
-@pytest.fixture(scope="module")
-def strict_kafka() -> Iterator[KafkaCluster]:
-    """A broker with an ACL authorizer that also demands client certificates."""
-    spec = ClusterSpec(
-        protocols=("SSL", "SASL_PLAINTEXT"),
-        users={"alice": "alice-secret", "admin": "admin-secret"},
-        client_certificates=True,
-        acls=True,
-    )
-    with KafkaCluster(spec) as cluster:
-        yield cluster
-
-
-def test_a_client_certificate_is_demanded(strict_kafka: KafkaCluster) -> None:
+def test_a_client_certificate_is_demanded(guarded_kafka: KafkaCluster) -> None:
     """With the certificate a client gets in, without it none does."""
-    settings = strict_kafka.librdkafka_settings("SSL")
+    settings = guarded_kafka.librdkafka_settings("SSL")
     assert brokers_seen(settings) == 1
     del settings["ssl.certificate.location"], settings["ssl.key.location"]
     with pytest.raises(KafkaException):
@@ -98,16 +84,16 @@ def test_a_client_certificate_is_demanded(strict_kafka: KafkaCluster) -> None:
 
 
 def test_acls_stop_whoever_they_do_not_name(
-    strict_kafka: KafkaCluster, official: WarmTools, tmp_path: Path
+    guarded_kafka: KafkaCluster, official: WarmTools, tmp_path: Path
 ) -> None:
     """`admin` may describe a group, `alice` is told that she may not."""
     said = {}
     for user in ("admin", "alice"):
-        settings = strict_kafka.java_settings("SASL_PLAINTEXT", user=user)
+        settings = guarded_kafka.java_settings("SASL_PLAINTEXT", user=user)
         path = tmp_path / f"{user}.properties"
         path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         said[user] = official.consumer_groups(
-            strict_kafka.addresses("SASL_PLAINTEXT"),
+            guarded_kafka.addresses("SASL_PLAINTEXT"),
             *("--command-config", str(path), "--describe", "--group", "anybodys"),
         ).stdout
     assert "Group anybodys not found" in said["admin"]

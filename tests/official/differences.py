@@ -16,6 +16,8 @@ Ask = Callable[[Line], Answer]
 
 ANY_WORDS = "*"
 """Stands for words of our own on stderr."""
+UNDO = "undo file: PATH\n"
+"""Stands for that line with a path of its own."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,17 @@ def _datetime(line: Line, _answer: Answer, ask: Ask) -> Answer | None:
     return ask(replace(line, text=line.text.replace("T00:00:00", "T00:00:00.000")))
 
 
+def _undo(line: Line, answer: Answer, _ask: Ask) -> Answer | None:
+    if "--reset-offsets" not in line.text or "--execute" not in line.text:
+        return None
+    tried = "Failed altering group offsets" in answer.stdout
+    if "Error: " in answer.stdout and not tried:
+        return None
+    if not any(row and not row.startswith("GROUP ") for row in answer.stdout.splitlines()):
+        return None
+    return replace(answer, stderr=answer.stderr + UNDO)
+
+
 def _foreign_reset(line: Line, _answer: Answer, _ask: Ask) -> Answer | None:
     if "--reset-offsets" not in line.text or "share-readers" not in line.text:
         return None
@@ -176,6 +189,7 @@ DIFFERENCES = (
         "a share group is no unknown group; its offsets are not for consumers to set",
         _foreign_reset,
     ),
+    Difference("undo", "what a reset replaces is saved first, and the file named", _undo),
     Difference("clamped", "what was clamped is told without a log line's date and class", _clamped),
     Difference("fallback", "a notice is no data: stderr", _fallback),
     Difference("failed row", "a partition that failed makes the exit code 1", _failed_rows),

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 from collections.abc import Sequence
 from unittest.mock import patch
 
@@ -23,3 +24,8 @@ def run_ours(arguments: Sequence[str]) -> Answer:
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else int(end.code is not None)
     return Answer(out.getvalue(), err.getvalue(), status)
+
+
+def without_undo(stderr: str) -> str:
+    """What was said besides the path of the undo file."""
+    return re.sub(r"^undo file: .*\n", "", stderr, flags=re.MULTILINE)

@@ -1,45 +1,13 @@
 """Scenarios of Kafka's own test suites for these tools, as data.
 
 Named by the Java test class and what its tests look at; each for a classic and a KIP-848 group
-where the Java test runs for both protocols.
+where the Java test runs for both protocols. `catalogue.py` has them all by their numbers.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
-from tests.kafka.workload import Offsets
-from tests.official.world import LONG_TOPIC
-
-HUNDRED: Final = {("reset-a", 0): 100}
-BOTH: Final = ("live-classic", "live-modern")
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One call and what has to come of it.
-
-    Args:
-        suite: Java test class.
-        what: the scenario.
-        line: official options without the cluster's address; `{f}` is a folder.
-        rows: cells that rows of stdout must begin with.
-        count: how many lines that are no header and not empty; None for any.
-        err: what stderr must hold; empty: stderr must be empty.
-        status: exit code.
-        before: commits of groups, made first.
-        after: commits of groups as they must be then.
-    """
-
-    suite: str
-    what: str
-    line: str
-    rows: tuple[str, ...] = ()
-    count: int | None = None
-    err: str = ""
-    status: int = 0
-    before: Mapping[str, Offsets] = field(default_factory=dict)
-    after: Mapping[str, Offsets] = field(default_factory=dict)
+from tests.official.reset_scenarios import RESETS
+from tests.official.scenario import BOTH, Scenario
 
 
 def _list() -> list[Scenario]:
@@ -57,6 +25,7 @@ def _list() -> list[Scenario]:
             1,
         ),
         Scenario(suite, "state: none", "--list --state Dead", count=0),
+        Scenario(suite, "state: any case", "--list --state eMpTy", ("empty-odd Empty",)),
         Scenario(
             suite, "type: all", "--list --type", ("live-modern Consumer", "live-classic Classic")
         ),
@@ -116,6 +85,13 @@ def _describe() -> list[Scenario]:
             ),
             Scenario(
                 suite,
+                f"all groups {view}",
+                f"--describe --all-groups {view}",
+                ("live-classic", "live-modern", "live-static", "mixed-protocols"),
+                err="Consumer group 'with-epochs' has no active members.",
+            ),
+            Scenario(
+                suite,
                 f"too little time {view}",
                 f"--describe --group live-classic --timeout 0 {view}",
                 count=0,
@@ -166,6 +142,29 @@ def _describe_live() -> list[Scenario]:
         ),
         Scenario(
             suite,
+            "simple group's commits",
+            "--describe --group simple",
+            ("simple audit 0 1 7 6 - - -", "simple audit 1 0 0 0 - - -"),
+            2,
+            "Consumer group 'simple' has no active members.",
+            before={"simple": {("audit", 0): 1, ("audit", 1): 0}},
+        ),
+        Scenario(
+            suite,
+            "never committed: state",
+            "--describe --group live-static --state",
+            ("live-static {b} (1) range Stable 4",),
+            1,
+        ),
+        Scenario(
+            suite,
+            "assignor of live-modern-range",
+            "--describe --group live-modern-range --state",
+            ("live-modern-range {b} (1) range Stable 1",),
+            1,
+        ),
+        Scenario(
+            suite,
             "never committed",
             "--describe --group live-static",
             ("live-static audit 0 - 7 -", "live-static audit 1 - 0 -"),
@@ -175,7 +174,11 @@ def _describe_live() -> list[Scenario]:
             suite,
             "both protocols",
             "--describe --group mixed-protocols --members --verbose",
-            ("mixed-protocols member-new",),
+            (
+                "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT "
+                "TARGET-EPOCH TARGET-ASSIGNMENT UPGRADED",
+                "mixed-protocols member-new",
+            ),
             2,
             "Warning: Consumer group 'mixed-protocols' is rebalancing.",
         ),
@@ -273,6 +276,17 @@ def _delete_offsets() -> list[Scenario]:
         for group in BOTH
         for topic in ("orders:0", "orders", "foobar:0")
     ]
+    found += [
+        Scenario(
+            suite,
+            f"{group} and foobar",
+            f"--delete-offsets --group {group} --topic foobar",
+            (f"Request succeeded for deleting offsets from group {group}.", "foobar - Error:"),
+            2,
+            status=1,
+        )
+        for group in BOTH
+    ]
     before = {"conf-a": {("reset-b", 0): 4, ("audit", 0): 1}}
     found += [
         Scenario(
@@ -285,7 +299,8 @@ def _delete_offsets() -> list[Scenario]:
         )
         for topic in ("reset-b:0", "reset-b")
     ]
-    found.append(
+    return [
+        *found,
         Scenario(
             suite,
             "empty group, unknown topic",
@@ -295,141 +310,17 @@ def _delete_offsets() -> list[Scenario]:
             status=1,
             before=before,
             after=before,
-        )
-    )
-    return found
-
-
-def _reset() -> list[Scenario]:
-    suite = "ResetConsumerGroupOffsetTest"
-    targets = (
-        ("yesterday", "--to-datetime 2020-01-01T00:00:00.000", 0),
-        ("zone", "--to-datetime 2020-01-01T00:00:00.000Z", 0),
-        ("PT1H", "--by-duration PT1H", 0),
-        ("earliest", "--to-earliest", 0),
-        ("latest", "--to-latest", 100),
-        ("current", "--to-current", 60),
-        ("offset", "--to-offset 1", 1),
-        ("shift +", "--shift-by 30", 90),
-        ("shift -", "--shift-by -30", 30),
-    )
-    clamps = (
-        ("shift far back", "--shift-by -150", 0, "is lower than earliest offset"),
-        ("shift far ahead", "--shift-by 150", 100, "is higher than latest offset"),
-    )
-    before = {"conf-a": {("reset-a", 1): 60, ("reset-a", 2): 5}}
-    start = "--reset-offsets --execute --group conf-a --topic reset-a:1 "
-    found = [
+        ),
         Scenario(
             suite,
-            what,
-            start + options,
-            (f"conf-a reset-a 1 {offset}",),
+            "empty group, unknown partition",
+            "--delete-offsets --group conf-a --topic foobar:0",
+            ("foobar 0 Error:",),
             1,
-            before=before,
-            after={"conf-a": {("reset-a", 1): offset, ("reset-a", 2): 5}},
-        )
-        for what, options, offset in targets
-    ]
-    found += [
-        Scenario(
-            suite,
-            what,
-            start + options,
-            (f"conf-a reset-a 1 {offset}",),
+            partly,
             1,
-            err,
-            before=before,
-            after={"conf-a": {("reset-a", 1): offset, ("reset-a", 2): 5}},
-        )
-        for what, options, offset, err in clamps
-    ]
-    found += [
-        Scenario(
-            suite,
-            f"{(len(mode) and mode) or 'no mode'}, new group",
-            f"--reset-offsets --group conf-new --topic reset-b:0 --to-offset 50 {mode}",
-            ("conf-new reset-b 0 50",),
-            1,
-            "" if mode else "WARN: No action will be performed",
-            before={"conf-new": {}},
-            after={"conf-new": {("reset-b", 0): 50}} if mode == "--execute" else {},
-        )
-        for mode in ("", "--dry-run", "--execute")
-    ]
-    return found
-
-
-def _reset_several() -> list[Scenario]:
-    suite = "ResetConsumerGroupOffsetTest"
-    two = {"conf-a": {("reset-b", 0): 1}, "conf-b": {("reset-b", 0): 2, (LONG_TOPIC, 0): 1}}
-    return [
-        Scenario(
-            suite,
-            "two groups, all topics",
-            "--reset-offsets --group conf-a --group conf-b --all-topics --to-earliest --execute",
-            ("conf-a reset-b 0 0", "conf-b reset-b 0 0", f"conf-b {LONG_TOPIC} 0 0"),
-            3,
-            before=two,
-            after={
-                "conf-a": {("reset-b", 0): 0},
-                "conf-b": {("reset-b", 0): 0, (LONG_TOPIC, 0): 0},
-            },
-        ),
-        Scenario(
-            suite,
-            "unknown group",
-            "--reset-offsets --group missing.group --all-topics --to-current --execute",
-            count=0,
-        ),
-        Scenario(
-            suite,
-            "two topics",
-            f"--reset-offsets --group conf-b --topic reset-b:0 --topic {LONG_TOPIC} --to-latest "
-            "--execute",
-            ("conf-b reset-b 0 50", f"conf-b {LONG_TOPIC} 0 4"),
-            2,
-            before=two,
-            after={"conf-b": {("reset-b", 0): 50, (LONG_TOPIC, 0): 4}},
-        ),
-        Scenario(
-            suite,
-            "partitions that do not exist",
-            "--reset-offsets --group conf-a --topic reset-b:2,3 --to-latest --execute",
-            count=0,
-            err='The partitions "reset-b-2,reset-b-3" do not exist',
-            status=1,
-            before=two,
-            after={"conf-a": two["conf-a"]},
-        ),
-        Scenario(
-            suite,
-            "nothing is written when one plan cannot be made",
-            "--reset-offsets --group conf-a --group conf-b --topic reset-b:0 --topic reset-b:1 "
-            "--shift-by 1 --execute",
-            count=0,
-            err="Cannot shift offset for partition reset-b-1",
-            status=1,
-            before=two,
-            after=two,
-        ),
-        Scenario(
-            suite,
-            "unknown option",
-            "--reset-offsets --new-consumer",
-            err="new-consumer is not a recognized option",
-            status=1,
-        ),
-        *(
-            Scenario(
-                suite,
-                f"{group} is alive",
-                f"--reset-offsets --group {group} --all-topics --to-earliest --execute",
-                count=0,
-                err=f"Assignments can only be reset if the group '{group}' is inactive",
-                status=1,
-            )
-            for group in BOTH
+            before,
+            before,
         ),
     ]
 
@@ -455,7 +346,6 @@ SCENARIOS: Final = (
     *_describe_live(),
     *_delete(),
     *_delete_offsets(),
-    *_reset(),
-    *_reset_several(),
+    *RESETS,
     *_command(),
 )

@@ -6,33 +6,48 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.settings import ClientSettings
+from tests.cli.runner import run
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.official import Answer
 from tests.kafka.waiting import wait_until
 from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
-from tests.official.running import run_ours
+from tests.official.running import run_ours, without_undo
 
 pytestmark = pytest.mark.kafka
 
 TOPIC = "spread"
 NAMES = [f"spread-{number:02d}" for number in range(12)]
 MOVED = [f"moved-{number:02d}" for number in range(12)]
+DELETED = [f"deleted-{number:02d}" for number in range(12)]
+FORGOT = [f"forgot-{number:02d}" for number in range(12)]
+LIVE = [f"live-{number:02d}" for number in range(12)]
+EVERYBODY = [*NAMES, *MOVED, *DELETED, *FORGOT]
+
+Lamed = tuple[KafkaCluster, dict[str, int]]
 
 
 @pytest.fixture(scope="module")
-def lamed() -> Iterator[tuple[KafkaCluster, dict[str, int]]]:
-    """The cluster with broker 3 stopped, and which broker coordinates which group."""
+def lamed() -> Iterator[Lamed]:
+    """The cluster with broker 3 stopped, and which broker coordinates which group.
+
+    A group of one live member is coordinated by another broker; its name is the one with 0.
+    """
     with KafkaCluster(ClusterSpec(brokers=3)) as cluster:
         create_topics(cluster.bootstrap, {TOPIC: 3}, replicas={TOPIC: [[1], [2], [3]]})
         produce(cluster.bootstrap, {(TOPIC, number): 10 for number in range(3)})
         offsets = {(TOPIC, number): 4 for number in range(3)}
-        commit_offsets(cluster.bootstrap, dict.fromkeys([*NAMES, *MOVED], offsets))
+        commit_offsets(cluster.bootstrap, dict.fromkeys(EVERYBODY, offsets))
         with ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin:
-            placed = admin.coordinators([*NAMES, *MOVED]).coordinators
-        cluster.stop_brokers([3])
-        wait_until(lambda: len(brokers_of(cluster)) == 2, "the brokers know that one is gone")
-        yield cluster, {name: broker.id for name, broker in placed.items()}
+            placed = admin.coordinators([*EVERYBODY, *LIVE]).coordinators
+        at = {name: broker.id for name, broker in placed.items()}
+        name = next(name for name in LIVE if at[name] != 3)
+        with LiveGroup(cluster.bootstrap, name, [MemberSpec("lives", (TOPIC,))]) as live:
+            live.wait_stable(3)
+            cluster.stop_brokers([3])
+            wait_until(lambda: len(brokers_of(cluster)) == 2, "the brokers know that one is gone")
+            yield cluster, at | {name: 0}
 
 
 def brokers_of(cluster: KafkaCluster) -> list[int]:
@@ -47,7 +62,7 @@ def told(cluster: KafkaCluster, *arguments: str) -> Answer:
     return run_ours([*start, *arguments])
 
 
-def test_described_as_far_as_known(lamed: tuple[KafkaCluster, dict[str, int]]) -> None:
+def test_described_as_far_as_known(lamed: Lamed) -> None:
     """Groups of living coordinators with all their rows; a dash where nobody leads."""
     cluster, at = lamed
     named = [word for name in NAMES for word in ("--group", name)]
@@ -69,7 +84,7 @@ def test_described_as_far_as_known(lamed: tuple[KafkaCluster, dict[str, int]]) -
 
 
 def test_a_leaderless_partition_alone_is_no_failure(
-    lamed: tuple[KafkaCluster, dict[str, int]],
+    lamed: Lamed,
 ) -> None:
     """As in Kafka's tool: a row, exit code 0."""
     cluster, at = lamed
@@ -78,7 +93,7 @@ def test_a_leaderless_partition_alone_is_no_failure(
     assert (answer.status, answer.stdout.count("\n")) == (0, 5)
 
 
-def test_reset_of_what_has_a_leader(lamed: tuple[KafkaCluster, dict[str, int]]) -> None:
+def test_reset_of_what_has_a_leader(lamed: Lamed) -> None:
     """The other partition of the topic does not matter unless it is named."""
     cluster, at = lamed
     name = next(name for name in MOVED if at[name] == 1)
@@ -90,5 +105,89 @@ def test_reset_of_what_has_a_leader(lamed: tuple[KafkaCluster, dict[str, int]]) 
     assert fetch_offsets(cluster.bootstrap, name)[TOPIC, 0] == 4
     scope = ("--topic", f"{TOPIC}:0")
     done = told(cluster, "--reset-offsets", "--group", name, *scope, "--to-latest", "--execute")
-    assert (done.status, done.stderr) == (0, "")
+    assert (done.status, without_undo(done.stderr)) == (0, "")
     assert fetch_offsets(cluster.bootstrap, name)[TOPIC, 0] == 10
+
+
+def test_listed_as_far_as_known(lamed: Lamed) -> None:
+    """Groups of living coordinators, and a word about those that nobody lists."""
+    cluster, at = lamed
+    answer = told(cluster, "--list")
+    shown = set(answer.stdout.splitlines())
+    assert {name for name in EVERYBODY if at[name] == 3} & shown == set()
+    assert {name for name in NAMES if at[name] != 3} <= shown
+    assert "partitions have no leader, so their groups are missing" in answer.stderr
+    assert answer.status == 1
+    ours = run("-b", cluster.bootstrap, "list", "-o", "json")
+    assert {item["group"] for item in ours.document["items"]} == shown
+    (error,) = ours.document["errors"]
+    assert (error["target"], error["code"]) == ("__consumer_offsets", "COORDINATOR_NOT_AVAILABLE")
+    assert ours.exit_code == 3
+
+
+def test_members_and_state(lamed: Lamed) -> None:
+    """Both views of a live group, of a living coordinator's, and an error for a lost one."""
+    cluster, at = lamed
+    live = next(name for name, broker in at.items() if broker == 0)
+    lost = next(name for name in NAMES if at[name] == 3)
+    idle = next(name for name in NAMES if at[name] != 3)
+    named = [word for name in (lost, live, idle) for word in ("--group", name)]
+    members = told(cluster, "--describe", "--members", *named)
+    (row,) = [line.split() for line in members.stdout.splitlines() if line.startswith("live-")]
+    assert row[3:] == ["lives", "3"]
+    state = told(cluster, "--describe", "--state", *named)
+    rows = {line.split()[0]: line.split() for line in state.stdout.splitlines() if " (" in line}
+    assert set(rows) - {"GROUP"} == {live, idle}
+    assert rows[live][3:] == ["range", "Stable", "1"]
+    assert rows[idle][3:] == ["-", "Empty", "0"]
+    for answer in (members, state):
+        assert answer.stderr.count("Error: ") == 1
+        assert f"hint: {lost}: the group has no coordinator" in answer.stderr
+        assert answer.status == 1
+    ours = run("-b", cluster.bootstrap, "describe", lost, live, "--members", "-o", "json")
+    assert [item["group"] for item in ours.document["items"]] == [live]
+    assert [error["target"] for error in ours.document["errors"]] == [lost, f"{TOPIC}-2"]
+    assert ours.exit_code == 3
+
+
+def test_deleted_as_far_as_reached(lamed: Lamed) -> None:
+    """Groups of living coordinators are gone, the others are named."""
+    cluster, at = lamed
+    lost = [name for name in DELETED if at[name] == 3][:2]
+    living = [name for name in DELETED if at[name] != 3]
+    named = [word for name in (*lost, *living) for word in ("--group", name)]
+    answer = told(cluster, "--delete", *named)
+    done = ", ".join(f"'{name}'" for name in living)
+    assert answer.stdout == f"\nThese consumer groups were deleted successfully: {done}\n"
+    assert "Error: Deletion of some consumer groups failed:" in answer.stderr
+    assert answer.stderr.count("* Group ") == len(lost)
+    assert all(f"* Group '{name}' could not be deleted due to: " in answer.stderr for name in lost)
+    assert answer.status == 1
+    assert not set(living) & set(told(cluster, "--list").stdout.splitlines())
+
+
+def test_offsets_deleted_as_far_as_reached(lamed: Lamed) -> None:
+    """A partition without leader is forgotten all the same; a lost group is an error."""
+    cluster, at = lamed
+    living = next(name for name in FORGOT if at[name] != 3)
+    answer = told(cluster, "--delete-offsets", "--group", living, "--topic", TOPIC)
+    assert (answer.status, answer.stderr) == (0, "")
+    assert answer.stdout.count("Successful") == 3
+    lost = next(name for name in FORGOT if at[name] == 3)
+    answer = told(cluster, "--delete-offsets", "--group", lost, "--topic", f"{TOPIC}:0")
+    assert answer.status == 1
+    assert "Error: Encountered some unknown error: COORDINATOR_NOT_AVAILABLE" in answer.stderr
+    (row,) = [line for line in answer.stdout.splitlines() if line.startswith(TOPIC)]
+    assert "CoordinatorNotAvailableException" in row
+
+
+def test_reset_of_all_groups_there_are(lamed: Lamed) -> None:
+    """Groups of living coordinators are planned, the missing ones told."""
+    cluster, at = lamed
+    scope = ("--all-groups", "--topic", f"{TOPIC}:0", "--to-latest", "--dry-run")
+    answer = told(cluster, "--reset-offsets", *scope)
+    rows = {line.split()[0] for line in answer.stdout.splitlines() if TOPIC in line}
+    assert {name for name in NAMES if at[name] != 3} <= rows
+    assert not {name for name in EVERYBODY if at[name] == 3} & rows
+    assert "so their groups are missing" in answer.stderr
+    assert answer.status == 1

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from kgroups.cli.app import command_names
+from kgroups.cli.app import NOUNS
 from kgroups.cli.official.dispatch import official_arguments, record_arguments
 
 
@@ -39,7 +39,7 @@ from kgroups.cli.official.dispatch import official_arguments, record_arguments
 )
 def test_grammar(line: str, official: bool) -> None:
     """Official if an action comes before any command, by the rules of the official parser."""
-    found = official_arguments(shlex.split(line), command_names())
+    found = official_arguments(shlex.split(line), NOUNS.keys())
     assert (found is not None) is official
 
 

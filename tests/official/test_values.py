@@ -11,6 +11,7 @@ from kgroups.cli.official.plan_file import plan_text, read_plan
 from kgroups.cli.official.records import BadFile, offsets_of
 from kgroups.cli.official.scope import scope_of
 from kgroups.cli.official.validation import Misuse, states_of, types_of
+from kgroups.core.offsets.scope import Scope
 
 DAY_MS = 86_400_000
 
@@ -31,7 +32,7 @@ def test_scope(
     values: list[str], topics: tuple[str, ...], partitions: tuple[tuple[str, int], ...]
 ) -> None:
     """Whole topics and single partitions."""
-    assert scope_of(values) == (topics, partitions)
+    assert scope_of(values) == Scope(topics, partitions)
 
 
 @pytest.mark.parametrize("text", ["t:", "t:0:1", "t:0,,1", "t: 0", "t:,0", "t:x", ":"])
@@ -115,6 +116,20 @@ def test_states_refused(text: str) -> None:
     with pytest.raises(Misuse) as refused:
         states_of(text)
     assert refused.value.message.startswith(f"Invalid state list '{text}'. Valid states are: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        (None, ()),
+        ("", ()),
+        ("cLaSsIc", ("Classic",)),
+        ("Consumer , classic,", ("Consumer", "Classic")),
+    ],
+)
+def test_types(text: str | None, types: tuple[str, ...]) -> None:
+    """Any case, trimmed, empty items at the end left out."""
+    assert types_of(text) == types
 
 
 @pytest.mark.parametrize("text", ["share", "streams", "bogus", " "])

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
+from kgroups.core.sandbox.sandbox import Sandbox
 from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import ClusterSpec
+from tests.kafka.broker_config import BASE_PROPERTIES, ClusterSpec
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.wire import WireConnection
 from tests.kafka.workload import commit_offsets, create_topics, expire_records, produce
@@ -41,11 +43,42 @@ ODD_NAMES = (
 )
 
 
+class Embedded(NamedTuple):
+    """The embedded cluster, seen as tests see a real one: an address.
+
+    Args:
+        bootstrap: `host:port` of its only broker.
+    """
+
+    bootstrap: str
+
+    def address(self) -> str:
+        """The broker's."""
+        return self.bootstrap
+
+
 @contextmanager
 def world() -> Iterator[KafkaCluster]:
     """A broker with all of it; groups stay as they are while the block lasts."""
-    with KafkaCluster(SPEC) as cluster, ExitStack() as stack:
-        bootstrap = cluster.bootstrap
+    with KafkaCluster(SPEC) as cluster, populated(cluster.bootstrap):
+        yield cluster
+
+
+@contextmanager
+def embedded_world() -> Iterator[Embedded]:
+    """The same on the embedded cluster, less its share group."""
+    both = {**BASE_PROPERTIES, **SPEC.properties}
+    properties = {name: value for name, value in both.items() if name.startswith("group.consumer.")}
+    with Sandbox(brokers=1, properties=properties) as cluster:
+        bootstrap = cluster.bootstrap_servers
+        with populated(bootstrap, share=False):
+            yield Embedded(bootstrap)
+
+
+@contextmanager
+def populated(bootstrap: str, *, share: bool = True) -> Iterator[None]:
+    """All of it on the one broker at an address, while the block lasts."""
+    with ExitStack() as stack:
         create_topics(bootstrap, TOPICS)
         create_topics(bootstrap, {COMPACT: 1}, config={"cleanup.policy": "compact"})
         _fill(bootstrap)
@@ -53,13 +86,15 @@ def world() -> Iterator[KafkaCluster]:
         live = _live_groups(bootstrap)
         for group, _ in live:
             stack.enter_context(group)
-        connection = stack.enter_context(WireConnection(cluster.address(), client_id="wire"))
+        connection = stack.enter_context(WireConnection(bootstrap, client_id="wire"))
         _hold(connection)
+        if share:
+            stuck.share(connection, "share-readers", AUDIT)
         for group, partitions in live:
             group.wait_stable(partitions)
         owner = next(m for m in live[0][0].members if (ORDERS, 3) in m.assignment)
         owner.commit({(ORDERS, 3): 7})
-        yield cluster
+        yield
 
 
 def _fill(bootstrap: str) -> None:
@@ -129,7 +164,6 @@ def _hold(connection: WireConnection) -> None:
     mixed = stuck.beat(connection, "mixed-protocols", "member-new", AUDIT)
     assert mixed.member_epoch > 0
     stuck.join(connection, "mixed-protocols", [AUDIT])
-    stuck.share(connection, "share-readers", AUDIT)
     stuck.commit_with_epoch(connection, "with-epochs", ORDERS, 1, 3, 0)
     stuck.commit_with_epoch(connection, "with-epochs", ORDERS, 2, 4, 7)
     stuck.knock(connection, "stuck-preparing", [AUDIT])

@@ -125,7 +125,11 @@ def describe_topic_partitions(call: Call) -> Body:
             break
         topic = topics.get(name)
         if topic is None:
-            rows.append(_missing_row(name, None, ErrorCode.unknown_topic_or_partition))
+            wrong = name_fault(name) is not None
+            unknown = ErrorCode.unknown_topic_or_partition
+            rows.append(
+                _missing_row(name, None, ErrorCode.invalid_topic_exception if wrong else unknown)
+            )
             continue
         row = _topic_row(call, topic)
         row["partitions"] = row["partitions"][first : first + left]

@@ -33,7 +33,7 @@ from kgroups.core.coordinator.client_ports import ClientPorts
 from kgroups.core.coordinator.client_states import ClientState
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Reply
+from kgroups.core.coordinator.effects import Reply, Write
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.messages import (
     HeartbeatRequest,
@@ -52,6 +52,7 @@ from kgroups.core.coordinator.offset_messages import (
     PartitionError,
     TopicErrors,
 )
+from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 
 GROUP = "g"
@@ -59,13 +60,14 @@ START_MS = 1_000_000
 POLL_EVERY_MS = 400
 
 
-def topology(**partitions: int) -> Topology:
-    """A cluster of one broker with these topics."""
+def topology(leader: int = 0, /, **partitions: int) -> Topology:
+    """A cluster with these topics; broker `leader` coordinates every group."""
     topics = {
         name: TopicInfo(name, UUID(int=100 + place), number)
         for place, (name, number) in enumerate(partitions.items())
     }
-    return Topology(topics, {0: BrokerEndpoint(0, "b0", 9092)}, {0: 0})
+    brokers = {number: BrokerEndpoint(number, f"b{number}", 9092) for number in range(leader + 1)}
+    return Topology(topics, brokers, {0: leader})
 
 
 def refusal(request: Any, error: ErrorCode) -> object:
@@ -96,6 +98,7 @@ class App:
     """An application around one member.
 
     Attributes:
+        commits: whether its client commits before it gives partitions up.
         polls: whether it still asks for records; one that does not also runs no callback.
         alive: whether the process is there at all.
         callbacks: every callback in order.
@@ -104,6 +107,7 @@ class App:
     name: str
     client: ConsumerClient
     positions: dict[TopicPartition, int]
+    commits: bool = True
     polls: bool = True
     alive: bool = True
     waiting: Callback | None = None
@@ -127,26 +131,72 @@ class World:
         committed: partition -> offset that a commit's good answer confirmed last.
         faults: kind of request -> errors that the next ones are answered with instead.
         lost: kinds of request of which the next one gets no answer.
+        dead: brokers that are gone: connections to them break.
         disjoint: whether no two living members may ever hold a partition at once.
     """
 
     def __init__(self, seed: int, *, disjoint: bool = True, **partitions: int) -> None:
         self.random, self.now_ms, self.disjoint = Random(seed), START_MS, disjoint
         self.topology = topology(**(partitions or {"t": 6}))
-        ids = count(1)
-        self.coordinator = Coordinator(
-            CoordinatorConfig(offsets_partitions=1),
-            self.topology,
-            lambda: UUID(int=next(ids)),
-            now_ms=START_MS,
-        )
+        self._ids = count(1)
+        self.leader, self.dead = 0, set[int]()
+        self.coordinators = {0: self._new_coordinator()}
+        self.log: list[Record] = []
         self.apps: dict[str, App] = {}
         self.faults: dict[type[Request], list[ErrorCode]] = {}
         self.lost: list[type[Request]] = []
         self.committed: dict[TopicPartition, int] = {}
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._turns, self._tokens = count(), count(1)
-        self._replies: dict[int, Callable[[object], None]] = {}
+        self._replies: dict[int, tuple[int, Callable[[object | None], None]]] = {}
+
+    # ------------------------------------------------------------------ brokers
+
+    def _new_coordinator(self) -> Coordinator:
+        return Coordinator(
+            CoordinatorConfig(offsets_partitions=1),
+            self.topology,
+            lambda: UUID(int=next(self._ids)),
+            now_ms=self.now_ms,
+        )
+
+    @property
+    def coordinator(self) -> Coordinator:
+        """The one that has the group now."""
+        return self.coordinators[self.leader]
+
+    def kill_broker(self, broker: int) -> None:
+        """Every connection to a broker breaks, also those on which a request is parked."""
+        self.dead.add(broker)
+        for token, (where, reply) in list(self._replies.items()):
+            if where == broker:
+                del self._replies[token]
+                reply(None)
+
+    def move(self, *, loading_ms: int = 0) -> None:
+        """Another broker takes the group over from its log, and loads for so long."""
+        former, self.leader = self.coordinator, self.leader + 1
+        partitions = {name: topic.partitions for name, topic in self.topology.topics.items()}
+        self.topology = topology(self.leader, **partitions)
+        latter = self.coordinators[self.leader] = self._new_coordinator()
+        latter.resign(self.now_ms, 0)
+        latter.begin_loading(0)
+        former.resign(self.now_ms, 0)
+        self._answer()
+        for one in self.coordinators.values():
+            one.update_topology(self.now_ms, self.topology)
+
+        def load() -> None:
+            if self.coordinator is not latter:
+                return  # it moved on before it had loaded
+            for record in self.log:
+                latter.replay(record)
+            latter.finish_loading(self.now_ms, 0)
+
+        if loading_ms:
+            self.later(loading_ms, load)
+        else:
+            load()
 
     # ------------------------------------------------------------------ applications
 
@@ -165,7 +215,8 @@ class World:
             lambda asked: {one: positions[one] for one in asked if one in positions},
         )
         config = ClientConfig(GROUP, **{**given, **settings})
-        app = App(name, ConsumerClient(config, ports, now_ms=self.now_ms), positions)
+        client = ConsumerClient(config, ports, now_ms=self.now_ms)
+        app = App(name, client, positions, config.enable_auto_commit)
         self.apps[name] = app
         self.tell(app, UpdateTopics(self.topology.topics))
         self.tell(app, Subscribe(tuple(topics)))
@@ -199,7 +250,7 @@ class World:
 
     def add_partitions(self, **partitions: int) -> None:
         """Topics change, and everybody hears of it."""
-        self.topology = topology(**partitions)
+        self.topology = topology(self.leader, **partitions)
         self.coordinator.update_topology(self.now_ms, self.topology)
         for app in self.living():
             self.tell(app, UpdateTopics(self.topology.topics))
@@ -235,13 +286,15 @@ class World:
         until = self.now_ms + ms
         while True:
             places = [app.client.next_deadline() for app in self.living()]
-            dues = [due for due in (*places, self.coordinator.next_deadline()) if due is not None]
+            places += [one.next_deadline() for one in self.coordinators.values()]
+            dues = [due for due in places if due is not None]
             first = min([until, *dues, *(at for at, _, _ in self._queue[:1])])
             self.now_ms = max(self.now_ms, first)
             for app in self.living():
                 app.client.advance(self.now_ms)
                 self._carry_out(app)
-            self.coordinator.advance(self.now_ms)
+            for one in self.coordinators.values():
+                one.advance(self.now_ms)
             self._answer()
             while self._queue and self._queue[0][0] <= self.now_ms:
                 heappop(self._queue)[2]()
@@ -266,25 +319,32 @@ class World:
 
         def arrive() -> None:
             kind = type(send.request)
+            broker = self.leader if send.to is None else send.to.node_id
             if kind in self.lost:
                 self.lost.remove(kind)
+            elif broker in self.dead:
+                reply(None)
             elif self.faults.get(kind):
                 reply(refusal(send.request, self.faults[kind].pop(0)))
             else:
                 token = next(self._tokens)
-                self._replies[token] = reply
-                self.coordinator.submit(self.now_ms, token, send.request)
+                self._replies[token] = broker, reply
+                self.coordinators[broker].submit(self.now_ms, token, send.request)
                 self._answer()
 
-        def reply(response: object) -> None:
+        def reply(response: object | None) -> None:
             self.later(self.random.randint(1, 20), lambda: self._deliver(app, send, response))
 
         self.later(self.random.randint(1, 20), arrive)
 
     def _answer(self) -> None:
-        for effect in self.coordinator.take():
-            if isinstance(effect, Reply):
-                self._replies.pop(int(str(effect.token)))(effect.response)
+        for broker, coordinator in self.coordinators.items():
+            for effect in coordinator.take():
+                if isinstance(effect, Write):
+                    assert broker == self.leader, "only who has the group writes"
+                    self.log += effect.records
+                elif isinstance(effect, Reply) and broker not in self.dead:
+                    self._replies.pop(int(str(effect.token)))[1](effect.response)
 
     def _deliver(self, app: App, send: Send, response: object) -> None:
         if not app.alive:
@@ -295,6 +355,8 @@ class World:
         self._carry_out(app)
 
     def _note_commit(self, request: OffsetCommitRequest, response: Any) -> None:
+        if response is None:
+            return
         good = {
             (topic.name, one.partition_index)
             for topic in response.topics
@@ -312,7 +374,11 @@ class World:
             self._check_holders(app, callback)
             for one in callback.partitions:
                 app.positions[one] = self.committed.get(one, 0)
-        elif callback.kind is CallbackKind.REVOKED and not app.told(ClientEventKind.COMMIT_FAILED):
+        elif (
+            callback.kind is CallbackKind.REVOKED
+            and app.commits
+            and not app.told(ClientEventKind.COMMIT_FAILED)
+        ):
             for one in callback.partitions:
                 assert self.committed[one] == app.positions[one], f"{one} is not committed"
         self.later(self.random.randint(0, 300), lambda: self._finish(app, callback))
@@ -357,4 +423,5 @@ class World:
         held = sorted(one for app in members for one in app.client.owned)
         expected = [(t.name, n) for t in self.topology.topics.values() for n in range(t.partitions)]
         assert held == sorted(expected if members else []), self.shares()
-        assert self.coordinator.group_states()[GROUP][1] == ("Stable" if members else "Empty")
+        state = self.coordinator.group_states().get(GROUP, ("", "Empty"))[1]  # none: nobody joined
+        assert state == ("Stable" if members else "Empty")

@@ -27,6 +27,7 @@ DEEDS = st.one_of(
     st.tuples(st.just("refuse"), st.sampled_from(KINDS), st.sampled_from(CODES)),
     st.tuples(st.just("lose"), st.sampled_from(KINDS)),
     st.tuples(st.just("grow"), st.integers(1, 9)),
+    st.tuples(st.just("move"), st.integers(0, 5_000)),
 )
 SCHEDULES = st.lists(st.tuples(DEEDS, st.integers(0, 12_000)), max_size=10)
 LONG_MS = 200_000  # longer than every time-out one after the other
@@ -62,6 +63,9 @@ class Life:
         elif verb == "grow":
             assert isinstance(subject, int)
             world.add_partitions(t=max(subject, world.topology.topics["t"].partitions))
+        elif verb == "move":
+            assert isinstance(subject, int)
+            world.move(loading_ms=subject)
         elif world.living():
             assert isinstance(subject, int)
             living = world.living()
@@ -98,7 +102,7 @@ class Life:
 def test_every_partition_has_one_owner_after_any_schedule(
     seed: int, assignors: str, schedule: list[tuple[tuple[object, ...], int]]
 ) -> None:
-    """Members start, stop, die, stall, topics grow, answers are wrong or lost: it converges."""
+    """Members start, stop, die, stall, topics grow, the coordinator moves, answers are wrong."""
     note(f"seed {seed}")
     print(f"seed {seed}")
     life = Life(seed, assignors, disjoint=False)

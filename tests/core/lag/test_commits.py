@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from kgroups.core.coordinator import records as r
 from kgroups.core.coordinator.record_codec import encode_key, encode_value
 from kgroups.core.lag.commits import COMMITS, parse_record, read_commits
+from kgroups.core.lag.ends import BUCKETS, times_to_ask
 from kgroups.core.lag.history_report import lag_history
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
@@ -163,3 +164,88 @@ def test_history_leaves_out_what_is_before_the_window(spark: SparkSession) -> No
         session=spark,
     )
     assert [row["commits"] for row in report.items] == [2]
+
+
+def test_ends_of_logs_make_rates_and_lag_over_time(spark: SparkSession) -> None:
+    """Asked where the log ended, a history has rates in, trend and a line, as captures have."""
+    minutes = 60
+    begin_ms = NOW_MS - minutes * MINUTE_MS
+    records: list[Raw] = []
+    for minute in range(minutes):
+        at_ms = begin_ms + minute * MINUTE_MS
+        records.append(commit(len(records), at_ms, "slow", 50 * minute))
+        records.append(commit(len(records), at_ms, "keeps up", 100 * minute))
+    # Committed before the window, and never again; another that was deleted half way.
+    records.append(commit(len(records), begin_ms - MINUTE_MS, "old", 0))
+    records.append(commit(len(records), begin_ms - MINUTE_MS, "deleted", 0))
+    records.append(commit(len(records), begin_ms + 30 * MINUTE_MS, "deleted", None))
+    latest = {"slow": 50 * 59, "keeps up": 100 * 59, "old": 0}
+    times = times_to_ask(begin_ms, NOW_MS, 12)
+    ends = {at_ms: {("t", 0): (at_ms - begin_ms) * 100 // MINUTE_MS} for at_ms in times}
+    assert len(times) == 12
+    report = lag_history(
+        fleet_now(latest, 6_000),
+        LogInMemory({0: records}),
+        LagQuery(by="group", pictures=True),
+        since_ms=begin_ms,
+        until_ms=NOW_MS,
+        ends=ends,
+        session=spark,
+    )
+    rows = {row["group"]: row for row in report.items}
+    assert set(rows) == set(latest)
+    for row in rows.values():
+        assert row["rate_in"] == pytest.approx(100 / 60, rel=0.05)
+    assert rows["slow"]["rate_out"] == pytest.approx(50 / 60, rel=0.05)
+    assert rows["slow"]["trend"] == rows["old"]["trend"] == "growing"
+    assert rows["slow"]["lag_seconds_method"] == "interpolated"
+    assert rows["slow"]["lag_seconds"] == pytest.approx(30 * 60, rel=0.05)
+    assert rows["keeps up"]["trend"] == "steady"
+    # Committed before the window and never again: the end of the log is all that was seen of it.
+    assert (rows["old"]["verdict"], rows["old"]["commits"]) == ("STOP", 0)
+    assert rows["old"]["lag_peak"] == 6_000
+    assert report.pictures is not None
+    line = [row["lag"] for row in report.pictures.over_time if row["group"] == "slow"]
+    assert len(line) == 12
+    assert line == sorted(line)
+    assert line[-1] == pytest.approx(50 * 55, rel=0.05)
+
+
+def test_a_window_that_ended_is_told_as_it_was(spark: SparkSession) -> None:
+    """With the ends of that time: the commit that stood then, and the log's end then."""
+    then_ms = NOW_MS - 30 * MINUTE_MS
+    log = LogInMemory(
+        {
+            0: [
+                commit(0, then_ms - 20 * MINUTE_MS, "g", 10),
+                commit(1, then_ms - MINUTE_MS, "g", 40),
+                commit(2, then_ms + MINUTE_MS, "g", 90),
+                commit(3, then_ms + MINUTE_MS, "later", 90),
+            ]
+        }
+    )
+    report = lag_history(
+        fleet_now({"g": 90, "later": 90}, 100),
+        log,
+        since_ms=then_ms - 60 * MINUTE_MS,
+        until_ms=then_ms,
+        ends={then_ms: {("t", 0): 70}, then_ms - 30 * MINUTE_MS: {("t", 0): 5}},
+        session=spark,
+    )
+    rows = {row["group"]: row for row in report.items}
+    assert (rows["g"]["lag"], rows["g"]["commits"]) == (30, 2)
+    assert rows["g"]["commit_age_seconds"] == pytest.approx(60)
+    assert (rows["later"]["lag"], rows["later"]["unknown_partitions"]) == (None, 1)
+    assert report.summary["lag"] == 30
+
+
+@pytest.mark.parametrize(("span_ms", "count"), [(86_400_000, 24), (600, 7), (1_000, 600), (5, 3)])
+def test_times_are_the_last_of_their_stretches(span_ms: int, count: int) -> None:
+    """Each inside the window, no two in one stretch, spread over the whole of it."""
+    times = times_to_ask(NOW_MS, NOW_MS + span_ms, count)
+    width = max(span_ms // BUCKETS, 1)
+    stretches = [(at_ms - NOW_MS) // width for at_ms in times]
+    assert stretches == sorted(set(stretches))
+    assert all((at_ms + 1 - NOW_MS) % width == 0 for at_ms in times)
+    assert all(NOW_MS <= at_ms < NOW_MS + span_ms for at_ms in times)
+    assert len(times) == min(count, span_ms, BUCKETS) or span_ms < BUCKETS

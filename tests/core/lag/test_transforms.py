@@ -94,9 +94,9 @@ def test_lag_by_group(spark: SparkSession) -> None:
     assertDataFrameEqual(
         report,
         spark.createDataFrame(
-            [("c", "g", 2, 4, 150, 90, 6, 1), ("c", "h", 0, 1, None, None, None, 1)],
-            "cluster string, group string, members long, partitions long, lag long, "
-            "lag_max long, lost long, unknown_partitions long",
+            [("c", "g", 4, 150, 90, 6, 1, 0), ("c", "h", 1, None, None, None, 1, 0)],
+            "cluster string, group string, partitions long, lag long, "
+            "lag_max long, lost long, unknown_partitions long, stale_partitions long",
         ),
     )
 
@@ -128,7 +128,6 @@ def test_totals(spark: SparkSession) -> None:
     (total,) = totals(sample(spark)).collect()
     assert total.asDict() == {
         "groups": 2,
-        "members": 2,
         "partitions": 5,
         "lag": 150,
         "lag_max": 90,
@@ -138,7 +137,6 @@ def test_totals(spark: SparkSession) -> None:
     (nothing,) = totals(with_lag(rows_frame(spark, []))).collect()
     assert nothing.asDict() == {
         "groups": 0,
-        "members": 0,
         "partitions": 0,
         "lag": None,
         "lag_max": None,

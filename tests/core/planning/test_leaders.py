@@ -121,7 +121,7 @@ def test_an_unknown_library_is_refused() -> None:
 @pytest.mark.parametrize(
     ("leader", "changes", "confidence"),
     [
-        ("librdkafka", [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)], "likely"),
+        ("librdkafka", [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)], "outcomes"),
         ("librdkafka", [Pattern("t.*", "librdkafka"), SetPartitions("t1", 4)], "exact"),
         ("java", [Pattern("t.*", "java"), AddTopic("t2", 2)], "exact"),
     ],
@@ -130,9 +130,12 @@ def test_an_unknown_library_is_refused() -> None:
 def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
     leader: str, changes: list[Change], confidence: str
 ) -> None:
-    """Its cooperative members learn of the topic one by one, so nothing exact is promised."""
+    """Its cooperative members learn of the topic one by one: every order is an outcome."""
     held = (member("a", {"t1": [0]}), member("b", {"t1": [1]}))
     group = group_of(*held, assignor="cooperative-sticky")
     plan = plan_group(cluster_of(group, {"t1": 2}), group, changes, leader=leader)
     assert plan.confidence == confidence
-    assert any("one after another" in note for note in plan.notes) == (confidence == "likely")
+    assert any("one after another" in note for note in plan.notes) == (confidence == "outcomes")
+    assert (len(plan.outcomes.each) > 1) == (confidence == "outcomes")
+    assert plan.outcomes.complete
+    assert not plan.depends_on_member_ids

@@ -15,6 +15,13 @@ def cluster() -> Iterator[Sandbox]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def cluster_address() -> Iterator[str]:
+    """The cluster of suites that the real broker runs too: one broker, like the real one."""
+    with Sandbox(brokers=1) as running:
+        yield running.bootstrap_servers
+
+
 @pytest.fixture
 def one() -> Iterator[Sandbox]:
     """One broker for one test."""

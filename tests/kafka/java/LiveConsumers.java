@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
@@ -23,7 +24,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
- * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2)},
+ * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
+ * "share": true for a share consumer of topics},
  * {"op": "close", "name"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned", or {"error"}.
  */
 public final class LiveConsumers {
@@ -33,6 +35,7 @@ public final class LiveConsumers {
     /** One consumer and the thread that polls it. */
     private static final class Member implements Runnable {
         private final KafkaConsumer<byte[], byte[]> consumer;
+        private final KafkaShareConsumer<byte[], byte[]> sharer;
         private final Thread thread;
         private volatile List<TopicPartition> owned = List.of();
         private volatile boolean stopped;
@@ -41,7 +44,26 @@ public final class LiveConsumers {
         private Member(JsonNode asked) {
             Properties config = new Properties();
             asked.get("config").fields().forEachRemaining(each -> config.put(each.getKey(), each.getValue().asText()));
-            consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            boolean shares = asked.path("share").asBoolean();
+            sharer = shares ? sharer(config, asked.get("topics")) : null;
+            consumer = shares ? null : consumer(config, asked);
+            thread = new Thread(this, asked.get("name").asText());
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private static KafkaShareConsumer<byte[], byte[]> sharer(Properties config, JsonNode topics) {
+            KafkaShareConsumer<byte[], byte[]> sharer =
+                    new KafkaShareConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            List<String> names = new ArrayList<>();
+            topics.forEach(topic -> names.add(topic.asText()));
+            sharer.subscribe(names);
+            return sharer;
+        }
+
+        private static KafkaConsumer<byte[], byte[]> consumer(Properties config, JsonNode asked) {
+            KafkaConsumer<byte[], byte[]> consumer =
+                    new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
             if (asked.has("regex")) {
                 consumer.subscribe(new SubscriptionPattern(asked.get("regex").asText()));
             } else if (asked.has("pattern")) {
@@ -51,14 +73,15 @@ public final class LiveConsumers {
                 asked.get("topics").forEach(topic -> topics.add(topic.asText()));
                 consumer.subscribe(topics);
             }
-            thread = new Thread(this, asked.get("name").asText());
-            thread.setDaemon(true);
-            thread.start();
+            return consumer;
         }
 
         @Override
         public void run() {
             try {
+                while (!stopped && sharer != null) {
+                    sharer.poll(Duration.ofMillis(50));
+                }
                 while (!stopped) {
                     consumer.poll(Duration.ofMillis(50));
                     owned = new ArrayList<>(consumer.assignment());
@@ -68,13 +91,21 @@ public final class LiveConsumers {
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                consumer.close();
+                if (sharer == null) {
+                    consumer.close();
+                } else {
+                    sharer.close();
+                }
             }
         }
 
         private void close() throws Exception {
             stopped = true;
-            consumer.wakeup();
+            if (sharer == null) {
+                consumer.wakeup();
+            } else {
+                sharer.wakeup();
+            }
             thread.join(30_000);
             if (failure != null) {
                 throw new IllegalStateException(failure);

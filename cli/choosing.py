@@ -1,0 +1,135 @@
+"""Which groups a command is about: names, globs, regular expressions, or all of them."""
+
+import fnmatch
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.source import GLOB_SIGNS
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+GroupNames = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[GROUP]...", help="Names of groups, or globs: 'old-*'."),
+]
+Regex = Annotated[
+    list[str] | None,
+    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name fits (RE2)."),
+]
+AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The groups that were asked for.
+
+    Args:
+        names: names, and globs: texts with `*`, `?` or `[` that are no group's name.
+        regex: RE2 patterns of whole names.
+        every: all groups.
+    """
+
+    names: tuple[str, ...]
+    regex: tuple[str, ...] = ()
+    every: bool = False
+
+    @property
+    def plain(self) -> list[str] | None:
+        """The names, where nothing else is asked for; None if the groups have to be listed."""
+        if self.every or self.regex or any(GLOB_SIGNS & set(name) for name in self.names):
+            return None
+        return list(self.names)
+
+    def among(self, listed: Iterable[str]) -> tuple[list[str], list[ItemError]]:
+        """The groups that are meant, ascending, and an error for each text that fits none.
+
+        A name without signs of a glob is taken as it is, whether it is listed or not.
+
+        Args:
+            listed: every group there is.
+        """
+        known = sorted(listed)
+        if self.every:
+            return known, []
+        found: dict[str, None] = {}
+        errors: list[ItemError] = []
+        for text in self.names:
+            fitting = [text]
+            if GLOB_SIGNS & set(text) and text not in known:
+                fitting = [name for name in known if fnmatch.fnmatchcase(name, text)]
+            errors += _unless(fitting, text)
+            found |= dict.fromkeys(fitting)
+        for text in self.regex:
+            fits = name_pattern(text)
+            fitting = [name for name in known if fits(name)]
+            errors += _unless(fitting, text)
+            found |= dict.fromkeys(fitting)
+        return list(found), errors
+
+
+def choice_of(
+    names: Sequence[str] | None, regex: Sequence[str] | None = None, *, every: bool = False
+) -> Choice:
+    """What the arguments ask for.
+
+    Raises:
+        UsageError: nothing, or all and some; an empty name; a broken pattern.
+    """
+    some = bool(names or regex)
+    if some == every:
+        what = "both groups and --all-groups are given" if every else "no group is named"
+        raise UsageError(what, hint="name the groups, or say --regex or --all-groups")
+    if "" in (names or ()):
+        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+    for text in regex or ():
+        name_pattern(text)
+    return Choice(tuple(dict.fromkeys(names or ())), tuple(dict.fromkeys(regex or ())), every)
+
+
+def name_pattern(text: str) -> Callable[[str], bool]:
+    """A test of whether a whole name fits an RE2 pattern.
+
+    Raises:
+        UsageError: it does not compile.
+    """
+    from kgroups.core.coordinator.ports import PatternError
+    from kgroups.core.patterns import compile_pattern  # RE2: only when a pattern is given
+
+    try:
+        return compile_pattern(text)
+    except PatternError as error:
+        raise UsageError(
+            f"`{text}` is no pattern: {error}", hint="--regex takes RE2's syntax, as brokers do"
+        ) from error
+
+
+def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemError]]:
+    """The groups that are meant on this cluster, and an error for each text that fits none.
+
+    Raises:
+        ClusterError: the groups have to be listed, and the cluster cannot be asked.
+    """
+    if choice.plain is not None:
+        return choice.plain, []
+    listing = admin.list_groups()
+    names, errors = choice.among(group.group for group in listing.groups)
+    return names, [*listing.errors, *errors]
+
+
+def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:
+    if fitting:
+        return []
+    return [
+        ItemError(
+            text,
+            "GROUP_ID_NOT_FOUND",
+            "no group's name fits",
+            "`kgroups list` shows the groups there are",
+            NotFoundError.exit_code,
+        )
+    ]

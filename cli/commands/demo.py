@@ -1,0 +1,201 @@
+"""`kgroups demo`: the whole tour on an embedded cluster with live members."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from kgroups.cli.exits import end_with
+from kgroups.cli.output import Printer, Report, write_text
+from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.signals import stop_on_signals
+from kgroups.cli.source import now_ms
+from kgroups.cli.table import Column, Item, Row, View
+from kgroups.cli.tree import Command
+from kgroups.core.errors import ItemError, UsageError
+
+SCHEMA = "kgroups.demo/1"
+
+HELP = """Show what kgroups does, on an embedded cluster with live members.
+
+It starts a cluster of three brokers on this machine, makes topics, lets real
+clients join a classic and a KIP-848 group, and runs the commands that one
+would type, each shown before its output. No Kafka is needed, and no Java but
+for --spark. At the end members and cluster are gone, unless --keep.
+
+With --output json there is an item for each command, with its own document.
+
+EXAMPLES
+  kgroups demo
+  kgroups demo --spark
+  kgroups demo --keep
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the tour and why it is run."""
+
+    why: str
+    arguments: tuple[str, ...]
+
+
+STEPS = (
+    Step("Who is there?", ("list",)),
+    Step("How far behind is one group, and who owns what?", ("describe", "orders-app")),
+    Step(
+        "The members of a classic and of a KIP-848 group, side by side",
+        ("describe", "orders-app", "payments-app", "--members"),
+    ),
+    Step(
+        "The three partitions with most lag in the whole cluster",
+        ("describe", "--all-groups", "--sort", "lag", "--top", "3"),
+    ),
+    Step(
+        "What would the next rebalance do if one more member joined?",
+        ("plan", "orders-app", "--add-members", "1:orders-3"),
+    ),
+)
+SPARK_STEPS = (Step("Lag of every group, topic and member, computed by Spark", ("lag", "report")),)
+
+COLUMNS = (
+    Column("why", "WHY"),
+    Column("command", "COMMAND"),
+    Column("exit_code", "EXIT-CODE", right=True),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `demo` to the program."""
+    app.command("demo", help=HELP, cls=Command)(demo)
+
+
+def demo(
+    ctx: typer.Context,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="End with the lag report, which needs Java 17.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave cluster and members there until Ctrl-C.")
+    ] = False,
+) -> None:
+    """`kgroups demo`."""
+    from kgroups.core.demo import demo_cluster
+
+    options = options_of(ctx)
+    if options.output == "plain":
+        raise UsageError(
+            "Kafka's tool has no layout for this", hint="`list` and `describe` have one"
+        )
+    printer = Printer(options)
+    steps = STEPS + (SPARK_STEPS if spark else ())
+    with demo_cluster(lambda text: printer.waiting(f"demo: {text}")) as cluster:
+        printer.wipe()
+        bootstrap = cluster.bootstrap_servers
+        errors = (_told if options.output == "table" else _reported)(
+            printer, steps, bootstrap, cluster.cluster_id
+        )
+        if keep:
+            wait = stop_on_signals()
+            printer.note(f"the cluster stays at {bootstrap} until Ctrl-C")
+            wait()
+    end_with(errors)
+
+
+def _told(
+    printer: Printer, steps: tuple[Step, ...], bootstrap: str, _cluster_id: str
+) -> list[ItemError]:
+    """Run every step in sight of the user, up to the first that fails."""
+    _say(f"export KGROUPS_BOOTSTRAP_SERVER={bootstrap}")
+    for step in steps:
+        _say(step.why)
+        write_text(f"$ kgroups {shlex.join(step.arguments)}\n")
+        done = subprocess.run(
+            _command(step, printer.options), env=_environment(bootstrap), check=False
+        )
+        if done.returncode:
+            return [_failure(step, done.returncode)]
+    _say("Real clients were in there. `kgroups --help` shows the rest.")
+    return []
+
+
+def _reported(
+    printer: Printer, steps: tuple[Step, ...], bootstrap: str, cluster_id: str
+) -> list[ItemError]:
+    """Run every step, and report them with their documents."""
+    errors: list[ItemError] = []
+
+    def items() -> Iterator[Item]:
+        for step in steps:
+            done = subprocess.run(
+                [*_command(step, printer.options), "--output", "json"],
+                env=_environment(bootstrap),
+                check=False,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+            )
+            if done.returncode:
+                errors.append(_failure(step, done.returncode))
+            yield {
+                "why": step.why,
+                "command": ["kgroups", *step.arguments],
+                "exit_code": done.returncode,
+                "document": _document(done.stdout),
+            }
+
+    printer.show(
+        Report(
+            schema=SCHEMA,
+            cluster={"id": cluster_id, "bootstrap": bootstrap},
+            generated_at_ms=now_ms(),
+            items=items(),
+            views=(View("step", COLUMNS, _rows),),
+            errors=errors,
+            summary=lambda: {"commands": len(steps), "failed": len(errors)},
+        )
+    )
+    return errors
+
+
+def _say(text: str) -> None:
+    write_text(f"\n# {text}\n")
+
+
+def _command(step: Step, options: GlobalOptions) -> list[str]:
+    """The step as a process of this very installation."""
+    color = ["--no-color"] if options.no_color else []
+    return [sys.executable, "-m", "kgroups.cli", *step.arguments, *color]
+
+
+def _environment(bootstrap: str) -> dict[str, str]:
+    """Our environment with this cluster in the place of the user's."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("KGROUPS_")}
+    return {**kept, "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
+
+
+def _document(text: str) -> Any:
+    """A command's document; None if it failed before it had one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _failure(step: Step, exit_code: int) -> ItemError:
+    return ItemError(
+        target=shlex.join(step.arguments),
+        code="COMMAND_FAILED",
+        message=f"`kgroups {shlex.join(step.arguments)}` ended with {exit_code}",
+        exit_code=exit_code,
+    )
+
+
+def _rows(item: Item) -> list[Row]:
+    return [(item["why"], shlex.join(item["command"]), item["exit_code"])]

@@ -1,0 +1,114 @@
+"""`kgroups lag history`: what groups committed, out of `__consumer_offsets`, computed by Spark."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from kgroups.cli.lag_answer import (
+    HISTORY_SCHEMA,
+    check_places,
+    lag_document,
+    show_and_end,
+    write_files,
+)
+from kgroups.cli.lag_options import (
+    DEFAULT_TOP,
+    HtmlFile,
+    Master,
+    Over,
+    ParquetFile,
+    RecordTimesToo,
+    Remote,
+    Since,
+    Sort,
+    Top,
+    Until,
+    Where,
+    column_name,
+    window_of,
+)
+from kgroups.cli.moments import ends_then, next_times
+from kgroups.cli.output import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+
+HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
+DEFAULT_ENDS = 24
+
+HISTORY_HELP = """Report what groups committed and when, out of __consumer_offsets.
+
+Works on a cluster that nobody collected: the topic holds every commit with
+its time since its last compaction, which keeps only the newest of each
+partition. Where logs ended at --ends times of the window is asked of the logs
+themselves, by the times of their records: rates, trend and lag over time come
+from that. Commit times tell a reader that stopped from one that stands still.
+With --until in the past the report is of that time.
+--record-times also fetches the next record of each commit that lags, for its
+time. Needs READ on __consumer_offsets, and Java 17.
+
+EXAMPLES
+  kgroups lag history --over 6h
+  kgroups lag history --by partition --where "verdict = 'STOP'"
+  kgroups lag history --sort commit_age_seconds
+  kgroups lag history --since 2026-11-20T22:00Z --until 2026-11-20T23:00Z
+"""
+
+
+def history(
+    ctx: typer.Context,
+    by: Annotated[
+        HistoryGrouping, typer.Option("--by", metavar="KEY", help="What a row stands for.")
+    ] = "group",
+    top: Top = DEFAULT_TOP,
+    sort: Sort = None,
+    where: Where = None,
+    over: Over = None,
+    since: Since = None,
+    until: Until = None,
+    ends: Annotated[
+        int,
+        typer.Option("--ends", metavar="N", min=0, max=600, help="Ask so often where logs ended."),
+    ] = DEFAULT_ENDS,
+    record_times: RecordTimesToo = False,
+    html: HtmlFile = None,
+    parquet: ParquetFile = None,
+    master: Master = None,
+    remote: Remote = None,
+) -> None:
+    """`kgroups lag history`."""
+    from kgroups.core.kafka.offsets_topic import OffsetsTopic  # librdkafka
+    from kgroups.core.lag.ends import times_to_ask  # PySpark
+    from kgroups.core.lag.history_report import lag_history
+    from kgroups.core.lag.report import LagQuery
+    from kgroups.core.lag.session import SessionOptions
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    check_places(html, parquet)
+    start_ms, end_ms = window_of(over, since, until, now_ms())
+    query = LagQuery(by=by, top=top, sort=column_name(sort), where=where, pictures=html is not None)
+    with cluster(options) as admin:
+        log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
+        snapshot = admin.snapshot(progress=printer.progress)
+        # A window that ended is reported as it was then; else as it is now.
+        is_past = until is not None and end_ms < snapshot.captured_at_ms
+        end_ms = end_ms if is_past else snapshot.captured_at_ms
+        times_ms = times_to_ask(start_ms, end_ms, ends) if ends else []
+        times_ms += [end_ms] if is_past else []
+        ends_by_time = ends_then(admin, snapshot, times_ms, printer)
+    ask_records = record_times and not is_past
+    next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
+    answer = lag_history(
+        snapshot,
+        log,
+        query,
+        since_ms=start_ms,
+        until_ms=end_ms,
+        ends=ends_by_time,
+        record_times=next_at,
+        session=SessionOptions(master=master, remote=remote, verbose=options.verbose),
+        progress=printer.waiting,
+    )
+    shown = lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA, failed=failed)
+    write_files(answer, shown, html, parquet)
+    show_and_end(printer, shown)

@@ -1,0 +1,308 @@
+"""Figures from rows: Altair makes the chart, the rows stand below it as a table.
+
+Each function takes rows as tuples, a heading and a summary, and gives a `Figure`. Charts are as
+wide as their place, so that one page fits a phone and a screen; colours are told apart by the
+colour-blind too (Okabe and Ito), and light and dark are the page's business (`render.py`).
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Literal
+
+import altair as alt
+
+from kgroups.cli.pages.page import Figure, Table
+
+Axis = Literal["time", "seconds"]
+
+# Okabe and Ito's colours, which differ for every kind of colour vision.
+COLOURS = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#d55e00",
+    "#f0e442",
+    "#999999",
+)
+UNKNOWN_COLOUR = "#8888"
+LINE_HEIGHT_PX = 260
+LANE_HEIGHT_PX = 26
+LEGEND_COLUMNS = 2
+# The longest bar leaves room for its amount.
+BAR_ROOM = 1.15
+# Times of a chart that is longer than this are told as days.
+DAYS_FROM_MS = 48 * 3_600_000
+# Names are cut in a chart; the table has them whole.
+LABEL_PX = 120
+# Rows of the table under a chart; a longer one says how many it leaves out.
+TABLE_ROWS = 500
+
+NO_COLOURS: Mapping[str, str] = MappingProxyType({})
+
+
+def lines(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[float, str, float | None]],
+    *,
+    unit: str,
+    axis: Axis = "time",
+    kind: str = "series",
+    steps: bool = False,
+) -> Figure:
+    """Values over time, one line a name.
+
+    Args:
+        rows: (time, name, value); a value of None breaks its line. Time is in epoch
+            milliseconds for the axis `time`, in seconds for `seconds`.
+        unit: of the values, for the axis.
+        kind: what a name is, for the legend: `group`.
+        steps: a value holds until the next one, instead of being joined to it.
+    """
+    values = [{"t": t, "name": name, "value": value} for t, name, value in rows]
+    interpolate: Any = "step-after" if steps else "linear"
+    chart = (
+        alt.Chart(_data(values))
+        .mark_line(point=alt.OverlayMarkDef(size=18), interpolate=interpolate, strokeWidth=2)
+        .encode(
+            x=_time_x("t", axis, [t for t, _, _ in rows]),
+            y=alt.Y("value:Q", title=unit, axis=_amounts()),
+            color=alt.Color("name:N", title=kind, scale=_palette(), legend=_legend()),
+            tooltip=[_time_tip("t", axis), _tip("name", kind), _tip("value", unit)],
+        )
+    )
+    table = _table((_time_heading(axis), kind, unit), _moments(rows, axis, (0,)), heading)
+    return Figure(heading, summary, _spec(chart, LINE_HEIGHT_PX), table)
+
+
+def heat_map(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[str, int, float | None]],
+    *,
+    unit: str,
+    lane: str,
+    column: str,
+) -> Figure:
+    """Values as colours in lanes; what is not known is grey.
+
+    Args:
+        rows: (lane, column number, value).
+        lane, column: what they stand for: `group and topic`, `partition`.
+    """
+    values = [{"lane": name, "column": number, "value": value} for name, number, value in rows]
+    colour = alt.Color(
+        "value:Q",
+        title=unit,
+        # Lag spans powers of ten, and 0 must have a colour too.
+        scale=alt.Scale(type="symlog", scheme="viridis", domainMin=0),
+        legend=alt.Legend(orient="bottom", gradientLength=200, format=",.0f", tickCount=3),
+    )
+    chart = (
+        alt.Chart(_data(values))
+        .mark_rect()
+        .encode(
+            x=alt.X("column:O", title=column, axis=alt.Axis(labelOverlap=True, labelAngle=0)),
+            y=_lane_y("lane", rows),
+            color=alt.condition("isValid(datum.value)", colour, alt.value(UNKNOWN_COLOUR)),
+            tooltip=[_tip("lane", lane), _tip("column", column), _tip("value", unit)],
+        )
+    )
+    lanes = len({name for name, _, _ in rows})
+    table = _table((lane, column, unit), rows, heading)
+    return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
+
+
+def shares(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[str, str, float]],
+    *,
+    unit: str,
+    lane: str,
+    part: str,
+) -> Figure:
+    """Who has how much of each lane's whole, as parts of a bar, the largest part first.
+
+    Args:
+        rows: (lane, part, amount).
+        lane, part: what they stand for: `group`, `member`.
+    """
+    place: dict[str, int] = {}
+    values = []
+    for name, who, amount in sorted(rows, key=lambda row: -row[2]):
+        place[name] = place.get(name, 0) + 1
+        values.append({"lane": name, "part": who, "amount": amount, "place": place[name]})
+    chart = (
+        alt.Chart(_data(values))
+        .mark_bar(stroke="#fff8", strokeWidth=1)
+        .encode(
+            x=alt.X(
+                "amount:Q", stack="normalize", title=f"share of {unit}", axis=alt.Axis(format="%")
+            ),
+            y=_lane_y("lane", rows),
+            color=alt.Color("place:O", scale=_palette(), legend=None),
+            order=alt.Order("place:Q"),
+            tooltip=[_tip("lane", lane), _tip("part", part), _tip("amount", unit)],
+        )
+    )
+    lanes = len({name for name, _, _ in rows})
+    table = _table((lane, part, unit), rows, heading)
+    return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
+
+
+def bars(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[str, float]],
+    *,
+    unit: str,
+    lane: str,
+    colours: Mapping[str, str] = NO_COLOURS,
+) -> Figure:
+    """One bar a name, with its amount written beside it.
+
+    Args:
+        rows: (name, amount), in the order shown.
+        lane: what a name is: `verdict`.
+        colours: of names that have one of their own.
+    """
+    values = [
+        {"lane": name, "amount": amount, "colour": colours.get(name, COLOURS[0])}
+        for name, amount in rows
+    ]
+    y = _lane_y("lane", rows)
+    base = alt.Chart(_data(values)).encode(y=y, tooltip=[_tip("lane", lane), _tip("amount", unit)])
+    most = max([amount for _, amount in rows], default=0)
+    scale = alt.Scale(domain=[0, most * BAR_ROOM or 1])
+    x = alt.X("amount:Q", title=unit, axis=_amounts(), scale=scale)
+    bar = base.mark_bar().encode(x=x, color=alt.Color("colour:N", scale=None))
+    text = base.mark_text(align="left", dx=4).encode(x=x, text=alt.Text("amount:Q", format=",~f"))
+    table = _table((lane, unit), rows, heading)
+    return Figure(heading, summary, _spec(bar + text, len(rows) * LANE_HEIGHT_PX), table)
+
+
+def spans(
+    heading: str,
+    summary: str,
+    rows: Sequence[tuple[str, float, float, str]],
+    *,
+    lane: str,
+    kind: str,
+    axis: Axis = "seconds",
+) -> Figure:
+    """What was the case from when to when, one lane a name: who owned a partition, a state.
+
+    Args:
+        rows: (lane, from, to, what), times as in `lines`.
+        lane, kind: what a lane and a colour stand for: `partition`, `member`.
+    """
+    values = [{"lane": name, "t": t, "end": end, "what": what} for name, t, end, what in rows]
+    chart = (
+        alt.Chart(_data(values))
+        .mark_bar(stroke="#fff8", strokeWidth=1)
+        .encode(
+            x=_time_x("t", axis, [t for _, t, _, _ in rows]),
+            x2="end:Q",
+            y=_lane_y("lane", rows),
+            color=alt.Color("what:N", title=kind, scale=_palette(), legend=_legend()),
+            tooltip=[
+                _tip("lane", lane),
+                _tip("what", kind),
+                _time_tip("t", axis),
+                _time_tip("end", axis),
+            ],
+        )
+    )
+    headings = (lane, f"from ({_time_heading(axis)})", f"to ({_time_heading(axis)})", kind)
+    table = _table(headings, _moments(rows, axis, (1, 2)), heading)
+    lanes = len({name for name, _, _, _ in rows})
+    return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
+
+
+def _data(values: list[dict[str, Any]]) -> alt.InlineData:
+    return alt.InlineData(values=values)
+
+
+def _spec(chart: alt.Chart | alt.LayerChart, height_px: int) -> dict[str, Any]:
+    """The chart in Vega-Lite, as wide as its place. A chart of few lanes keeps its axis."""
+    placed = chart.properties(
+        width="container",
+        height=height_px,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+    )
+    spec: dict[str, Any] = placed.to_dict()
+    # The page says which version it brings and how charts look.
+    spec.pop("$schema", None)
+    spec.pop("config", None)
+    return spec
+
+
+def _palette() -> alt.Scale:
+    return alt.Scale(range=list(COLOURS))
+
+
+def _legend() -> alt.Legend:
+    return alt.Legend(orient="bottom", columns=LEGEND_COLUMNS, labelLimit=LABEL_PX, symbolLimit=40)
+
+
+def _amounts() -> alt.Axis:
+    return alt.Axis(format="~s", tickCount=5)
+
+
+def _time_x(field: str, axis: Axis, times: Sequence[float]) -> alt.X:
+    """Time from left to right; UTC, as everything that kgroups prints."""
+    if axis == "seconds":
+        return alt.X(f"{field}:Q", title="seconds", axis=alt.Axis(labelOverlap=True))
+    is_long = bool(times) and max(times) - min(times) > DAYS_FROM_MS
+    clock = alt.Axis(labelOverlap=True, tickCount=5, format="%b %d" if is_long else "%H:%M")
+    return alt.X(f"{field}:T", title="time (UTC)", scale=alt.Scale(type="utc"), axis=clock)
+
+
+def _lane_y(field: str, rows: Sequence[tuple[Any, ...]]) -> alt.Y:
+    """Lanes in the order in which their names first come."""
+    order = list(dict.fromkeys(str(row[0]) for row in rows))
+    return alt.Y(f"{field}:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABEL_PX))
+
+
+def _tip(field: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(field=field, title=title)
+
+
+def _time_tip(field: str, axis: Axis) -> alt.Tooltip:
+    if axis == "seconds":
+        return alt.Tooltip(field=field, title="seconds", type="quantitative")
+    shown: Any = {
+        "field": field,
+        "title": "time (UTC)",
+        "type": "temporal",
+        "timeUnit": "utcyearmonthdatehoursminutesseconds",
+    }
+    return alt.Tooltip(**shown)
+
+
+def _time_heading(axis: Axis) -> str:
+    return "time (UTC)" if axis == "time" else "seconds"
+
+
+def _moments(
+    rows: Sequence[tuple[Any, ...]], axis: Axis, places: tuple[int, ...]
+) -> list[tuple[Any, ...]]:
+    """Rows with readable times at these places."""
+    if axis == "seconds":
+        return list(rows)
+    return [
+        tuple(_moment(value) if place in places else value for place, value in enumerate(row))
+        for row in rows
+    ]
+
+
+def _moment(time_ms: float) -> str:
+    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _table(columns: Sequence[str], rows: Sequence[tuple[Any, ...]], caption: str) -> Table:
+    return Table(columns, rows[:TABLE_ROWS], caption, max(len(rows) - TABLE_ROWS, 0))

@@ -1,0 +1,178 @@
+"""A `Page` as one HTML file: style, scripts, charts and data inside, nothing fetched.
+
+The page's own content security policy forbids the network, so that what it shows cannot depend
+on it. Charts are drawn by Vega in the browser; where no script runs, the tables are there.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from kgroups.cli.pages.page import Figure, Page, Section, Table
+from kgroups.core.errors import UsageError
+
+# `unsafe-eval`: Vega makes functions of a chart's expressions, which are ours.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+FOOTER = "Made by kgroups. Times are UTC; a dash is what is not known."
+
+
+def write_page(path: Path, page: Page) -> None:
+    """Writes a page whole or not at all, over what is there.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    text = page_html(page)
+    try:
+        hidden.write_text(text, encoding="utf-8")
+        hidden.replace(path)
+    except OSError as exc:
+        raise UsageError(
+            f"the page cannot be written to `{path}`: {exc.strerror}",
+            hint="name a file in a folder that is yours to write",
+        ) from exc
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def page_html(page: Page) -> str:
+    """The page as text of an HTML file."""
+    return "".join(_page(page))
+
+
+def _page(page: Page) -> Iterator[str]:
+    has_charts = any(
+        isinstance(part, Figure) for section in page.sections for part in section.parts
+    )
+    title = escape(page.title)
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        # Without one, a browser asks the server for an icon.
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{title}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
+        '<a class="skip" href="#content">Skip to the content</a>\n'
+        f'<header>\n<h1>{title}</h1>\n<p class="lead">{escape(page.lead)}</p>\n</header>\n'
+        '<main id="content">\n'
+    )
+    if page.facts:
+        pairs = "".join(
+            f"<div><dt>{escape(label)}</dt><dd>{escape(value)}</dd></div>\n"
+            for label, value in page.facts
+        )
+        yield f'<dl class="facts">\n{pairs}</dl>\n'
+    if page.notes:
+        notes = "".join(f"<li>{escape(note)}</li>\n" for note in page.notes)
+        yield f'<section class="notes" aria-label="Notes">\n<ul>\n{notes}</ul>\n</section>\n'
+    numbers = iter(range(1, 1_000_000))
+    for section in page.sections:
+        yield from _section(section, numbers)
+    yield f"</main>\n<footer><p>{FOOTER}</p></footer>\n"
+    if has_charts:
+        yield f"<script>\n{_vega()}\n</script>\n<script>\n{_asset('page.js')}</script>\n"
+    yield "</body>\n</html>\n"
+
+
+def _section(section: Section, numbers: Iterator[int]) -> Iterator[str]:
+    name = f"section-{next(numbers)}"
+    yield f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(section.heading)}</h2>\n'
+    if section.text:
+        yield f"<p>{escape(section.text)}</p>\n"
+    yield '<div class="parts">\n'
+    for part in section.parts:
+        number = next(numbers)
+        if isinstance(part, Figure):
+            yield from _figure(part, number)
+        else:
+            yield f'<div class="sheet">\n{_table(part)}</div>\n'
+    yield "</div>\n</section>\n"
+
+
+def _figure(figure: Figure, number: int) -> Iterator[str]:
+    """A figure: to a screen reader its picture is one image with the summary as its text."""
+    heading, summary = escape(figure.heading), escape(figure.summary)
+    yield (
+        f'<figure aria-labelledby="figure-{number}">\n<h3 id="figure-{number}">{heading}</h3>\n'
+        f'<figcaption class="summary">{summary}</figcaption>\n'
+        f'<div role="img" aria-label="{heading}: {summary}">\n'
+        f'<div class="chart" id="chart-{number}" data-spec="spec-{number}" aria-hidden="true">'
+        "</div>\n</div>\n"
+        f'<script type="application/json" id="spec-{number}">{_json(figure.spec)}</script>\n'
+        f"<details>\n<summary>{heading} as a table</summary>\n{_table(figure.table)}</details>\n"
+        "</figure>\n"
+    )
+
+
+def _table(table: Table) -> str:
+    """A table that scrolls in its own place, with the keyboard too."""
+    count = len(table.columns)
+    is_number = [_is_numeric([row[place] for row in table.rows]) for place in range(count)]
+    marks = [' class="number"' if numeric else "" for numeric in is_number]
+    head = "".join(
+        f'<th scope="col"{mark}>{escape(name)}</th>'
+        for name, mark in zip(table.columns, marks, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{mark}>{escape(_cell(value))}</td>" for value, mark in zip(row, marks, strict=True)
+        )
+        + "</tr>\n"
+        for row in table.rows
+    )
+    caption = escape(table.caption)
+    if table.left_out:
+        caption += f" ({table.left_out:,} further rows are left out)"
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(table.caption)}">\n'
+        f"<table>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def _is_numeric(values: list[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) for value in known)
+
+
+def _cell(value: Any) -> str:
+    """A value as a person reads it."""
+    if value is None or value == "":
+        return "\N{EN DASH}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _json(value: Any) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _asset(name: str) -> str:
+    return (files("kgroups.cli.pages") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and the embedder, in the versions that Altair writes for."""
+    import altair as alt
+    import vl_convert
+
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    return bundle.replace("</script", "<\\/script")

@@ -1,0 +1,128 @@
+"""`--watch`: the same look again and again, with what changed since the one before."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import typer
+
+from kgroups.cli.exits import show_error, show_item_errors
+from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.params import parse_duration_ms
+from kgroups.cli.table import Column, Item, Row, View, cell_text
+from kgroups.core.difference import Difference, differences
+from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
+
+Watch = Annotated[
+    str | None,
+    typer.Option("--watch", metavar="SECONDS", help="Look again and again until Ctrl-C: 2, 500ms."),
+]
+
+COLUMNS: Final = (
+    Column("group", "GROUP"),
+    Column("topic", "TOPIC", quiet=(None,)),
+    Column("partition", "PARTITION", right=True, quiet=(None,)),
+    Column("member_id", "MEMBER-ID", quiet=(None,)),
+    Column("what", "CHANGED"),
+    Column("before", "BEFORE", right=True),
+    Column("now", "NOW", right=True),
+)
+SHOWN: Final = 40
+FORMS: Final = ("table", "json", "jsonl")
+_CLEAR: Final = "\x1b[H\x1b[2J"
+
+
+class Look(NamedTuple):
+    """What one look found.
+
+    Args:
+        report: its items are gone through once.
+        notes: what to know before reading a table of it.
+    """
+
+    report: Report
+    notes: Sequence[str] = ()
+
+
+def interval_ms(text: str, output: str, file: Path | None) -> int:
+    """Milliseconds of `2`, `0.5`, `2s` or `500ms`.
+
+    Raises:
+        UsageError: not such a text, a form that cannot be repeated, or a file that is looked at.
+    """
+    if file is not None:
+        raise UsageError("a snapshot file does not change", hint="--watch without --from")
+    if output not in FORMS:
+        raise UsageError(
+            f"--watch has no form `{output}`", hint="--output table, json (a document a line)"
+        )
+    bare = text.strip()
+    return parse_duration_ms(f"{bare}s" if bare.replace(".", "", 1).isdecimal() else bare)
+
+
+def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
+    """Look and show until Ctrl-C, or until nobody reads any more.
+
+    A table is drawn over the one before on a terminal; JSON is one document a line and look. A
+    cluster that does not answer is told on stderr, and asked again.
+
+    Raises:
+        typer.Exit: always, with the exit code of the last look.
+    """
+    code = 0
+    before: list[Item] | None = None
+    try:
+        while not printer.is_unread:
+            began = time.monotonic()
+            try:
+                found = look()
+                items = list(found.report.items)
+            except KgroupsError as error:
+                printer.wipe()
+                show_error(error)
+                code = error.exit_code
+            else:
+                changes = None if before is None else differences(before, items)
+                _show(printer, found, items, changes)
+                before, code = items, exit_code_of(tuple(found.report.errors))
+            time.sleep(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
+    except KeyboardInterrupt:
+        printer.wipe()
+    raise typer.Exit(code)
+
+
+def _show(
+    printer: Printer, found: Look, items: list[Item], changes: list[Difference] | None
+) -> None:
+    report = replace(found.report, items=items)
+    if printer.options.output != "table":
+        told = None if changes is None else [change._asdict() for change in changes]
+        printer.show_line(replace(report, extra={**report.extra, "changes": told}))
+        return
+    at = timestamp(report.generated_at_ms)
+    printer.head(f"{_CLEAR if sys.stdout.isatty() else ''}{at}\n")
+    errors: Sequence[ItemError] = report.errors
+    printer.show(replace(report, errors=()))
+    if changes:
+        printer.head(f"\nsince the last look, {len(changes):,} changed\n")
+        rows = [_row(change) for change in changes[:SHOWN]]
+        printer.show(
+            replace(report, items=[{}], views=(View("change", COLUMNS, lambda _: rows),), errors=())
+        )
+    printer.head("\n")
+    show_item_errors(errors)
+    for text in found.notes:
+        printer.note(text)
+
+
+def _row(change: Difference) -> Row:
+    *place, before, now = change
+    return (*place, _cell(before), _cell(now))
+
+
+def _cell(value: Any) -> Any:
+    """A value that a set can hold, as the table looks for columns without any."""
+    return value if value is None or isinstance(value, str | int) else cell_text(value)

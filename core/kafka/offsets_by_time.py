@@ -1,0 +1,100 @@
+"""The first offset at a time that is each partition's own: one request a leader."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.alterations import partitions_by_topic
+from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
+from kgroups.core.kafka.failures import BrokerFailure, may_repeat
+from kgroups.core.kafka.logs import read_topics
+from kgroups.core.kafka.messages import build, error_name, schema
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.fallback import LibrdkafkaClient
+
+Partition = tuple[str, int]
+Found = dict[Partition, int | str | None]
+
+
+def offsets_at_times(admin: ClusterAdmin, times: Mapping[Partition, int]) -> Found:
+    """The first offset of each partition that is not older than its time.
+
+    Args:
+        admin: the cluster.
+        times: epoch milliseconds, not negative.
+    Returns:
+        An offset; an error name; None where every record is older.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> Found:
+        found: Found = {}
+        left = dict(times)
+        async for _ in Attempts(deadline):
+            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+            by_leader: dict[int, dict[Partition, int]] = {}
+            for (topic, number), time_ms in left.items():
+                known = listing.topics.get(topic)
+                log = None if known is None else known.partitions.get(number)
+                if log is None:
+                    missing = "UNKNOWN_TOPIC_OR_PARTITION"
+                    found[topic, number] = listing.failures.get(topic, missing)
+                elif log.leader is None:
+                    found[topic, number] = "LEADER_NOT_AVAILABLE"
+                else:
+                    by_leader.setdefault(log.leader, {})[topic, number] = time_ms
+            for answers in await asyncio.gather(
+                *(_ask(cluster, leader, wanted, deadline) for leader, wanted in by_leader.items())
+            ):
+                found |= answers
+            left = {
+                at: times[at]
+                for at, code in found.items()
+                if isinstance(code, str) and may_repeat(code)
+            }
+            if not left:
+                break
+        return found
+
+    def otherwise(client: "LibrdkafkaClient") -> Found:
+        from kgroups.core.kafka.librdkafka_writes import offsets_at
+
+        return offsets_at(client, times)
+
+    return admin.over_wire(ask, otherwise) if times else {}
+
+
+async def _ask(
+    cluster: Cluster, leader: int, wanted: Mapping[Partition, int], deadline: Deadline
+) -> Found:
+    """The answers of one leader."""
+
+    def body(version: int) -> Any:
+        module = schema("list_offsets", version, "request")
+        topics = tuple(
+            module.ListOffsetsTopic(
+                name=topic,
+                partitions=tuple(
+                    module.ListOffsetsPartition(
+                        partition_index=number, timestamp=wanted[topic, number]
+                    )
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in partitions_by_topic(wanted).items()
+        )
+        return build("list_offsets", version, replica_id=-1, isolation_level=0, topics=topics)
+
+    try:
+        _, answer = await cluster.ask(leader, "list_offsets", body, deadline.share(2))
+    except BrokerFailure as failure:
+        return dict.fromkeys(wanted, failure.code)
+    return {
+        (topic.name, row.partition_index): error_name(row.error_code)
+        or (None if row.offset < 0 else row.offset)
+        for topic in answer.topics
+        for row in topic.partitions
+    }

@@ -1,0 +1,140 @@
+"""The plan of copying where a group stands to another group, here or in another cluster: pure."""
+
+import datetime
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kgroups.core.errors import ClusterError, ItemError, NotFoundError
+from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
+from kgroups.core.offsets.scope import Partition, Scope
+from kgroups.core.offsets.targets import Target
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+
+
+class Moment(NamedTuple):
+    """Where a group stands, told by time, as offsets mean nothing in another cluster.
+
+    Args:
+        time_ms: of the next record to read; where all is read, just after the last one that was.
+            None if the log holds no record to tell it by.
+        at_end: whether all is read.
+        error: Kafka's error name where the record could not be read.
+    """
+
+    time_ms: int | None = None
+    at_end: bool = False
+    error: str | None = None
+
+
+def copied_partitions(source: Group, scope: Scope) -> list[Partition]:
+    """What a group committed, as far as it is in the scope; an empty scope holds everything."""
+    held = committed_partitions(source)
+    return [at for at in held if not scope.names or scope.holds(at)]
+
+
+def plan_copy(
+    group: Group, source: Group, partitions: list[Partition], topics: Mapping[str, Topic]
+) -> list[Change]:
+    """The same offsets with their epochs and metadata, moved into the log where they are not.
+
+    Args:
+        group: that gets them; without members.
+        source: that has them.
+        partitions: which of them.
+        topics: with the bounds of their logs.
+    """
+    commits = {at: committed(source, at) for at in partitions}
+    given = {at: commit.offset for at, commit in commits.items() if commit is not None}
+    changes = plan_reset(group, partitions, Target("group"), Known(topics, given=given))
+    return [
+        change._replace(new=commits[change.topic or "", change.partition or 0])
+        if change.result == "planned" and not change.clamped
+        else change
+        for change in changes
+    ]
+
+
+def plan_copy_by_time(
+    group: Group,
+    moments: Mapping[Partition, Moment],
+    found: Mapping[Partition, int | str | None],
+    topics: Mapping[str, Topic],
+) -> list[Change]:
+    """A change for each partition: to the first record there that is not older.
+
+    Args:
+        group: in the other cluster, without members.
+        moments: where the group stands that is copied.
+        found: in the other cluster: the first offset at that time, an error name, or None where
+            every record is older.
+        topics: of the other cluster, with the bounds of their logs.
+    """
+    return [_by_time(group, at, moment, found.get(at), topics) for at, moment in moments.items()]
+
+
+def _by_time(
+    group: Group,
+    at: Partition,
+    moment: Moment,
+    found: int | str | None,
+    topics: Mapping[str, Topic],
+) -> Change:
+    old = committed(group, at)
+    topic = topics.get(at[0])
+    log = None if topic is None else topic.partitions.get(at[1])
+    change = Change(
+        group.group, *at, old, lag_before=lag_at(None if old is None else old.offset, log)
+    )
+    problem = _problem(change.target, moment, found, log)
+    if problem is not None:
+        return change.failed(problem)
+    assert log is not None, "checked above"
+    end = log.log_end_offset or 0
+    offset = end if found is None else min(max(int(found), log.log_start_offset or 0), end)
+    stays = old is not None and old.offset == offset
+    return change._replace(
+        new=old if stays else CommittedOffset(offset),
+        lag_after=lag_at(offset, log),
+        note=_note(moment, found),
+        result="skipped" if stays else "planned",
+    )
+
+
+def _problem(
+    target: str, moment: Moment, found: int | str | None, log: PartitionLog | None
+) -> ItemError | None:
+    if moment.error is not None:
+        text = f"the record at the committed offset could not be read: {moment.error}"
+        missing = moment.error == "UNKNOWN_TOPIC_OR_PARTITION"
+        kind = NotFoundError if missing else ClusterError
+        return ItemError(target, moment.error, text, None, kind.exit_code)
+    if log is None:
+        return ItemError(
+            target,
+            "UNKNOWN_TOPIC_OR_PARTITION",
+            "no such topic or partition in the other cluster",
+            exit_code=NotFoundError.exit_code,
+        )
+    if moment.time_ms is None:
+        return ItemError(
+            target,
+            "NO_RECORD",
+            "the log holds no record to tell the time by",
+            "`reset-offsets` puts it somewhere in the other cluster",
+            NotFoundError.exit_code,
+        )
+    code = found if isinstance(found, str) else log.error
+    if code is not None or log.log_end_offset is None:
+        text = f"the other cluster does not say where that time is: {code}"
+        return ItemError(target, code or "LEADER_NOT_AVAILABLE", text, None, ClusterError.exit_code)
+    return None
+
+
+def _note(moment: Moment, found: int | str | None) -> str:
+    at = datetime.datetime.fromtimestamp((moment.time_ms or 0) / 1000, datetime.UTC)
+    when = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    what = "all is read until" if moment.at_end else "next record is of"
+    if found is None:
+        return f"{what} {when}; no record there is as new, put to the end"
+    return f"{what} {when}"

@@ -1,0 +1,181 @@
+"""The plan of deleting the oldest records of partitions, and what is lost by it: pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.offsets.change import Result
+from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.scope import Partition, not_there
+from kgroups.core.offsets.targets import Target
+from kgroups.core.snapshot import Group, PartitionLog, Topic
+
+NAMED_READERS: Final = 3
+
+
+class Erasure(NamedTuple):
+    """The oldest records of one partition, which are to go.
+
+    Args:
+        old_start: first offset of the log now; None if not known.
+        new_start: first offset that is to stay; None if it cannot be told.
+        end: offset after the last record.
+        clamped: whether the offset asked for lies beyond the log and was moved to its end.
+        result: `skipped` where there is nothing to delete, or others could not be done.
+    """
+
+    topic: str
+    partition: int
+    old_start: int | None = None
+    new_start: int | None = None
+    end: int | None = None
+    clamped: bool = False
+    note: str | None = None
+    result: Result = "planned"
+    error: ItemError | None = None
+
+    @property
+    def at(self) -> Partition:
+        """Topic and partition."""
+        return self.topic, self.partition
+
+    @property
+    def target(self) -> str:
+        """The partition's name in messages."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def records_lost(self) -> int | None:
+        """Offsets between the old and the new start; None if not known."""
+        if self.old_start is None or self.new_start is None:
+            return None
+        return max(0, self.new_start - self.old_start)
+
+    def failed(self, error: ItemError) -> "Erasure":
+        """The same that came to nothing."""
+        refused = error.exit_code == RefusedError.exit_code
+        return self._replace(result="refused" if refused else "failed", error=error)
+
+
+def plan_erasures(
+    partitions: Iterable[Partition], target: Target, known: Known, readers: Iterable[Group] = ()
+) -> list[Erasure]:
+    """An entry for each partition: planned, skipped as nothing is older, or failed.
+
+    Args:
+        partitions: to delete from.
+        target: the first record that stays. A shift counts from the start of the log, a negative
+            one from its end.
+        known: the logs, and what the target needs.
+        readers: groups with their commits, for the note on who has not read what goes.
+    """
+    readers = tuple(readers)
+    return [_plan(at, target, known, readers) for at in partitions]
+
+
+def _plan(at: Partition, target: Target, known: Known, readers: tuple[Group, ...]) -> Erasure:
+    topic = known.topics.get(at[0])
+    log = None if topic is None else topic.partitions.get(at[1])
+    if log is None:
+        bare = Erasure(*at)
+        return bare.failed(replace(not_there(""), target=bare.target))
+    start, end = log.log_start_offset, log.log_end_offset
+    erasure = Erasure(*at, start, None, end)
+    if log.error is not None or start is None or end is None:
+        code = log.error or "LEADER_NOT_AVAILABLE"
+        text = f"the bounds of its log are not known: {code}"
+        return erasure.failed(ItemError(erasure.target, code, text, None, ClusterError.exit_code))
+    asked = first_to_stay(at, target, log, known)
+    if asked is None:
+        return erasure._replace(new_start=start, result="skipped", note="nothing is said of it")
+    stays = min(max(asked, start), end)
+    note = (
+        f"{asked} asked, the log ends at {end}"
+        if asked > end
+        else _unread(at, start, stays, readers)
+    )
+    return erasure._replace(
+        new_start=stays,
+        clamped=asked > end,
+        note=note,
+        result="skipped" if stays == start else "planned",
+    )
+
+
+def first_to_stay(at: Partition, target: Target, log: PartitionLog, known: Known) -> int | None:
+    """The offset that a target names, wherever it lies; None where it says nothing of it."""
+    start, end = log.log_start_offset or 0, log.log_end_offset or 0
+    match target.kind:
+        case "earliest" | "current":
+            return start
+        case "latest":
+            return end
+        case "offset":
+            return target.number
+        case "shift":
+            return (end if target.number < 0 else start) + target.number
+        case "time":
+            found = known.at_time.get(at)
+            return end if found is None else found
+        case "file" | "group":
+            return known.given.get(at)
+
+
+def _unread(at: Partition, start: int, stays: int, readers: tuple[Group, ...]) -> str | None:
+    """`unread by billing (30)`: groups that committed less than what goes."""
+    behind = [
+        (stays - max(commit.offset, start), group.group)
+        for group in readers
+        if (commit := (group.offsets or {}).get(at[0], {}).get(at[1])) is not None
+        and commit.offset < stays
+    ]
+    if not behind:
+        return None
+    behind.sort(key=lambda row: (-row[0], row[1]))
+    named = [f"{name} ({count})" for count, name in behind[:NAMED_READERS]]
+    more = len(behind) - NAMED_READERS
+    return "unread by " + ", ".join(named + ([f"{more} more groups"] if more > 0 else []))
+
+
+def apply_erasures(
+    erasures: Iterable[Erasure], answers: Mapping[Partition, ItemError | None]
+) -> list[Erasure]:
+    """The plan with what the brokers answered for each planned entry.
+
+    Args:
+        erasures: the plan.
+        answers: an error or None; one that is missing was not answered.
+    """
+    applied = []
+    for each in erasures:
+        if each.result == "planned":
+            silence = ItemError(each.target, "FAILED", "the broker gave no answer")
+            error = answers.get(each.at, silence)
+            each = each._replace(result="done") if error is None else each.failed(error)
+        applied.append(each)
+    return applied
+
+
+def verify_erasures(
+    erasures: Iterable[Erasure], topics: Mapping[str, Topic] | None
+) -> list[Erasure]:
+    """The entries, where those that are done but not to be seen in the log have failed.
+
+    Args:
+        erasures: with results.
+        topics: read afterwards; None if that failed.
+    """
+    checked = []
+    for each in erasures:
+        if each.result == "done":
+            topic = None if topics is None else topics.get(each.topic)
+            log = None if topic is None else topic.partitions.get(each.partition)
+            start = None if log is None else log.log_start_offset
+            if start is None:
+                each = each._replace(note="deleted; could not be read back")
+            elif each.new_start is not None and start < each.new_start:
+                text = f"deleted, but the log still starts at {start}"
+                each = each.failed(ItemError(each.target, "NOT_VERIFIED", text))
+        checked.append(each)
+    return checked

@@ -1,0 +1,299 @@
+"""The rule of each strategy with a plan's own numbers in it: why a partition has its new owner.
+
+A rule says what the owner follows from and nothing that does not hold: positions come from the
+order in which the leader's library sorts members, and where ids of joining members are not known
+yet, from the shares themselves.
+
+Source: the Java classes RangeAssignor, RoundRobinAssignor, AbstractStickyAssignor,
+UniformHomogeneousAssignmentBuilder, UniformHeterogeneousAssignmentBuilder and the server side's
+RangeAssignor; KIP-881 (racks).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.assignors.group import JAVA_ORDER, OrderRule
+from kgroups.assignors.spec import MemberSubscription
+from kgroups.assignors.variants import BY_MEMBER_ID, KAFKA_PYTHON, LIBRDKAFKA, STATIC_FIRST
+from kgroups.core.planning.moves import Move
+from kgroups.core.planning.plan import Plan, PlannedMember
+
+# Order of members by client library, and how to say it.
+ORDERS: Final[Mapping[str, tuple[OrderRule, str]]] = {
+    "librdkafka": (LIBRDKAFKA, "member ids, two static members by instance ids"),
+    "franz-go": (STATIC_FIRST, "instance ids, then member ids"),
+    "sarama": (BY_MEMBER_ID, "member ids"),
+    "aiokafka": (BY_MEMBER_ID, "member ids"),
+    "kafka-python": (KAFKA_PYTHON, "instance ids, then member ids"),
+}
+JAVA: Final = (JAVA_ORDER, "instance ids, then member ids")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A partition whose owner is to be explained.
+
+    Args:
+        owner: the member that gets it.
+        readers: members that subscribe to its topic, in the plan's order.
+    """
+
+    plan: Plan
+    move: Move
+    owner: PlannedMember
+    readers: Sequence[PlannedMember]
+
+    @property
+    def count(self) -> int:
+        """Partitions of its topic."""
+        return self.plan.partition_counts.get(self.move.topic, 0)
+
+    @property
+    def order(self) -> tuple[OrderRule, str]:
+        """How the leader sorts members."""
+        return ORDERS.get(self.plan.leader_client or "", JAVA)
+
+    def sorted(self, members: Sequence[PlannedMember]) -> list[PlannedMember] | None:
+        """Members as the leader sorts them; None where an id is not known yet."""
+        if any(member.joins for member in members):
+            return None
+        asked = [MemberSubscription(m.member_id, m.topics, m.instance_id) for m in members]
+        return [members[place] for place in self.order[0].order(asked)]
+
+    @property
+    def near(self) -> bool | None:
+        """Whether the owner's rack has a replica; None where one of the two shows no rack."""
+        racks = self.plan.partition_racks.get((self.move.topic, self.move.partition), ())
+        known = {rack for rack in racks if rack}
+        return self.owner.rack in known if known and self.owner.rack else None
+
+    @property
+    def racks_count(self) -> bool:
+        """Whether racks can have a say: a member and not every replica set show one."""
+        sets = {frozenset(filter(None, racks)) for racks in self.plan.partition_racks.values()}
+        return len(sets) > 1 and any(member.rack for member in self.readers)
+
+
+def range_reasons(asked: Question) -> list[str]:
+    """The division, the owner's place in the order, and its block."""
+    topic, count, readers = asked.move.topic, asked.count, len(asked.readers)
+    each, more = divmod(count, readers)
+    extra = f", and the first {more} get one more" if more else ""
+    found = [
+        f"`range` divides each topic by itself: {count} partitions of `{topic}` by {readers}"
+        f" readers in the order of {asked.order[1]} make {each} each{extra}"
+    ]
+    block = sorted(asked.owner.assignment.get(topic, ()))
+    place = _block_of(asked.move.partition, each, more)
+    start = place * each + min(place, more)
+    straight = block == list(range(start, start + each + (place < more)))
+    ends = f"{block[0]} to {block[-1]}" if len(block) > 1 else f"{block[0]} alone"
+    if straight:
+        found.append(
+            f"`{asked.owner.member_id}` is number {place + 1} of them, so its block is {ends}"
+        )
+        return found
+    numbers = ", ".join(map(str, block))
+    found.append(
+        "racks come first where they differ: each reader in turn takes the lowest partitions with a"
+        f" replica in its rack, as far as its share goes; `{asked.owner.member_id}` gets {numbers}"
+    )
+    return [*found, *_rack_reason(asked)]
+
+
+def _block_of(partition: int, each: int, more: int) -> int:
+    """Place of the reader whose block has the partition."""
+    longer = more * (each + 1)
+    if partition < longer:
+        return partition // (each + 1)
+    return more + (partition - longer) // each
+
+
+def _rack_reason(asked: Question) -> list[str]:
+    if asked.near is None:
+        return []
+    where = "a" if asked.near else "no"
+    return [f"its rack `{asked.owner.rack}` holds {where} replica of this partition"]
+
+
+def roundrobin_reasons(asked: Question) -> list[str]:
+    """The partition's place in the row, where the circle stood, and who was passed by."""
+    plan, move = asked.plan, asked.move
+    row = [
+        (name, number) for name in sorted(plan.partition_counts)
+        for number in range(plan.partition_counts[name])
+    ]  # fmt: skip
+    if plan.leader_client == "sarama":
+        row.sort(key=lambda each: f"{each[0]}-{each[1]}")
+    place = row.index((move.topic, move.partition))
+    found = [
+        f"`roundrobin` deals all partitions in one row, by topic and number, to members in a circle"
+        f" in the order of {asked.order[1]}; this is number {place + 1} of {len(row)}"
+    ]
+    circle = asked.sorted(plan.members)
+    if circle is None:
+        return found
+    names = [member.member_id for member in circle]
+    if asked.owner.member_id not in names:
+        return found
+    at = names.index(asked.owner.member_id)
+    before = _owner_of(plan, row[place - 1]) if place else None
+    if before is None or before not in names:
+        start, words = 0, "the circle begins there"
+    else:
+        start = (names.index(before) + 1) % len(names)
+        words = f"{row[place - 1][0]}-{row[place - 1][1]} went to `{before}`"
+    found.append(f"{words}; `{names[at]}` is number {at + 1} of {len(names)} in the circle")
+    passed = [names[(start + step) % len(names)] for step in range((at - start) % len(names))]
+    if passed:
+        listed = ", ".join(f"`{name}`" for name in passed)
+        found.append(f"passed by, because they do not read `{move.topic}`: {listed}")
+    return found
+
+
+def _owner_of(plan: Plan, partition: tuple[str, int]) -> str | None:
+    topic, number = partition
+    owners = (m.member_id for m in plan.members if number in m.assignment.get(topic, ()))
+    return next(owners, None)
+
+
+def sticky_reasons(asked: Question) -> list[str]:
+    """The share of a member, and whether this one was kept, given up or free."""
+    plan = asked.plan
+    if len({frozenset(member.topics) for member in plan.members}) > 1:
+        return [*_mixed_rule(asked), *_stay_or_go(asked)]
+    total, members = sum(plan.partition_counts.values()), len(plan.members)
+    low, more = divmod(total, members)
+    share = f"{low} each" + (f", {more} of them one more" if more else "")
+    rule = (
+        f"all members read the same: {total} partitions by {members} members make {share}; a member"
+        " keeps what it has up to that, free partitions go to members below it"
+    )
+    return [rule, *_stay_or_go(asked)]
+
+
+def _mixed_rule(asked: Question) -> list[str]:
+    return [
+        f"members read different topics, and {len(asked.readers)} of {len(asked.plan.members)} read"
+        f" `{asked.move.topic}`: partitions stay where they are, free ones go to the reader with"
+        " the fewest, and single ones move until no reader holds two more than another"
+    ]
+
+
+def _stay_or_go(asked: Question) -> list[str]:
+    """Kept because owned, moved because over the share, given because below it."""
+    move, owner = asked.move, asked.owner
+    members = {member.member_id: member for member in asked.plan.members}
+    if move.source == owner.member_id:
+        return [
+            f"kept, because `{owner.member_id}` owns it and stays within its share: it goes from"
+            f" {owner.partitions_before} to {owner.partitions} partitions"
+        ]
+    found = []
+    if move.source in members:
+        source = members[move.source]
+        if move.topic not in source.topics:
+            found.append(f"free, because `{source.member_id}` reads `{move.topic}` no more")
+        elif (source.partitions_before or 0) > source.partitions:
+            found.append(
+                f"moved, because `{source.member_id}` is over its share: it goes from"
+                f" {source.partitions_before} to {source.partitions}, and keeps the lowest"
+                " by partition, then topic"
+            )
+        elif asked.racks_count:
+            found.append(
+                f"moved, because `{source.member_id}` is in another rack than its replicas"
+            )
+        else:
+            found.append(f"moved from `{source.member_id}`, which gets others for it")
+    had = owner.partitions_before or 0
+    kept = len(_kept(asked.plan, owner))
+    found.append(
+        f"given to `{owner.member_id}`, which has few: of {had} it keeps {kept}, and gets up to"
+        f" {owner.partitions}"
+    )
+    return [*found, *(_rack_reason(asked) if asked.racks_count else [])]
+
+
+def _kept(plan: Plan, member: PlannedMember) -> list[Move]:
+    name = member.member_id
+    return [move for move in plan.moves if move.source == name and move.target == name]
+
+
+def uniform_reasons(asked: Question) -> list[str]:
+    """The coordinator's quotas."""
+    plan = asked.plan
+    if len({frozenset(member.topics) for member in plan.members}) > 1:
+        rule = (
+            f"members read different topics: `uniform` keeps the target of before, gives free"
+            f" partitions to those of the {len(asked.readers)} readers of `{asked.move.topic}` that"
+            " have the fewest, and then evens out topic by topic"
+        )
+        return [rule, *_stay_or_go(asked)]
+    total, members = sum(plan.partition_counts.values()), len(plan.members)
+    low, more = divmod(total, members)
+    share = f"{low} each" + (
+        f", the last {more} in the coordinator's order one more" if more else ""
+    )
+    rule = (
+        f"`uniform`: {total} partitions by {members} members make {share}; members keep their"
+        " target up to that, and what is free is given out in blocks"
+    )
+    return [rule, *_stay_or_go(asked)]
+
+
+def lag_reasons(asked: Question) -> list[str]:
+    """The partition's rank by lag, and how the round decides."""
+    topic = asked.move.topic
+    lags = {
+        number: asked.plan.partition_lags.get((topic, number)) or 0 for number in range(asked.count)
+    }
+    ranked = sorted(lags, key=lambda number: (-lags[number], number))
+    rank = ranked.index(asked.move.partition)
+    return [
+        f"`lag` deals each topic by itself, the partition with the most lag first: this one has"
+        f" {lags[asked.move.partition]} and is number {rank + 1} of {asked.count}, in round"
+        f" {rank // len(asked.readers) + 1} of {-(-asked.count // len(asked.readers))}",
+        "in a round each reader gets one, the one with the least lag so far first, then by member"
+        f" id; `{asked.owner.member_id}` gets {len(asked.owner.assignment.get(topic, ()))} of"
+        f" `{topic}`",
+    ]
+
+
+def lag_sticky_reasons(asked: Question) -> list[str]:
+    """Kept as `sticky` would, but for what lag makes it exchange."""
+    return [
+        "`lag-sticky` assigns as `sticky` does, then exchanges single partitions while that evens"
+        " out lag",
+        *_stay_or_go(asked),
+    ]
+
+
+def random_reasons(asked: Question) -> list[str]:
+    """Drawn."""
+    return [
+        f"`random` draws an owner for each partition among the {len(asked.readers)} readers of"
+        f" `{asked.move.topic}`; the same seed draws the same"
+    ]
+
+
+def broadcast_reasons(asked: Question) -> list[str]:
+    """Everybody gets it."""
+    return [
+        f"`broadcast` gives it to each of the {len(asked.readers)} readers of `{asked.move.topic}`"
+    ]
+
+
+Rule = Callable[[Question], list[str]]
+RULES: Final[Mapping[str, Rule]] = {
+    "range": range_reasons,
+    "roundrobin": roundrobin_reasons,
+    "sticky": sticky_reasons,
+    "cooperative-sticky": sticky_reasons,
+    "uniform": uniform_reasons,
+    "lag": lag_reasons,
+    "lag-sticky": lag_sticky_reasons,
+    "random": random_reasons,
+    "broadcast": broadcast_reasons,
+}

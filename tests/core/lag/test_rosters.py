@@ -1,0 +1,174 @@
+"""Members beside lag: who is idle, how uneven it is, which commits are stale, against Python."""
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.lag import transforms
+from kgroups.core.lag.arithmetic import OffsetRow, offset_rows
+from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+)
+from tests.core.lag.fleet import fleet
+
+pytestmark = pytest.mark.spark
+
+ALL = 100_000
+
+
+def ask(spark: SparkSession, snapshot: ClusterSnapshot, by: str, **query: Any) -> LagReport:
+    """A report of one snapshot."""
+    return lag_report([snapshot], LagQuery(by=by, top=ALL, **query), session=spark)
+
+
+def uneven_fleet(seed: int) -> ClusterSnapshot:
+    """A fleet in which some groups have an idle member, and each an assignor, or none chosen."""
+    snapshot = fleet(seed, groups=40)
+    groups = []
+    for number, group in enumerate(snapshot.groups):
+        members = group.members or ()
+        if members and number % 3 == 0:
+            members += (Member(f"{group.group}-idle", "client-9", "/10.0.0.9", assignment={}),)
+        name = (None, "range", "roundrobin")[number % 3]
+        groups.append(replace(group, members=members, assignor=name))
+    return replace(snapshot, groups=tuple(groups))
+
+
+def loads(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
+    """Every member with the number of its partitions and their lag."""
+    found = []
+    for group in snapshot.groups:
+        rows: dict[str | None, list[OffsetRow]] = defaultdict(list)
+        for row in offset_rows(snapshot, group):
+            rows[row.member_id].append(row)
+        for member in group.members or ():
+            mine = rows[member.member_id]
+            known = [row.lag for row in mine if row.lag is not None]
+            found.append(
+                {
+                    "cluster": "c1",
+                    "group": group.group,
+                    "assignor": group.assignor,
+                    "member_id": member.member_id,
+                    "client_id": member.client_id,
+                    "host": member.host,
+                    "held": len(mine),
+                    "load": 0 if not mine else sum(known) if known else None,
+                }
+            )
+    return found
+
+
+@pytest.mark.parametrize("by", ["group", "client", "host", "assignor"])
+def test_members_idle_and_skew(spark: SparkSession, by: str) -> None:
+    """Members counted, idle ones among them; the worst member beside the mean of all."""
+    snapshot = uneven_fleet(41)
+    keys = transforms.KEYS[by]
+    expected: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for load in loads(snapshot):
+        expected[tuple(load[key] for key in keys)].append(load)
+    items = ask(spark, snapshot, by).items
+    assert len({tuple(row[key] for key in keys) for row in items}) == len(items)
+    idle = skewed = 0
+    for row in items:
+        of_key = expected.pop(tuple(row[key] for key in keys), [])
+        known = [load["load"] for load in of_key if load["load"] is not None]
+        skew = max(known) * len(known) / sum(known) if sum(known) else None
+        assert row["members"] == len(of_key)
+        assert row["idle_members"] == sum(load["held"] == 0 for load in of_key)
+        assert row["skew"] == (None if skew is None else pytest.approx(skew))
+        idle += row["idle_members"]
+        skewed += skew is not None and skew > 1
+    assert not expected
+    assert idle
+    assert skewed
+
+
+def test_idle_members_have_a_row(spark: SparkSession) -> None:
+    """By member every member is there, and the partitions of nobody; the summary counts both."""
+    snapshot = uneven_fleet(42)
+    report = ask(spark, snapshot, "member")
+    found = {
+        (row["group"], row["member_id"]): (row["partitions"], row["lag"])
+        for row in report.items
+        if row["member_id"] is not None
+    }
+    everyone = loads(snapshot)
+    expected = {
+        (load["group"], load["member_id"]): (load["held"], load["load"]) for load in everyone
+    }
+    assert found == expected
+    assert report.summary["members"] == len(everyone)
+    assert report.summary["idle_members"] == sum(load["held"] == 0 for load in everyone)
+
+
+def test_stale_commits(spark: SparkSession) -> None:
+    """A topic that is gone, and one that the group left; not one that waits for its reader."""
+    logs = {0: PartitionLog(0, 10, leader=1), 1: PartitionLog(0, 10, leader=1)}
+    commits = {0: CommittedOffset(4), 1: CommittedOffset(4)}
+    reader = Member("m", "c", "/h", assignment={"read": (0,)})
+    offsets = {"read": {0: CommittedOffset(1)}, "left": commits, "gone": commits}
+    groups = (
+        Group("alive", "classic", "Stable", members=(reader,), offsets=offsets),
+        Group("empty", "classic", "Empty", members=(), offsets=offsets),
+        Group("unknown", "classic", None, members=None, offsets=offsets),
+    )
+    topics = {name: Topic(name, logs) for name in ("read", "left")}
+    snapshot = ClusterSnapshot(1, groups, topics, cluster_id="c1")
+    found = {r["group"]: r["stale_partitions"] for r in ask(spark, snapshot, "group").items}
+    assert found == {"alive": 4, "empty": 2, "unknown": 2}
+    by_topic = {r["topic"]: r["stale_partitions"] for r in ask(spark, snapshot, "topic").items}
+    assert by_topic == {"read": 0, "left": 2, "gone": 6}
+    where = ask(spark, snapshot, "topic", where="stale_partitions = partitions").items
+    assert [row["topic"] for row in where] == ["gone"]
+
+
+def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
+    """The oldest unread record decides; at the head it is 0, expired or not asked unknown."""
+    at_ms = 1_000_000
+    log = PartitionLog(10, 100, leader=1)
+    commits = {p: CommittedOffset(offset) for p, offset in enumerate((40, 60, 100, 5, 50))}
+    groups = (
+        Group("g", "classic", "Empty", offsets={"t": commits}),
+        Group("h", "classic", "Empty", offsets={"t": {2: CommittedOffset(100)}}),
+        Group("i", "classic", "Empty", offsets={"t": {3: CommittedOffset(5)}}),
+    )
+    topics = {"t": Topic("t", dict.fromkeys(range(5), log))}
+    snapshot = ClusterSnapshot(at_ms, groups, topics, cluster_id="c1")
+    # The clock of the producer of partition 4 runs a minute ahead.
+    times = {("t", 0, 40): at_ms - 5_000, ("t", 1, 60): at_ms - 7_500, ("t", 4, 50): at_ms + 60_000}
+
+    def seconds(by: str) -> dict[Any, Any]:
+        query = LagQuery(by=by, top=ALL, times=True)
+        report = lag_report([snapshot], query, session=spark, record_times=times)
+        return {
+            (r["group"], r.get("partition")): (
+                *(r["lag_seconds"], r["lag_seconds_method"]),
+                r["lag_seconds_confidence"],
+            )
+            for r in report.items
+        }
+
+    assert seconds("partition") == {
+        ("g", 0): (5.0, "record", "high"),
+        ("g", 1): (7.5, "record", "high"),
+        ("g", 2): (0.0, "at_head", "high"),
+        ("g", 3): (None, None, None),
+        ("g", 4): (0.0, "record", "high"),
+        ("h", 2): (0.0, "at_head", "high"),
+        ("i", 3): (None, None, None),
+    }
+    assert seconds("group") == {
+        ("g", None): (7.5, "record", "high"),
+        ("h", None): (0.0, "at_head", "high"),
+        ("i", None): (None, None, None),
+    }

@@ -1,0 +1,170 @@
+"""ACLs that show some groups and topics only: the others are rows of errors, and nothing fails."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from pyspark.sql import SparkSession
+
+from kgroups.cli.commands.lag import lag_document, show_and_end
+from kgroups.cli.output import Printer
+from kgroups.cli.params import GlobalOptions
+from kgroups.cli.source import take_snapshot
+from kgroups.core.lag.report import LagQuery, lag_report
+from tests.cli.runner import Outcome, check_document, run
+from tests.kafka.broker import KafkaCluster
+from tests.kafka.guarded import CLOSED, LIVE, MINE, OPEN, SEEN, THEIRS, write_properties
+from tests.kafka.workload import commit_offsets, fetch_offsets
+
+pytestmark = pytest.mark.kafka
+
+GROUP, TOPIC = "GROUP_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED"
+HIDDEN = {**dict.fromkeys(THEIRS, GROUP), LIVE: TOPIC}
+
+
+class As:
+    """The command line as one user sees the guarded cluster."""
+
+    def __init__(self, cluster: KafkaCluster, user: str, folder: Path) -> None:
+        self.file = folder / user
+        way = write_properties(cluster, self.file, ("SASL_SSL", "SCRAM-SHA-512", user))
+        self.options = (*way, "--timeout", "20s")
+        self.undo = ("--undo-dir", str(folder / "undo"))
+
+    def run(self, *args: str) -> Outcome:
+        """The end of a command, as JSON."""
+        return run(*self.options, *args, "-o", "json")
+
+
+@pytest.fixture
+def alice(guarded_kafka: KafkaCluster, tmp_path: Path) -> As:
+    """Who sees the names of all groups."""
+    return As(guarded_kafka, "alice", tmp_path)
+
+
+@pytest.fixture
+def bob(guarded_kafka: KafkaCluster, tmp_path: Path) -> As:
+    """Who sees the names of his own."""
+    return As(guarded_kafka, "bob", tmp_path)
+
+
+@pytest.fixture
+def own(guarded_kafka: KafkaCluster, request: pytest.FixtureRequest) -> str:
+    """A group that the test may change."""
+    name = f"mine-{request.node.name}"
+    commit_offsets(guarded_kafka.bootstrap, {name: {(OPEN, 0): 3, (OPEN, 1): 4}})
+    return name
+
+
+def codes(document: dict[str, Any]) -> dict[str, str]:
+    """Target and code of each error."""
+    return {error["target"]: error["code"] for error in document["errors"]}
+
+
+def shown(outcome: Outcome) -> set[str]:
+    """The groups of a document that were there before any test."""
+    names = {item["group"] for item in outcome.document["items"]}
+    return names & {*MINE, *SEEN, *THEIRS, LIVE}
+
+
+def test_list(alice: As, bob: As) -> None:
+    """Brokers leave out what is hidden, or show its name only: neither is a failure."""
+    everything = alice.run("list")
+    own = bob.run("list")
+    assert (everything.exit_code, own.exit_code) == (0, 0)
+    assert shown(everything) == {*MINE, *SEEN, *THEIRS, LIVE}
+    assert shown(own) == {*MINE, *SEEN, LIVE}
+
+
+def test_describe_all(alice: As, bob: As) -> None:
+    """What may be seen is described, the rest is an error row; exit code 3."""
+    for user, hidden in ((alice, HIDDEN), (bob, {LIVE: TOPIC})):
+        told = user.run("describe", "--all-groups")
+        assert (told.exit_code, codes(told.document)) == (3, hidden)
+        assert shown(told) == {*MINE, *SEEN}
+        first = next(item for item in told.document["items"] if item["group"] == "mine-a")
+        rows = {(row["topic"], row["partition"]): row["lag"] for row in first["offsets"]}
+        assert rows == {(OPEN, 0): 7, (OPEN, 1): 6}  # brokers hide commits of hidden topics
+        hints = {error["hint"] for error in told.document["errors"]}
+        assert hints == {"ask for an ACL, or check that the right user is configured"}
+
+
+def test_describe_named(alice: As) -> None:
+    """A hidden group beside one of ours, in each view."""
+    for view in ("--offsets", "--members", "--state"):
+        told = alice.run("describe", "theirs-a", "mine-b", view)
+        assert (told.exit_code, shown(told)) == (3, {"mine-b"})
+        assert codes(told.document) == {"theirs-a": GROUP}
+
+
+def test_snapshot_and_plan(alice: As, tmp_path: Path) -> None:
+    """A snapshot holds what could be learned, with the errors; a plan of it is made."""
+    file = tmp_path / "all.json"
+    saved = run(*alice.options, "snapshot", "save", str(file))
+    assert saved.exit_code == 3
+    document = json.loads(file.read_text())
+    assert {item["group"] for item in document["items"]} >= {*MINE, *SEEN}
+    assert codes(document) == HIDDEN
+    changes = ("--add-members", "1", "--subscribe", OPEN, "--assignor", "range")
+    planned = alice.run("plan", "mine-a", "theirs-a", *changes)
+    assert codes(planned.document) == {"theirs-a": GROUP}
+    assert shown(planned) == {"mine-a"}
+
+
+@pytest.mark.spark
+def test_lag_report(alice: As, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spark reports what may be seen; the hidden groups are errors of the document, exit code 3."""
+    options = GlobalOptions(command_config=alice.file, output="json")
+    snapshot = take_snapshot(options)
+    answer = lag_report([snapshot], LagQuery(by="group"), session=spark)
+    with pytest.raises(typer.Exit) as end:
+        show_and_end(Printer(options), lag_document(snapshot, "group", answer))
+    document = json.loads(capsys.readouterr().out)
+    check_document(document)
+    assert (end.value.exit_code, codes(document)) == (3, HIDDEN)
+    lags = {item["group"]: item["lag"] for item in document["items"]}
+    assert {name: lags[name] for name in MINE} == {"mine-a": 13, "mine-b": 7}
+
+
+def test_reset(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
+    """A hidden group keeps the others, unless `--keep-going` asks for them; both are said."""
+    line = ("reset-offsets", own, "theirs-a", "--topic", OPEN, "--to", "latest", "--yes")
+    told = alice.run(*line, *alice.undo)
+    assert (told.exit_code, codes(told.document)) == (3, {"theirs-a": GROUP})
+    assert fetch_offsets(guarded_kafka.bootstrap, own) == {(OPEN, 0): 3, (OPEN, 1): 4}
+    told = alice.run(*line, "--keep-going", *alice.undo)
+    assert (told.exit_code, codes(told.document)) == (3, {"theirs-a": GROUP})
+    results = {(row["group"], row["partition"]): row["result"] for row in told.document["items"]}
+    assert results == {(own, 0): "done", (own, 1): "done", ("theirs-a", None): "failed"}
+    assert fetch_offsets(guarded_kafka.bootstrap, own) == {(OPEN, 0): 10, (OPEN, 1): 10}
+    assert fetch_offsets(guarded_kafka.bootstrap, "theirs-a") == THEIRS["theirs-a"]
+
+
+def test_writes_to_what_may_only_be_seen(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
+    """The broker refuses each partition of such a group; those of the other group are written."""
+    reset = ("reset-offsets", "seen-a", own, "--topic", f"{OPEN}:0", "--to", "9", "--yes")
+    told = alice.run(*reset, *alice.undo)
+    rows = {row["group"]: (row["result"], row["error"]) for row in told.document["items"]}
+    assert rows == {"seen-a": ("failed", GROUP), own: ("done", None)}
+    assert (told.exit_code, codes(told.document)) == (3, {f"seen-a {OPEN}-0": GROUP})
+    forget = alice.run("delete-offsets", "seen-a", "--topic", OPEN, "--yes", *alice.undo)
+    assert (forget.exit_code, codes(forget.document)) == (3, {f"seen-a {OPEN}-0": GROUP})
+    delete = alice.run("delete", "seen-a", own, "--yes")
+    assert (delete.exit_code, codes(delete.document)) == (3, {"seen-a": GROUP})
+    assert own not in {item["group"] for item in alice.run("list").document["items"]}
+    assert fetch_offsets(guarded_kafka.bootstrap, "seen-a") == SEEN["seen-a"]
+
+
+def test_hidden_topic(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
+    """Offsets of a topic that is hidden cannot be moved; the topic is named, nothing is written."""
+    told = run(
+        *alice.options,
+        *("reset-offsets", own, "--topic", CLOSED, "--topic", OPEN, "--to", "latest", "--yes"),
+        *alice.undo,
+    )
+    assert told.exit_code == 3
+    assert CLOSED in told.stderr
+    assert TOPIC in told.stderr
+    assert fetch_offsets(guarded_kafka.bootstrap, own) == {(OPEN, 0): 3, (OPEN, 1): 4}

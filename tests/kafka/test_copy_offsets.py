@@ -1,0 +1,178 @@
+"""`copy-offsets`: in one cluster by offset, to another one by the time of the next record."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.cli.runner import Outcome, run
+from tests.kafka.live import LiveGroup, MemberSpec
+from tests.kafka.workload import (
+    commit_offsets,
+    create_topics,
+    expire_records,
+    fetch_offsets,
+    produce,
+)
+
+pytestmark = pytest.mark.kafka
+
+TOPIC, SAME = "copy-t", "copy-same"
+BASE_MS = 1_790_000_000_000
+
+
+@pytest.fixture(scope="module")
+def address(cluster_address: str) -> str:
+    """A topic whose record `n` of partition 0 is of BASE_MS + 10 n; partition 2 has none."""
+    create_topics(cluster_address, {TOPIC: 4, SAME: 2})
+    produce_at(cluster_address, 0, range(50))
+    produce_at(cluster_address, 1, range(30))
+    produce_at(cluster_address, 3, range(5))
+    produce(cluster_address, {(SAME, 0): 20, (SAME, 1): 20})
+    expire_records(cluster_address, {(TOPIC, 0): 10})
+    return cluster_address
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[str]:
+    """Another cluster with the same records at other offsets: 7 older ones come first."""
+    with Sandbox(brokers=2, topics={TOPIC: 3}) as cluster:
+        produce_at(cluster.bootstrap_servers, 0, [*range(-7, 0), *range(50)])
+        produce_at(cluster.bootstrap_servers, 1, [*range(-3, 0), *range(25)])
+        yield cluster.bootstrap_servers
+
+
+def produce_at(address: str, partition: int, numbers: Any) -> None:
+    """Records of BASE_MS + 10 ms times their number."""
+    producer = Producer({"bootstrap.servers": address, "log_level": 0})
+    for number in numbers:
+        producer.produce(TOPIC, b"r", partition=partition, timestamp=BASE_MS + 10 * number)
+    assert producer.flush(60) == 0
+
+
+@pytest.fixture
+def names(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Two groups of this test's own."""
+    name = f"copy {abs(hash(request.node.name))}"
+    return name, f"{name} new"
+
+
+def copy(address: str, folder: Path, source: str, target: str, *args: str) -> Outcome:
+    """The end of a copy, as JSON."""
+    line = ("copy-offsets", "--from", source, "--to", target, "--undo-dir", str(folder))
+    return run("-b", address, *line, *args, "-o", "json")
+
+
+def rows(outcome: Outcome) -> dict[tuple[str, int], dict[str, Any]]:
+    """The items by partition."""
+    return {(item["topic"], item["partition"]): item for item in outcome.document["items"]}
+
+
+def test_in_one_cluster(address: str, names: tuple[str, str], tmp_path: Path) -> None:
+    """Offsets and metadata are copied to a group that was not there; undo takes them away."""
+    old, new = names
+    start = {(SAME, 0): 4, (SAME, 1): 20, (TOPIC, 1): 3}
+    commit_offsets(address, {old: start}, metadata="memo")
+    dry = copy(address, tmp_path, old, new, "--dry-run")
+    assert {row["result"] for row in dry.document["items"]} == {"planned"}
+    assert list(tmp_path.iterdir()) == []
+    outcome = copy(address, tmp_path, old, new, "--yes")
+    assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
+    assert fetch_offsets(address, new) == start
+    described = run("-b", address, "describe", new, "-o", "json").document["items"][0]
+    assert {row["metadata"] for row in described["offsets"]} == {"memo"}
+    assert {row["result"] for row in rows(copy(address, tmp_path, old, new, "--yes")).values()} == {
+        "skipped"
+    }
+    undo = outcome.document["summary"]["undo_file"]
+    back = run("-b", address, "reset-offsets", "--undo", undo, "--no-undo", "--yes", "-o", "json")
+    assert back.exit_code == 0
+    assert {row["result"] for row in back.document["items"]} == {"done"}
+    assert fetch_offsets(address, new) == {}
+
+
+def test_scope_and_clamping(address: str, names: tuple[str, str], tmp_path: Path) -> None:
+    """Only what is named; an expired offset is moved to the start of the log, and says so."""
+    old, new = names
+    commit_offsets(address, {old: {(TOPIC, 0): 3, (TOPIC, 1): 3, (SAME, 0): 1}})
+    outcome = copy(address, tmp_path, old, new, "--topic", f"{TOPIC}:0", "--topic", SAME, "--yes")
+    assert fetch_offsets(address, new) == {(TOPIC, 0): 10, (SAME, 0): 1}
+    assert rows(outcome)[TOPIC, 0]["clamped"]
+    assert copy(address, tmp_path, old, new, "--topic", "copy-nope", "--yes").exit_code == 5
+    assert copy(address, tmp_path, old, new, "--topic", f"{SAME}:1", "--yes").exit_code == 5
+
+
+def test_to_another_cluster(
+    address: str, elsewhere: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    """The next record there is the same one, at its own offset; all read is all read there."""
+    old, new = names
+    commit_offsets(address, {old: {(TOPIC, 0): 25, (TOPIC, 1): 30}})
+    line = (old, new, "--to-bootstrap-server", elsewhere)
+    dry = copy(address, tmp_path, *line, "--dry-run")
+    assert dry.exit_code == 0
+    assert run("-b", elsewhere, "list", new, "-o", "json").document["items"] == []
+    outcome = copy(address, tmp_path, *line, "--yes")
+    assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
+    assert fetch_offsets(elsewhere, new) == {(TOPIC, 0): 32, (TOPIC, 1): 28}
+    assert outcome.document["cluster"]["bootstrap"] == elsewhere
+    found = rows(outcome)
+    assert found[TOPIC, 0]["note"] == "next record is of 2026-09-21T14:13:20.250Z"
+    assert found[TOPIC, 1]["note"].endswith("no record there is as new, put to the end")
+    assert [found[TOPIC, n]["lag_after"] for n in (0, 1)] == [25, 0]
+    undo = outcome.document["summary"]["undo_file"]
+    assert run("-b", address, "reset-offsets", "--undo", undo, "--yes").exit_code == 2
+    back = run("-b", elsewhere, "reset-offsets", "--undo", undo, "--yes", "--no-undo")
+    assert back.exit_code == 0
+
+
+def test_expired_and_empty_logs_by_time(
+    address: str, elsewhere: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    """Expired: the oldest record counts; a log without records, or none there, is a failed row."""
+    old, new = names
+    commit_offsets(address, {old: {(TOPIC, 0): 2, (TOPIC, 2): 0, (TOPIC, 3): 1}})
+    line = (old, new, "--to-bootstrap-server", elsewhere, "--yes")
+    outcome = copy(address, tmp_path, *line)
+    assert outcome.exit_code == 5
+    found = rows(outcome)
+    assert {n: found[TOPIC, n]["error"] for n in (0, 2, 3)} == {
+        0: None,
+        2: "NO_RECORD",
+        3: "UNKNOWN_TOPIC_OR_PARTITION",
+    }
+    assert found[TOPIC, 0]["result"] == "skipped"
+    assert copy(address, tmp_path, *line, "--keep-going").exit_code == 5
+    assert fetch_offsets(elsewhere, new) == {(TOPIC, 0): 17}
+
+
+def test_from_another_cluster_to_this_one(
+    address: str, elsewhere: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    """The other way round, with the address in a settings file."""
+    old, new = names
+    commit_offsets(elsewhere, {old: {(TOPIC, 0): 7 + 40, (TOPIC, 1): 0}})
+    settings = tmp_path / "there.properties"
+    settings.write_text(f"bootstrap.servers={address}\n")
+    outcome = copy(elsewhere, tmp_path, old, new, "--to-command-config", str(settings), "--yes")
+    assert (outcome.exit_code, outcome.document["errors"]) == (0, [])
+    assert fetch_offsets(address, new) == {(TOPIC, 0): 40, (TOPIC, 1): 0}
+
+
+def test_refusals(address: str, names: tuple[str, str], tmp_path: Path) -> None:
+    """A group at work may be copied but not be put anywhere; unknown ones are not found."""
+    old, new = names
+    with LiveGroup(address, old, [MemberSpec("copy-app", (SAME,))]) as live:
+        live.wait_stable(2).members[0].commit({(SAME, 0): 3})
+        assert copy(address, tmp_path, old, new, "--yes").exit_code == 0
+        assert fetch_offsets(address, new) == {(SAME, 0): 3}
+        commit_offsets(address, {new: {(SAME, 0): 9}})
+        outcome = copy(address, tmp_path, new, old, "--yes")
+        assert outcome.exit_code == 4
+        assert "1 member: copy-app on /127.0.0.1" in outcome.stderr
+        assert fetch_offsets(address, old) == {(SAME, 0): 3}
+    assert copy(address, tmp_path, "copy-nobody", new, "--yes").exit_code == 5
+    assert copy(address, tmp_path, new, new, "--yes").exit_code == 2
