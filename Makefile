@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-failed check fmt bench fuzz fuzz-assignors fidelity kafka completions docs clean
+.PHONY: setup demo test test-failed check fmt bench fuzz fuzz-assignors fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -65,6 +65,10 @@ fuzz-assignors: setup
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
 	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
+
+# Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
+fuzz-simulations: setup
+	KGROUPS_SIMULATIONS=$${RUNS:-200} $(PYTEST) -q tests/core/simulation/test_random.py
 
 # Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
 fidelity: setup
