@@ -60,7 +60,8 @@ completions: setup
 fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
-	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
+	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
 	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
