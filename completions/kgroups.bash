@@ -53,6 +53,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--html") echo '@files' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
@@ -157,8 +158,8 @@ _kgroups_words() { # path: what can be typed there
     "") echo "list describe plan simulate delete reset-offsets copy-offsets delete-offsets delete-records remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
-    "plan") echo "--all-groups --assignor --as --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
-    "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --requests --vary --repeat --jobs --master --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --faithful --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+    "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --requests --vary --repeat --jobs --master --html --help $common" ;;
     "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;

@@ -54,6 +54,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--html") echo '@files' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
@@ -224,6 +225,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
+        '--faithful:Repeat what a Java leader does wrong, too.'
         '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
@@ -263,6 +265,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--repeat:Run with N seeds.'
         '--jobs:Processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
+        '--html:Write a page with charts too.'
         '--help:Show help.'
       )
       ;;

@@ -136,6 +136,9 @@ CASES = {
     ),
     "plan with a bad check": "plan billing --from shop.json --fail-on 'mooved > 10%'",
     "plan a misspelt scenario": "plan --from misspelt.yaml",
+    "plan a cyclic scenario": "plan --from cyclic.yaml",
+    "plan what Java does wrong": "plan --from faulty.yaml --members",
+    "plan what Java does wrong, faithfully": "plan --from faulty.yaml --members --faithful",
     "plan with an assignor of one's own": (
         "plan orders-app --from scenario.yaml --assignor own_assignors:First,range --metrics"
     ),
@@ -143,8 +146,14 @@ CASES = {
         "plan orders-app --from scenario.yaml --assignor own_assignors:Last"
     ),
     "plan with a report of one group": "plan billing --report --from shop.json",
-    "plan with a report and changes": (
-        "plan --all-groups --report --add-members 1 --from shop.json"
+    "plan with a report and a partition to explain": (
+        "plan --all-groups --report --explain orders:1 --from shop.json"
+    ),
+    "plan with a report and an unknown member": (
+        "plan --all-groups --report --remove-member nobody --from shop.json"
+    ),
+    "plan with a report and an unknown topic": (
+        "plan --all-groups --report --set-partitions nosuch=4 --from shop.json"
     ),
     "plan by without a report": "plan billing --by member --from shop.json",
     "check an assignor": "plan --check-assignor range",
