@@ -21,7 +21,7 @@ from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, p
 pytestmark = pytest.mark.kafka
 
 TOPIC = "stop-t"
-MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "4000"))
+MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "2500"))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
 
     The target is a shift, which the same command would make twice.
     """
-    names = [f"stop-killed-{number:04}" for number in range(1_500)]
+    names = [f"stop-killed-{number:04}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
     line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
     with start("-b", address, *line, "--undo-dir", str(tmp_path)) as process:

@@ -16,13 +16,13 @@ from tests.kafka.test_interrupted import csv_rows
 from tests.kafka.waiting import wait_until
 from tests.kafka.workload import commit_offsets, fetch_offsets, produce
 
-BATCH, GROUPS = 500, 1_200
+BATCH, GROUPS = 500, 1_100
 NAMES = [f"broken-{number:04}" for number in range(GROUPS)]
 
 
 @pytest.fixture
 def cluster() -> Iterator[Sandbox]:
-    """One broker with 1,200 groups, each at offset 10."""
+    """One broker with 1,100 groups, each at offset 10."""
     with Sandbox(brokers=1, topics={"t": 1}) as running:
         produce(running.bootstrap_servers, {("t", 0): 50})
         commit_offsets(running.bootstrap_servers, {name: {("t", 0): 10} for name in NAMES})
