@@ -8,7 +8,7 @@ import pytest
 import typer
 from pyspark.sql import SparkSession
 
-from kgroups.cli.commands.lag import lag_document, show_and_end
+from kgroups.cli.lag_answer import lag_document, show_and_end
 from kgroups.cli.output import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import take_snapshot
