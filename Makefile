@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-failed check fmt bench fuzz fuzz-assignors fidelity kafka completions docs clean
+.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,11 @@ demo: setup
 bench: setup
 	$(PY) -m bench
 	$(PY) -m bench.sandbox
+	$(PY) -m bench.simulation
+
+# Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
+bench-scale: setup
+	$(PY) -m bench.lag_scale
 
 check: setup
 	$(PY) -m ruff format --check .

@@ -95,6 +95,8 @@ def report(folder: Path, since: int, until: int, top: int, *, exact: bool) -> li
     points = (EXACT if exact else POINTS).format(since=since, width=width)
     query = REPORT.format(folder=folder, since=since, until=until, points=points, top=top)
     with duckdb.connect() as connection:
+        if exact:  # it takes what it can get; beyond this it uses the disk
+            connection.execute("set memory_limit = '12GB'")
         rows = connection.sql(query).fetchall()
     return [[row[0], row[1], row[2], row[3], round(row[8], 3)] for row in rows]
 

@@ -1,37 +1,62 @@
-"""The lag reports over captures, beside DuckDB.
+"""The lag reports at their sizes: over captures beside DuckDB, start-up, Connect, batch dry runs.
 
-They take minutes, so they are not in `make bench`. At 1e8 rows ours may take 2.5 times DuckDB's.
+They take minutes, so they are not in `make bench`. Writes bench/lag_results.json and the README's
+second block. Exit 0 when all named have met their targets, else 1.
 
-    python -m bench.lag_scale [1e6] [1e7] [1e8]
+    python -m bench.lag_scale [--dry] [NAME...]
 """
 
+import argparse
+import os
 import sys
+from collections.abc import Callable, Mapping
 
-from bench.lag_over import BesideDuckDB
-from bench.side_by_side import Benchmark
-from bench.stage import Stage
+from bench.lag_cases import (
+    ConnectBeside,
+    DryRun,
+    OverBeside,
+    StartUp,
+)
+from bench.lag_results import NAMES_BY_KEY, Line, merge_lines, read_lines, write_lines
+from bench.stage import say
 
-BENCHMARKS: dict[str, Benchmark] = {
-    "1e6": BesideDuckDB("lag report over 1e6 rows", 10_000, 100, max_times=25),
-    "1e7": BesideDuckDB("lag report over 1e7 rows", 100_000, 100, max_times=6, rounds=1),
-    "1e8": BesideDuckDB("lag report over 1e8 rows", 100_000, 1_000, max_times=2.5, rounds=1),
+CASES: Mapping[str, Callable[[str], Line]] = {
+    "start-up": StartUp(),
+    "1e6": OverBeside(10_000, 100, max_times=25),
+    "1e7": OverBeside(100_000, 100, max_times=6),
+    "1e8": OverBeside(100_000, 1_000, max_times=2.5, exact_memory=True),
+    "connect": ConnectBeside(10_000, 100, max_s=10),
+    "dry-run-2500": DryRun(2_500, max_s=30),
+    "dry-run-5000": DryRun(5_000, max_s=60),
+    "dry-run-10000": DryRun(10_000, max_s=120),
 }
 
 
 def main() -> int:
     """Run those named, or all; 0 when every target is met."""
-    results = []
-    with Stage() as stage:
-        for name in sys.argv[1:] or BENCHMARKS:
-            result = BENCHMARKS[name].run(stage)
-            results.append(result)
-            print(
-                f"{result.verdict}  {result.name}: {result.ours_s:.1f} s against"
-                f" {result.reference_s:.1f} s; peak {result.ours_peak_mb:g} MB against"
-                f" {result.reference_peak_mb:g} MB (target: {result.target})",
-                flush=True,
-            )
-    return 0 if all(result.passed for result in results) else 1
+    parser = argparse.ArgumentParser(prog="python -m bench.lag_scale", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(CASES)}")
+    parser.add_argument("--dry", action="store_true", help="write neither results nor README")
+    arguments = parser.parse_args()
+    strangers = set(arguments.names) - set(CASES)
+    if strangers:
+        parser.error(f"no such benchmark: {', '.join(sorted(strangers))}")
+    lines = []
+    for key in arguments.names or CASES:
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+        if load > cores / 2:
+            say(f"others keep this machine busy (load {load:.1f} on {cores} cores)")
+        line = CASES[key](NAMES_BY_KEY[key])
+        lines.append(line)
+        say(
+            f"{line.verdict}  {line.name}: {line.ours_s:.1f} s ({line.ours_cpu_s:.1f} s of"
+            f" processor) against {line.reference_s:.1f} s ({line.reference_cpu_s:.1f} s); peak"
+            f" {line.ours_peak_mb:g} MB against {line.reference_peak_mb:g} MB"
+            f" (target: {line.target})"
+        )
+        if not arguments.dry:
+            write_lines(merge_lines(read_lines(), [line]))
+    return 0 if all(line.passed for line in lines) else 1
 
 
 if __name__ == "__main__":

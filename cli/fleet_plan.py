@@ -70,20 +70,25 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
 def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
     """What the table does not show: drawn ids, groups that nothing was done to."""
     if fleet.assumed_ids:
+        count = len(fleet.assumed_ids)
         printer.note(
-            f"{len(fleet.assumed_ids)} members join with ids that were drawn for them; who gets"
-            " what may depend on them: `kgroups plan GROUP` tries all"
+            f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
+            " drawn; who gets what may depend on them: `kgroups plan GROUP` tries all"
         )
     if fleet.untouched:
         printer.note(
-            f"{len(fleet.untouched)} groups have no members and stay as they are:"
-            f" {_some(fleet.untouched)}"
+            f"left as it is, without members: {_counted(len(fleet.untouched), 'group')}"
+            f" ({_some(fleet.untouched)})"
         )
     if fleet.errors:
         names = [error.target or "" for error in fleet.errors]
         printer.note(
-            f"{len(names)} groups could not be changed and stay as they are: {_some(names)}"
+            f"left as it is, could not be changed: {_counted(len(names), 'group')} ({_some(names)})"
         )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -78,7 +78,8 @@ class Printer:
             )
         if form == "plain" and report.plain is None:
             raise UsageError(
-                "Kafka's tool has no layout for this", hint="`list` and `describe` have one"
+                "Kafka's tool has no layout for this",
+                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
             )
         write = {
             "table": self._table,

@@ -86,15 +86,21 @@ def _headline(group: str, codes: Sequence[str]) -> None:
         fail(f"Encountered some unknown error: {first}")
 
 
-def status_table(failures: Mapping[Partition, str | None], unknown: Mapping[str, str]) -> str:
+def status_table(
+    failures: Mapping[Partition, str | None],
+    unknown: Mapping[str, str],
+    *,
+    well: str = "Successful",
+) -> str:
     """A row for each partition, and for each topic that cannot be looked up.
 
     Args:
         failures: what Java would throw for each partition; None where all is well.
         unknown: error names of topics.
+        well: what stands where all is well.
     """
     rows = [
-        [topic, str(number), "Successful" if text is None else f"Error: {text}"]
+        [topic, str(number), well if text is None else f"Error: {text}"]
         for (topic, number), text in failures.items()
     ]
     rows += [

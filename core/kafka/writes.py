@@ -29,7 +29,7 @@ Failures = dict[Partition, Failure]
 Answers = dict[Key, ItemError | None]
 Held = Mapping[str, Mapping[int, CommittedOffset]]
 
-IN_FLIGHT = 256
+IN_FLIGHT = 512
 
 LANES = 8
 """Connections to each coordinator, when there are many groups."""

@@ -9,6 +9,7 @@ written under a hidden name and renamed, so a run that dies leaves nothing that 
 two at once never meet. No Spark is needed to collect.
 """
 
+import contextlib
 import os
 import secrets
 import time
@@ -34,6 +35,8 @@ ROW_GROUP = 131_072
 UNFINISHED = ".unfinished-"
 # A hidden file as old as this was left by a run that died.
 ABANDONED_S = 3600.0
+# How often a window is looked up again when files of it go away at that moment.
+LOOKS = 5
 
 
 class Capture(NamedTuple):
@@ -164,20 +167,39 @@ def write_file(
     folder: Path, table: str, content: "pa.Table", cluster: str, first_ms: int, last_ms: int
 ) -> Path:
     """Writes captures of one cluster and one day as one new file, atomically."""
+    return write_tables(folder, table, content.schema, [content], cluster, first_ms, last_ms)
+
+
+def write_tables(
+    folder: Path,
+    table: str,
+    schema: "pa.Schema",
+    contents: "Iterable[pa.Table]",
+    cluster: str,
+    first_ms: int,
+    last_ms: int,
+) -> Path:
+    """`write_file` of tables that need not be in memory together; all have `schema`."""
     import pyarrow.parquet as pq
 
     place = folder / table / f"cluster={quote(cluster, safe='')}" / f"date={utc_date(first_ms)}"
     place.mkdir(parents=True, exist_ok=True)
     name = f"{first_ms}-{last_ms}-{secrets.token_hex(6)}.parquet"
     hidden = place / f"{UNFINISHED}{name}"
-    content = content.drop_columns(["cluster"])
-    content = content.replace_schema_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
+    if "cluster" in schema.names:
+        schema = schema.remove(schema.get_field_index("cluster"))
+    schema = schema.with_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
     try:
         with hidden.open("wb") as file:
-            pq.write_table(content, file, compression="zstd", row_group_size=ROW_GROUP)
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for content in contents:
+                    rows = content.select(schema.names).replace_schema_metadata(schema.metadata)
+                    writer.write_table(rows, row_group_size=ROW_GROUP)
             file.flush()
             os.fsync(file.fileno())
         return hidden.rename(place / name)
+    except FileNotFoundError:
+        raise  # one of `contents` is gone
     except OSError as exc:
         raise KgroupsError(
             f"capture `{place / name}` was not written: {exc.strerror}",
@@ -237,8 +259,7 @@ def open_window(
         NotFoundError: no captures in the window.
         UsageError: `strict`, and a file cannot be read.
     """
-    files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
-    good, errors = readable(files, strict=strict)
+    good, errors = _examined(folder, since_ms, until_ms, strict=strict)
     if not good:
         every = find_captures(folder)
         hint = "collect some with `kgroups lag collect`"
@@ -257,6 +278,7 @@ def readable(
 
     Raises:
         UsageError: `strict`, and there are others.
+        FileNotFoundError: one went away meanwhile.
     """
     broken = {file: why for file in files if (why := why_broken(file.path)) is not None}
     errors = tuple(
@@ -271,17 +293,36 @@ def readable(
     return tuple(file for file in files if file not in broken), errors
 
 
+def _examined(
+    folder: Path, since_ms: int | None, until_ms: int | None, *, strict: bool
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files of a window, `readable`; looked up again where one went away meanwhile."""
+    for _ in range(LOOKS):
+        with contextlib.suppress(FileNotFoundError):  # merged into another file just now
+            files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+            return readable(files, strict=strict)
+    raise KgroupsError(
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+    )
+
+
 def _utc(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
 def why_broken(path: Path) -> str | None:
-    """Why a file cannot be read; None if it can, as far as its footer tells."""
+    """Why a file cannot be read; None if it can, as far as its footer tells.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         schema = pq.read_schema(path)
+    except FileNotFoundError:
+        raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
         return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})"
     version = (schema.metadata or {}).get(VERSION_KEY)
@@ -315,33 +356,50 @@ def compact(
         before_ms: leave days alone that are not over at this time; None: merge every day.
         at_least: leave a directory alone that has fewer files.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     for table in TABLES:
         days: dict[Path, list[CapturedFile]] = {}
         for file in find_captures(folder, table):
             days.setdefault(file.path.parent, []).append(file)
         for files in days.values():
-            usable = [file for file in files if why_broken(file.path) is None]
-            if len(usable) < at_least or (
-                before_ms is not None and files[0].date >= utc_date(before_ms)
-            ):
+            if before_ms is not None and files[0].date >= utc_date(before_ms):
                 continue
-            contents = [pq.ParquetFile(file.path).read() for file in usable]
-            merged = pa.concat_tables(contents, promote_options="default")
-            merged = merged.append_column("cluster", pa.nulls(merged.num_rows, pa.string()))
-            path = write_file(
-                folder,
-                table,
-                merged,
-                usable[0].cluster,
-                min(file.first_ms for file in usable),
-                max(file.last_ms for file in usable),
-            )
-            for file in usable:
-                file.path.unlink(missing_ok=True)
-            yield Compacted(path, len(usable), merged.num_rows)
+            with contextlib.suppress(FileNotFoundError):  # another run merges this directory
+                usable = [file for file in files if why_broken(file.path) is None]
+                if len(usable) >= at_least:
+                    yield _merge(folder, table, usable)
+
+
+def _merge(folder: Path, table: str, files: Sequence[CapturedFile]) -> Compacted:
+    """Writes what is in these files of one directory to one, then removes them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.unify_schemas([pq.read_schema(file.path) for file in files])
+    first_ms, last_ms = min(f.first_ms for f in files), max(f.last_ms for f in files)
+    contents = _in_row_groups(schema, files)
+    path = write_tables(folder, table, schema, contents, files[0].cluster, first_ms, last_ms)
+    rows = pq.read_metadata(path).num_rows
+    for file in files:
+        file.path.unlink(missing_ok=True)
+    return Compacted(path, len(files), rows)
+
+
+def _in_row_groups(schema: "pa.Schema", files: Iterable[CapturedFile]) -> "Iterator[pa.Table]":
+    """The rows of files in order, as many at a time as go into a row group; never all at once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    held = schema.empty_table()
+    for file in files:
+        with pq.ParquetFile(file.path) as source:
+            for batch in source.iter_batches(ROW_GROUP):
+                # A column that this file is too old for becomes null.
+                more = pa.Table.from_batches([batch])
+                held = pa.concat_tables([held, more], promote_options="default")
+                if held.num_rows >= ROW_GROUP:
+                    yield held.slice(0, ROW_GROUP)
+                    held = held.slice(ROW_GROUP)
+    yield held
 
 
 def folders_of(files: Iterable[CapturedFile]) -> Sequence[str]:

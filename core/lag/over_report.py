@@ -1,19 +1,22 @@
 """The lag report over collected captures: a folder and a window of time in, `top` rows out."""
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import over, transforms
 from kgroups.core.lag.collected import (
+    LOOKS,
     CapturedFile,
     Window,
     find_captures,
@@ -40,6 +43,8 @@ from kgroups.core.lag.session import Progress, SessionOptions
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
 LARGE_MEMORY = "3g"
+# What Spark says of a file or directory that went away after it was listed.
+MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFoundException|does not exist")
 
 TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
 # What tells rows of one capture apart: a file may be there twice.
@@ -78,30 +83,57 @@ def lag_report_over(
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     with running(sized(session, window), progress) as spark:
-        tell(f"reading {len(window.files):,} files of captures")
-        rows = read_rows(spark, folder, window)
-        now = newest(rows, window, until_ms, query)
-        series = history_of(rows, now, since_ms, until_ms)
-        if query.assignors or query.pictures:  # several queries want it
-            series = series.persist()
-        window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
-        lagged = transforms.with_lag(
-            window_rows, uncommitted=query.uncommitted, isolation=query.isolation
+        for _ in range(LOOKS):
+            try:
+                return _report(
+                    spark, folder, window, query, (since_ms, until_ms), tell, strict=strict
+                )
+            except (PySparkException, FileNotFoundError) as exc:
+                if isinstance(exc, PySparkException) and not MERGED_AWAY.search(str(exc)):
+                    raise
+            tell("reading again: captures were merged meanwhile")
+            window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+        raise KgroupsError(
+            f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
         )
-        rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
-        if query.assignors:
-            answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
-        else:
-            keys = transforms.KEYS[query.by]
-            by_key = over.history_by(series, keys)
-            report = with_members(by_key, series, rest.members, query.by, keys)
-            tell(f"computing lag by {query.by} over {len(window.files):,} files")
-            items = answer_rows(report, query, query.sort or "lag", keys)
-            tell("computing totals")
-            summary = totals_of(now, rest.members)
-            pictures = drawn(query, tell, series, lagged)
-            answer = LagReport(items, report.schema, summary, (), pictures)
-        series.unpersist()
+
+
+def _report(
+    spark: SparkSession,
+    folder: Path,
+    window: Window,
+    query: LagQuery,
+    span_ms: tuple[int, int],
+    tell: Progress,
+    *,
+    strict: bool,
+) -> LagReport:
+    """The report on these files."""
+    since_ms, until_ms = span_ms
+    tell(f"reading {len(window.files):,} files of captures")
+    rows = read_rows(spark, folder, window)
+    now = newest(rows, window, until_ms, query)
+    series = history_of(rows, now, since_ms, until_ms)
+    if query.assignors or query.pictures:  # several queries want it
+        series = series.persist()
+    window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
+    lagged = transforms.with_lag(
+        window_rows, uncommitted=query.uncommitted, isolation=query.isolation
+    )
+    rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
+    if query.assignors:
+        answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
+    else:
+        keys = transforms.KEYS[query.by]
+        by_key = over.history_by(series, keys)
+        report = with_members(by_key, series, rest.members, query.by, keys)
+        tell(f"computing lag by {query.by} over {len(window.files):,} files")
+        items = answer_rows(report, query, query.sort or "lag", keys)
+        tell("computing totals")
+        summary = totals_of(now, rest.members)
+        pictures = drawn(query, tell, series, lagged)
+        answer = LagReport(items, report.schema, summary, (), pictures)
+    series.unpersist()
     times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
     return dataclasses.replace(
         answer,

@@ -10,10 +10,10 @@ fails.
 import contextlib
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,10 +27,14 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.lag.java import ClassArchive, default_cache_dir, find_java
+from kgroups.core.lag.reach import must_be_connect_server, must_be_master
 
 Progress = Callable[[str], None]
 
-CONNECT_TIMEOUT_S = 5.0
+# How long executors of a standalone cluster may take to come; a cluster without any waits forever.
+EXECUTORS_TIMEOUT_S = 30.0
+# Waits of 0.05, 0.2, 0.8, 3.2 s: a server that is gone is told in seconds, not in ten minutes.
+CONNECT_RETRIES = 4
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
@@ -139,10 +143,15 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
             f"`{options.remote}` is not the address of a Spark Connect server",
             hint="write it as sc://host:15002",
         )
+    from pyspark.sql.connect.client.retries import DefaultPolicy  # gRPC
+
     tell(f"connecting to Spark at {options.remote}")
-    _must_answer("Spark Connect server", address.hostname, address.port or CONNECT_PORT)
+    # With a token, Spark's client takes TLS for granted.
+    tls = bool(re.search(r";(use_ssl=true|token=)", options.remote, re.IGNORECASE))
+    must_be_connect_server(address.hostname, address.port or CONNECT_PORT, tls=tls)
     try:
         session = SparkSession.builder.remote(options.remote).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=CONNECT_RETRIES)])
     except (PySparkException, OSError) as exc:
         raise ClusterError(
             f"Spark Connect server `{options.remote}` refused a session: {first_line(exc)}",
@@ -176,17 +185,6 @@ def write_package(folder: Path) -> Path:
     return path
 
 
-def _must_answer(what: str, host: str, port: int) -> None:
-    """Fails at once where Spark would try for minutes."""
-    try:
-        socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S).close()
-    except OSError as exc:
-        raise ClusterError(
-            f"{what} `{host}:{port}` does not answer: {exc.strerror or exc}",
-            hint="check the address, and that it runs",
-        ) from exc
-
-
 # --- a JVM of our own --------------------------------------------------------------------------
 
 
@@ -203,7 +201,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         conf["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
         conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
     else:
-        conf |= _reach_master(str(options.master))
+        conf |= _reach_master(options)
     conf["spark.driver.memory"] = options.memory
     conf |= options.conf
     folder = options.cache_dir or default_cache_dir()
@@ -217,6 +215,9 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     with tempfile.TemporaryFile(prefix="kgroups-spark-") as log:
         session, process = _launch(conf, None if options.verbose else log, java)
         try:
+            if not options.is_local:
+                tell(f"waiting for executors of {options.master}")
+                _wait_for_executors(session, str(options.master))
             yield session
         finally:
             if archive and archive.is_new:
@@ -227,19 +228,45 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
                 archive.keep()
 
 
-def _reach_master(master: str) -> dict[str, str]:
-    """Settings for a standalone master, which must answer now."""
-    match = re.fullmatch(r"spark://([^,]+)(,.+)?", master)
+def _reach_master(options: SessionOptions) -> dict[str, str]:
+    """Settings for a standalone master, one of which must answer now."""
+    master = str(options.master)
+    match = re.fullmatch(r"spark://(.+)", master)
     if match is None:
         raise UsageError(
             f"`{master}` is not a Spark master that kgroups can use",
             hint="local[N], spark://host:7077, or --remote sc://host:15002",
         )
-    host, _, port = match[1].rpartition(":") if ":" in match[1] else (match[1], "", "")
-    _must_answer("Spark master", host, int(port) if port.isdigit() else MASTER_PORT)
-    if host in LOCAL_HOSTS:
+    addresses = [_host_and_port(text) for text in match[1].split(",")]
+    secret = options.conf.get("spark.authenticate") == "true"
+    must_be_master(addresses, speaks_first=not secret)
+    if addresses[0][0] in LOCAL_HOSTS:
         return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {}
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    """`host:port` or `host`, taken apart."""
+    host, _, port = text.rpartition(":")
+    return (host, int(port)) if host and port.isdigit() else (text, MASTER_PORT)
+
+
+def _wait_for_executors(session: SparkSession, master: str) -> None:
+    """Returns when the standalone cluster has given us an executor.
+
+    Raises:
+        ClusterError: it gives none; Spark would wait for one without end.
+    """
+    context: Any = session.sparkContext
+    deadline = time.monotonic() + EXECUTORS_TIMEOUT_S
+    # The driver itself is one of them.
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
+        if time.monotonic() > deadline:
+            raise ClusterError(
+                f"Spark master `{master}` gave no executor in {EXECUTORS_TIMEOUT_S:g} s",
+                hint="it has no worker, or none with a core and memory to spare",
+            )
+        time.sleep(0.1)
 
 
 def _launch(

@@ -40,6 +40,20 @@ groups:
       C: {topics: [orders], owned: {orders: [0, 1]}}
 """
 
+SIMULATION = """\
+schema: kgroups.simulation/1
+name: deploy
+topics:
+  orders: {partitions: 4, rate: 40}
+groups:
+  orders-app:
+    members:
+      app: {count: 2, topics: [orders], processing: 2ms}
+    settings: {session.timeout.ms: 10s}
+events:
+  - {at: 30s, rolling_restart: {group: orders-app, down: 2s, pause: 10s}}
+"""
+
 # `hang` waits for ever, so its test makes the limit short.
 ASSIGNORS = '''\
 """Assignors of a user."""

@@ -71,8 +71,8 @@ def test_the_fleet_is_planned_inside_spark() -> None:
     for item in rows.values():
         assert item["planned_members"] == item["members"] + 1
         assert item["planned_partitions"] >= item["partitions"]
-    assert "members join with ids that were drawn for them" in stderr
-    assert "stay as they are" in stderr
+    assert "members join with ids that were drawn" in stderr
+    assert "left as it is, without members: 1 group" in stderr
 
 
 def test_groups_that_have_no_plans(files: Path) -> None:

@@ -1,5 +1,6 @@
 """The figures in the README are the measured ones, and a verdict follows from its figures."""
 
+import json
 import sys
 from collections.abc import Sequence
 
@@ -7,6 +8,9 @@ import pytest
 
 from bench.__main__ import all_benchmarks
 from bench.answers import describe_json, describe_table
+from bench.lag_measure import run_tree
+from bench.lag_results import NAMES_BY_KEY, RESULTS, lines_block, render_lines
+from bench.lag_scale import CASES
 from bench.measure import Run, RunFailed, run_measured
 from bench.report import README, figures_block, merge_report, read_report, render_figures
 from bench.result import Result, summarize
@@ -104,3 +108,24 @@ def test_both_tools_answers_are_compared_row_by_row() -> None:
         assert mine
         mine, theirs = compare(text.format(11), OFFICIAL)
         assert mine != theirs
+
+
+def test_the_readmes_lag_figures_are_those_of_lag_results_json() -> None:
+    """`make bench-scale` writes both, and every case has a figure."""
+    lines = json.loads(RESULTS.read_text())["benchmarks"]
+    assert lines_block(README.read_text()) == render_lines(lines)
+    assert [line["name"] for line in lines] == [NAMES_BY_KEY[key] for key in CASES]
+
+
+def test_a_tree_is_measured_with_its_children() -> None:
+    """80 MB and the processor time of a child count."""
+    busy = "x = bytearray(80 * 10**6); print(sum(range(20_000_000)) > 0)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}], check=True)"
+    alone = run_tree([sys.executable, "-c", busy], 60)
+    tree = run_tree([sys.executable, "-c", parent], 60)
+    assert tree.stdout == alone.stdout == "True\n"
+    assert alone.peak_mb > 80
+    assert tree.peak_mb > alone.peak_mb
+    assert tree.cpu_s > 0.1
+    with pytest.raises(RunFailed, match="ended with 3"):
+        run_tree([sys.executable, "-c", "raise SystemExit(3)"], 60)

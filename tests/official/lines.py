@@ -36,7 +36,7 @@ class Line:
         ]
 
 
-_NO_BROKER_NEEDED = (
+NO_BROKER_NEEDED = (
     # the parser's errors
     "--list --bogus",
     "--list -x",
@@ -105,7 +105,7 @@ _NO_BROKER_NEEDED = (
     "--validate-regex '(?P<n>a)(?P<n>b)'",
 )
 
-_READING = (
+READING = (
     "--bootstrap-server {b} --list",
     "--bootstrap-server={b} -list",
     "--list --bootstrap-server {b} a stray word --timeout 9000",
@@ -358,8 +358,8 @@ _RECORDS = (
 )
 
 LINES = (
-    *map(Line, _NO_BROKER_NEEDED),
-    *map(Line, _READING),
+    *map(Line, NO_BROKER_NEEDED),
+    *map(Line, READING),
     *_FAILING,
     *_DELETING,
     *_RESETTING,

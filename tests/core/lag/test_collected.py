@@ -1,12 +1,15 @@
 """Captures as files: whole or not at all, found by their times, merged, and broken ones named."""
 
 import os
+import signal
+import subprocess
+import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -89,24 +92,25 @@ def test_a_capture_that_fails_is_told_and_the_next_one_tried(tmp_path: Path) -> 
     assert isinstance(captures[1].error, ClusterError)
 
 
-def test_a_run_that_dies_leaves_no_half_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+KILLED = textwrap.dedent(
+    """
+    import os, signal, sys
+    from pathlib import Path
+    from kgroups.core.lag.collected import write_capture
+    from tests.core.lag.fleet import fleet
+
+    # The bytes are in the file, and it has no name yet.
+    os.fsync = lambda _file: os.kill(os.getpid(), signal.SIGKILL)
+    write_capture(Path(sys.argv[1]), fleet(1, at_ms=2))
+    """
+)
+
+
+def test_a_run_that_dies_leaves_no_half_file(tmp_path: Path) -> None:
     """Killed while it writes: readers see nothing of it, and a later run clears it away."""
     write_capture(tmp_path, fleet(1, at_ms=1))
-
-    class KilledError(BaseException):
-        """Stands for SIGKILL: nothing of ours runs after it."""
-
-    def die(_table: pa.Table, file: object, **_options: object) -> None:
-        file.write(b"PAR1 half a file")  # type: ignore[attr-defined]
-        raise KilledError
-
-    monkeypatch.setattr(pq, "write_table", die)
-    monkeypatch.setattr(Path, "unlink", lambda _self, **_options: None)
-    with pytest.raises(KilledError):
-        write_capture(tmp_path, fleet(1, at_ms=2))
-    monkeypatch.undo()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
     hidden = list(tmp_path.rglob(f"{collected.UNFINISHED}*"))
     assert len(hidden) == 1
     assert [file.first_ms for file in find_captures(tmp_path)] == [1]
@@ -183,6 +187,51 @@ def test_compacting_keeps_every_row(tmp_path: Path) -> None:
         (2 * DAY_MS, 2 * DAY_MS),
     ]
     assert list(compact(tmp_path, before_ms=2 * DAY_MS)) == []
+
+
+def test_merging_streams_and_mixes_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row groups of one size out of files of any; a column that a file is too old for is null."""
+    monkeypatch.setattr(collected, "ROW_GROUP", 50)
+    older, newer = (write_capture(tmp_path, fleet(1, 20, at_ms=ms)).files[-1] for ms in (1, 2))
+    table = pq.ParquetFile(older).read()
+    # As written before the column existed.
+    pq.write_table(table.drop_columns(["error"]), older)
+    expected = table.num_rows + pq.ParquetFile(newer).read().num_rows
+    done = [d for d in compact(tmp_path) if "rows" in d.path.parts]
+    assert [(d.files, d.rows) for d in done] == [(2, expected)]
+    merged = pq.ParquetFile(done[0].path)
+    sizes = [merged.metadata.row_group(n).num_rows for n in range(merged.num_row_groups)]
+    assert sizes[:-1] == [50] * (len(sizes) - 1)
+    assert len(sizes) > 2
+    rows = merged.read(["captured_at_ms", "error"]).to_pylist()
+    assert {row["error"] for row in rows if row["captured_at_ms"] == 1} == {None}
+    assert any(row["error"] for row in rows if row["captured_at_ms"] == 2)
+
+
+def test_two_merge_at_once(tmp_path: Path) -> None:
+    """Neither fails and no capture is lost; one that both merged is there twice and counts once."""
+    for at_ms in range(1, 30):
+        write_capture(tmp_path, fleet(1, at_ms=at_ms))
+    before = {file.first_ms for file in find_captures(tmp_path)}
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: list(compact(tmp_path)), range(3)))
+    assert set(count_rows(tmp_path, besides=tmp_path)) == before
+
+
+def test_windows_are_found_while_files_are_merged(tmp_path: Path) -> None:
+    """A file that goes away while it is looked at is no broken one."""
+    with ThreadPoolExecutor(1) as pool:
+        for first_ms in (1, 101, 201):
+            for at_ms in range(first_ms, first_ms + 30):
+                write_capture(tmp_path, fleet(1, at_ms=at_ms))
+            merging = pool.submit(lambda: list(compact(tmp_path)))
+            while not merging.done():
+                window = open_window(tmp_path)
+                assert window.broken == ()
+                assert window.last_ms == {"c1": first_ms + 29}
+            assert merging.result()
 
 
 def count_rows(folder: Path, besides: Path) -> dict[int, int]:

@@ -279,6 +279,25 @@ def test_compacted_captures_say_the_same(spark: SparkSession, tmp_path: Path) ->
     assert [ask(spark, tmp_path, window, by="partition").items for window in windows] == before
 
 
+def test_captures_are_merged_while_a_report_reads(spark: SparkSession, tmp_path: Path) -> None:
+    """Between Spark's listing of the files and its reading of them: the same answer."""
+    write_rows(tmp_path, captures(5, COUNT))
+    query = LagQuery(by="partition", top=10_000)
+    span = EVERYTHING._asdict()
+    expected = lag_report_over(tmp_path, query, session=spark, **span).items
+    told: list[str] = []
+
+    def merge_once(text: str) -> None:
+        if text.startswith("computing lag") and len(find_captures(tmp_path)) > 1:
+            list(compact(tmp_path))
+        told.append(text)
+
+    report = lag_report_over(tmp_path, query, session=spark, progress=merge_once, **span)
+    assert report.items == expected
+    assert report.errors == ()
+    assert any("merged meanwhile" in text for text in told)
+
+
 def test_a_broken_capture_is_named_and_left_out(spark: SparkSession, tmp_path: Path) -> None:
     """The report goes on without it, or not at all with `strict`."""
     write_rows(tmp_path, captures(6, 12))

@@ -1,0 +1,25 @@
+"""`lag history` of somebody who may not read `__consumer_offsets`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import finish
+from tests.kafka.broker import KafkaCluster
+
+pytestmark = pytest.mark.kafka
+
+
+def test_no_right_to_read_the_offsets_topic(guarded_kafka: KafkaCluster, tmp_path: Path) -> None:
+    """One sentence with the topic, and where else to look, before Spark is started."""
+    path = tmp_path / "alice.properties"
+    settings = guarded_kafka.java_settings("SASL_PLAINTEXT", user="alice")
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    code, stdout, stderr = finish(
+        *("lag", "history", "-b", guarded_kafka.addresses("SASL_PLAINTEXT")),
+        *("--command-config", str(path), "--timeout", "10s"),
+    )
+    assert (code, stdout) == (3, "")
+    assert "no right to read `__consumer_offsets`" in stderr
+    assert "kgroups lag collect" in stderr
+    assert "Traceback" not in stderr
