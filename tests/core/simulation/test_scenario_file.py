@@ -94,7 +94,10 @@ def test_the_command_lines_events_are_those_of_a_file() -> None:
 def test_the_schema_takes_what_the_reader_takes(kind: str) -> None:
     """Every scenario of these tests keeps to it; a key too many does not."""
     validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
-    value = {**yaml.safe_load(EVENTS[kind][0]), "events": [{"at": "2m", kind: EVENTS[kind][1]}]}
+    value = {
+        **yaml.safe_load(EVENTS[kind][0]),
+        "events": [{"at": "2m", kind: dict(EVENTS[kind][1])}],
+    }
     assert validator.is_valid(value)
     assert validator.is_valid(yaml.safe_load(RANDOM))
     value["events"][0][kind]["colour"] = 1
