@@ -91,7 +91,7 @@ def reset_offsets(arguments: Arguments) -> int:
 
 def _cause(error: KgroupsError) -> str:
     if error.code in UNREACHABLE:
-        return nobody_answers("describeConsumerGroups")
+        return WRAPPER + nobody_answers("describeConsumerGroups")
     return exception_text(error.code)
 
 

@@ -1,11 +1,13 @@
 """A sweep of simulations on a Spark cluster: one run a task.
 
 Here and not beside the simulation, because only this package may know Spark. A task travels as
-bytes and so does its outcome; workers need nothing but this package.
+bytes and so does its outcome; workers need the package with xxhash and google-re2.
 """
 
 import pickle
 from collections.abc import Iterator, Sequence
+
+from pyspark.sql import SparkSession
 
 from kgroups.core.lag.session import SessionOptions, spark_session
 from kgroups.core.simulation.outcome import Outcome
@@ -22,10 +24,15 @@ def sweep_on_spark(tasks: Sequence[Task], master: str) -> Iterator[tuple[int, Ou
         ClusterError: the master does not answer.
     """
     with spark_session(SessionOptions(master=master)) as session:
-        packed = [pickle.dumps(task) for task in tasks]
-        slices = session.sparkContext.parallelize(packed, max(1, len(packed)))
-        for raw in slices.map(run_packed).toLocalIterator():
-            yield pickle.loads(raw)
+        yield from sweep_in_session(tasks, session)
+
+
+def sweep_in_session(tasks: Sequence[Task], session: SparkSession) -> Iterator[tuple[int, Outcome]]:
+    """The same in a session that is there: as many Spark tasks as there are runs."""
+    packed = [pickle.dumps(task) for task in tasks]
+    slices = session.sparkContext.parallelize(packed, max(1, len(packed)))
+    for raw in slices.map(run_packed).toLocalIterator():
+        yield pickle.loads(raw)
 
 
 def run_packed(raw: bytes) -> bytes:

@@ -170,8 +170,9 @@ class Ledger:
         return backwards
 
     def _draw(self, partition: TopicPartition, life: str, now_ms: int) -> None:
-        seat, since_ms = self._since.pop((partition, life))
-        if len(self.owned) < MAX_OWNED:
+        began = self._since.pop((partition, life), None)
+        if began is not None and len(self.owned) < MAX_OWNED:
+            seat, since_ms = began
             self.owned.append(Owned(partition, seat, since_ms, now_ms))
 
     def finish(self, now_ms: int) -> None:

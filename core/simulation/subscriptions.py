@@ -14,6 +14,11 @@ def _matcher(pattern: str, dialect: str) -> Matches:
     return topic_matcher(pattern, "java") if dialect == "java" else compile_pattern(pattern)
 
 
+def white_list(text: str) -> str:
+    """The regular expression that a white list of Kafka 0.8.2 stands for: a comma is an `or`."""
+    return text.strip().replace(",", "|").replace(" ", "").strip("\"'")
+
+
 def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
     """Whether a topic belongs to a member's pattern, in its dialect; None without a pattern.
 
@@ -22,6 +27,8 @@ def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
     """
     if plan.pattern is None:
         return None
+    if group.protocol == "zookeeper":
+        return _matcher(white_list(plan.pattern), "java")
     return _matcher(plan.pattern, "re2" if group.protocol == "consumer" else plan.library)
 
 

@@ -12,7 +12,7 @@ reaches none does not know it. Source: org.apache.zookeeper.ClientCnxn (ZooKeepe
 """
 
 from collections.abc import Callable
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import NamedTuple
 
 from kgroups.core.coordinator.timers import Timers
@@ -85,7 +85,7 @@ class Entered(NamedTuple):
 SessionEffect = Dial | Transmit | Told | Fired | Entered
 
 
-class _Timer(Enum):
+class _Timer(StrEnum):
     DIAL = "time to try the next server"
     GREETING = "no answer to Hello"
     PING = "nothing was sent for long"

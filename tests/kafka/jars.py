@@ -207,6 +207,7 @@ def main() -> int:
         require_java()
         jars = kafka_jars()
         harness_classes()
+        kafka_jars(KAFKA_082)
     except KgroupsError as failure:
         hint = f"\n\nhint: {failure.hint}" if failure.hint else ""
         print(f"error: {failure.message}{hint}", file=sys.stderr)

@@ -298,6 +298,8 @@ _RESETTING = (
 _RESET = "--bootstrap-server {b} --reset-offsets "
 _RESETTING_OTHERS = (
     _RESET + "--group nobody --all-topics --to-latest --dry-run",
+    "--bootstrap-server 127.0.0.1:1 --timeout 300 --reset-offsets --group g --topic t --to-latest "
+    "--dry-run",
     _RESET + "--group nobody --topic reset-b --to-latest --dry-run",
     _RESET + "--group live-classic --all-topics --to-latest --execute",
     _RESET + "--group live-modern --dry-run",
@@ -318,6 +320,7 @@ def _forget(options: str) -> Line:
     )
 
 
+_NOBODY = "--bootstrap-server 127.0.0.1:1 --timeout 300 "
 _FORGET = "--bootstrap-server {b} --delete-offsets "
 _FORGETTING = (
     _forget("--topic reset-a:0"),
@@ -339,6 +342,7 @@ _FORGETTING = (
     Line(_FORGET + "--group share-readers --topic audit:0"),
     Line(_FORGET + "--group connect-workers --topic audit"),
     Line(_FORGET + "--group stuck-preparing --topic audit"),
+    Line(_NOBODY + "--delete-offsets --group g --topic t:0 --topic u"),
 )
 
 _RECORDS = (

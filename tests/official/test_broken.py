@@ -187,9 +187,12 @@ def test_offsets_deleted_as_far_as_reached(lamed: Lamed) -> None:
     lost = next(name for name in FORGOT if at[name] == 3)
     answer = told(cluster, "--delete-offsets", "--group", lost, "--topic", f"{TOPIC}:0")
     assert answer.status == 1
-    assert "Error: Encountered some unknown error: COORDINATOR_NOT_AVAILABLE" in answer.stderr
+    # asked again until the time is over, the coordinator may be last heard of in either way
+    codes = ("COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT")
+    unknown = "Error: Encountered some unknown error: "
+    assert any(unknown + code in answer.stderr for code in codes)
     (row,) = [line for line in answer.stdout.splitlines() if line.startswith(TOPIC)]
-    assert "CoordinatorNotAvailableException" in row
+    assert any(name in row for name in ("CoordinatorNotAvailableException", "TimeoutException"))
 
 
 def test_reset_of_all_groups_there_are(lamed: Lamed) -> None:

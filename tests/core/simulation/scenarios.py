@@ -45,7 +45,7 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
 }
 
 
-def scenario(text: str = BASE, **changes: Any) -> Scenario:
+def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
     """The scenario of a text, with top-level keys replaced."""
     value = {**yaml.safe_load(text), **changes}
     return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from kgroups.core.errors import UsageError
 from kgroups.core.simulation.item import HERD, group_items
 from kgroups.core.simulation.outcome import GroupOutcome
 from kgroups.core.simulation.recorder import Line
+from kgroups.core.simulation.refusals import check_scenario
 from kgroups.core.simulation.run import simulate
 from kgroups.core.simulation.scenario import Scenario
 from kgroups.core.simulation.variation import varied
@@ -124,6 +126,28 @@ def test_without_a_backoff_of_its_own_a_member_takes_the_sync_time() -> None:
     outcomes = [run(one, seed=3) for one in (given, same, other)]
     assert outcomes[0] == outcomes[1]
     assert outcomes[0] != outcomes[2]
+
+
+def test_a_white_list_is_topics_with_commas_between_them() -> None:
+    """As in 0.8.2, where a comma means `or`; what is no regular expression is refused."""
+    text = ERA.replace("topics: [orders]", "pattern: 'orders, pay.*'")
+    text = text.replace("topics:\n", "topics:\n  payments: {partitions: 3}\n  other: 4\n")
+    given = scenario(text)
+    check_scenario(given)
+    assert sum(member.partitions for member in run(given).members) == 9
+    broken = scenario(ERA.replace("topics: [orders]", "pattern: '(orders'"))
+    with pytest.raises(UsageError, match="`m-1` of `app`"):
+        check_scenario(broken)
+
+
+def test_the_ensemble_grants_no_session_below_two_ticks() -> None:
+    """A timeout of 1 s becomes 4 s, that of 6 s stays: a crash is seen so much later."""
+    crash = {"at": "60s", "crash": {"group": "app", "member": "m-1"}}
+    unowned = [
+        run(era(events=[crash], zookeeper_session_timeout_ms=timeout_ms)).longest_unowned_ms
+        for timeout_ms in (1_000, 4_000, 6_000, 12_000)
+    ]
+    assert unowned[0] == unowned[1] < unowned[2] < unowned[3]
 
 
 def test_the_same_seed_tells_the_same_story() -> None:

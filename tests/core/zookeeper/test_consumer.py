@@ -258,6 +258,39 @@ def test_a_member_that_vanishes_between_two_reads_spoils_the_attempt() -> None:
     assert world.fetching()["a"] == ["t-0", "t-1"]
 
 
+def test_a_session_that_expires_between_claims_leaves_nodes_that_nobody_releases() -> None:
+    """0.8.2 forgets what it owns without taking the lock; only a restart of the owner helps."""
+    world = World({"t": 4})
+    started(world, ["a"], {"t": 1})
+    world.run(1_000)
+    world.write(Change(Api.SET_DATA, topic_path("t"), write_topic(4, {0: (1,)})))
+    # Told at 1,001, a asks 20 times, 2 ms each, before it claims: 2 for the event, 2 + 1 + 2 of
+    # brokers and itself, 4 releases, 5 of the group, 4 offsets. The claims arrive at 1,042,
+    # 1,044 and 1,046. Another change is told at 1,046. Then nothing comes through any more: the
+    # last claim is not sent, and the event thread never hears whether the node `exists`.
+    world.run(1_045)
+    world.write(Change(Api.SET_DATA, topic_path("t"), write_topic(4, {0: (2,)})))
+    world.run(1_046)
+    world.cut_off("a")
+    world.run(20_000)
+    assert world.owners() == {}
+    world.heal("a")
+    # The new session is there at 20,004. At 20,006 the watcher has t-3 and is done; at 20,008 the
+    # event thread has read the node, forgets what was owned, and registers.
+    world.run(20_011)
+    (done,) = world.events("a", EventKind.REBALANCED, since_ms=20_000)
+    assert (done.at_ms, len(done.partitions)) == (20_006, 4)
+    assert world.owners() == {"t-3": "g_a-0"}
+    world.start("b", {"t": 1}, rebalance_max_retries=2)
+    world.run(60_000)
+    assert world.fetching() == {"a": ["t-0", "t-1"], "b": []}
+    assert world.owners() == dict.fromkeys(("t-0", "t-1", "t-3"), "g_a-0")
+    assert world.seats["b"].consumer.failed_rebalances == 1
+    world.shutdown("a")
+    world.run(70_000)
+    assert world.fetching() == {"b": [f"t-{n}" for n in range(4)]}
+
+
 # ---------------------------------------------------------------------- offsets
 
 
