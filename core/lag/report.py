@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -25,7 +25,13 @@ from kgroups.core.lag.schemas import (
     RecordTimes,
     capture_tables,
 )
-from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark_session
+from kgroups.core.lag.session import (
+    SPARK_ERRORS,
+    Progress,
+    SessionOptions,
+    first_line,
+    spark_session,
+)
 from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
@@ -150,7 +156,7 @@ def running(
                 yield started
         else:
             yield session
-    except PySparkException as exc:
+    except SPARK_ERRORS as exc:
         raise spark_failure(exc) from exc
 
 
@@ -158,7 +164,7 @@ def _group_count(snapshots: Sequence[ClusterSnapshot]) -> int:
     return sum(len(snapshot.groups) for snapshot in snapshots)
 
 
-def spark_failure(exc: PySparkException) -> KgroupsError:
+def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",
