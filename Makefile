@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fidelity kafka completions docs clean
+.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -14,8 +14,9 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" scripts/setup.sh
 	@touch $@
 
+# Two processes: each has a broker and a Spark of its own, and a file's tests stay together.
 test: setup
-	$(PYTEST) tests
+	$(PYTEST) tests -n 2 --dist loadfile
 
 # Only what failed in the last run.
 test-failed: setup
@@ -32,6 +33,7 @@ demo: setup
 bench: setup
 	$(PY) -m bench
 	$(PY) -m bench.sandbox
+	$(PY) -m bench.simulation
 
 # Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
 bench-scale: setup
@@ -58,7 +60,9 @@ completions: setup
 fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
-	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
+	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
+	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
 # of a million partitions of Kafka's own tests at full size.
@@ -67,6 +71,10 @@ fuzz-assignors: setup
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
 	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
+
+# Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
+fuzz-simulations: setup
+	KGROUPS_SIMULATIONS=$${RUNS:-200} $(PYTEST) -q tests/core/simulation/test_random.py
 
 # Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
 fidelity: setup

@@ -82,9 +82,12 @@ class FastBalance:
     Args:
         general: the group.
         start: the assignment to begin with.
+        movements: decides which partition of a topic really moves; None: as Java does.
     """
 
-    def __init__(self, general: GeneralView, start: Start) -> None:
+    def __init__(
+        self, general: GeneralView, start: Start, movements: Movements | None = None
+    ) -> None:
         self._general = general
         self._start = start
         ranks = general.view.ranks
@@ -100,7 +103,7 @@ class FastBalance:
         self._touched: dict[int, dict[int, None]] = {}
         self._heaps: dict[int, LeastLoaded] = {}
         self._readers: dict[int, list[int]] = {}
-        self._movements = Movements()
+        self._movements = Movements() if movements is None else movements
         self.fixed: list[int] = []
         self.endless = False
 

@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush
 from kgroups.assignors.claims import cooperative_member_data, read_claims
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView
+from kgroups.assignors.movements import Movements
 from kgroups.assignors.spec import AssignmentRequest
 from kgroups.assignors.sticky import in_transfer
 from kgroups.assignors.sticky_fast import FastBalance
@@ -63,6 +64,20 @@ class OlderGeneralView(GeneralView):
         return numbers[::-1] if alike and any(lists) else numbers
 
 
+class OlderMovements(Movements):
+    """Moves as librdkafka remembers them.
+
+    It looks for one to cancel between the owner of now and the new one, where Java takes the
+    owner that the partition came from; and of several the one that moved first is cancelled,
+    where Java takes the first in hash order.
+    """
+
+    def actual(self, topic: int, number: int, source: int, target: int) -> int:
+        """The partition of the topic that moves when `number` should go from source to target."""
+        back = self.moved(topic, target, source)
+        return number if back is None else back.oldest()
+
+
 class OlderStickyAssignor:
     """The variant of a librdkafka leader.
 
@@ -78,7 +93,9 @@ class OlderStickyAssignor:
         view = LeaderView(request)
         claims = read_claims(view, cooperative_member_data).listed()
         general = OlderGeneralView(view)
-        balance = FastBalance(general, general.without_strays(general.start(claims), claims))
+        balance = FastBalance(
+            general, general.without_strays(general.start(claims), claims), OlderMovements()
+        )
         lists = balance.run()
         withheld = in_transfer(view, lists)
         for number, member in withheld.items():

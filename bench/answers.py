@@ -1,6 +1,7 @@
 """Both tools' output as values that can be compared: speed is never bought with wrong answers."""
 
 import json
+import re
 
 # group, topic, partition, committed offset, log end offset, lag
 OffsetRow = tuple[str, str, int, int, int, int]
@@ -51,3 +52,21 @@ def list_names(ours: str, official: str) -> tuple[object, object]:
     """Names of all groups."""
     mine = {line.split()[0] for line in ours.splitlines() if line.startswith("group-")}
     return mine, set(official.split())
+
+
+def reset_rows(ours: str, official: str) -> tuple[object, object]:
+    """New offset of every partition: ours stands before the lag, official last."""
+    heading, *rows = (line.split() for line in ours.splitlines())
+    at = heading.index("NEW")
+    mine = {(row[0], row[1], int(row[2])): int(row[at]) for row in rows}
+    told = (line.split() for line in official.splitlines())
+    theirs = {
+        (row[0], row[1], int(row[2])): int(row[3]) for row in told if row and row[0] != "GROUP"
+    }
+    return mine, theirs
+
+
+def deleted_names(ours: str, official: str) -> tuple[object, object]:
+    """Names of the groups that are gone: a table here, a sentence there."""
+    mine = {line.split()[0] for line in ours.splitlines() if line.split()[2:3] == ["done"]}
+    return mine, set(re.findall(r"'([^']+)'", official))

@@ -1,7 +1,8 @@
 """A benchmark that runs our command and the official tool's by turns and compares both."""
 
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -39,11 +40,13 @@ class AgainstOfficial:
 
     Args:
         name: short, for the command line and the table.
-        ours, official: arguments after `--bootstrap-server ADDRESS`.
+        ours, official: arguments after `--bootstrap-server ADDRESS`; `{scratch}` stands for a
+            folder, in benchmarks that write.
         answers: what must be equal in both outputs: (ours, official) -> two comparable values.
         min_ratio: how many times faster it has to be.
         max_peak_mb: what its memory has to stay below, 10^6 bytes.
         rounds: pairs of runs that count; one more before them warms the page cache.
+        writes: whether they change the stage, which is then filled again before each run.
     """
 
     name: str
@@ -53,6 +56,7 @@ class AgainstOfficial:
     min_ratio: float
     max_peak_mb: float | None = None
     rounds: int = 5
+    writes: bool = False
 
     @property
     def target(self) -> str:
@@ -73,11 +77,13 @@ class AgainstOfficial:
         official += [*address, *self.official]
         rounds: list[tuple[Run, Run]] = []
         for _ in range(self.rounds + 1):
-            pair = (run_measured(ours), run_measured(official))
+            pair = (self._once(stage, ours), self._once(stage, official))
             mine, theirs = self.answers(pair[0].stdout, pair[1].stdout)
             if mine != theirs or not mine:
                 raise RunFailed(f"{self.name}: the two tools do not answer the same")
             rounds.append(pair)
+        if self.writes:
+            stage.fill()
         return summarize(
             self.name,
             self.target,
@@ -85,3 +91,11 @@ class AgainstOfficial:
             min_ratio=self.min_ratio,
             max_peak_mb=self.max_peak_mb,
         )
+
+    def _once(self, stage: Stage, command: Sequence[str]) -> Run:
+        """One run, from the same stage each time."""
+        if not self.writes:
+            return run_measured(command)
+        stage.fill()
+        with tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch:
+            return run_measured([word.replace("{scratch}", scratch) for word in command])

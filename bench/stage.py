@@ -44,6 +44,10 @@ class Stage:
             cluster = self._held.enter_context(KafkaCluster())
             create_topics(cluster.bootstrap, {TOPIC: PARTITIONS})
             produce(cluster.bootstrap, {(TOPIC, number): RECORDS for number in range(PARTITIONS)})
-            commit_offsets(cluster.bootstrap, many_commits(GROUPS, TOPIC, PARTITIONS))
             self._bootstrap = cluster.bootstrap
+            self.fill()
         return self._bootstrap
+
+    def fill(self) -> None:
+        """Commit everything as it was, whatever has been written or deleted since."""
+        commit_offsets(self.bootstrap, many_commits(GROUPS, TOPIC, PARTITIONS))

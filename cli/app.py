@@ -39,6 +39,7 @@ NOUNS: Final = {
     "list": "commands.list",
     "describe": "commands.describe",
     "plan": "commands.plan",
+    "simulate": "commands.simulate",
     "lag": "commands.lag",
     "delete": "commands.delete",
     "reset-offsets": "commands.reset_offsets",

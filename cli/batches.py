@@ -87,18 +87,17 @@ def in_batches(
         while sent < len(names) and not interrupt.asked:
             _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
             batch = names[sent : sent + BATCH]
-            parts = [part for name in batch for part in keys_of(name)]
             try:
                 found = send(batch)
             except KgroupsError as error:
-                answers |= {key: _of_item(target, error) for key, target in parts}
-                found = answers
-            else:
-                answers |= found
+                found = {
+                    key: _of_item(target, error) for name in batch for key, target in keys_of(name)
+                }
+            answers |= found
             sent += len(batch)
-            if all(is_gone(found.get(key)) for key, _ in parts):
-                rest = [part for name in names[sent:] for part in keys_of(name)]
-                why = answers[parts[0][0]]
+            if found and all(map(is_gone, found.values())):
+                why = next(iter(found.values()))
+                rest = (part for name in names[sent:] for part in keys_of(name))
                 answers |= {key: _not_sent(why, target) for key, target in rest}
                 break
     stopped = interrupt.asked and sent < len(names)

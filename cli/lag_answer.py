@@ -20,6 +20,15 @@ TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
     | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
 )
+# In tables only where there is something to say, and only with --verbose; elsewhere always.
+QUIET_FIELDS = frozenset(
+    {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
+    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
+)
+VERBOSE_FIELDS = frozenset(
+    {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
+    | {"member_lag_stddev", "planned_member_lag_stddev"}
+)
 
 
 def lag_document(
@@ -53,7 +62,13 @@ def column_of(name: str) -> Column:
     """A column of the report; the cluster's name is not repeated in a table."""
     if name == "cluster":
         return Column(name)
-    return Column(name, name.upper().replace("_", "-"), right=name not in TEXT_FIELDS)
+    return Column(
+        name,
+        name.upper().replace("_", "-"),
+        right=name not in TEXT_FIELDS,
+        quiet=(0, None) if name in QUIET_FIELDS else (),
+        verbose=name in VERBOSE_FIELDS,
+    )
 
 
 def _row(item: Item, columns: tuple[str, ...]) -> Row:

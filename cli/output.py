@@ -78,7 +78,8 @@ class Printer:
             )
         if form == "plain" and report.plain is None:
             raise UsageError(
-                "Kafka's tool has no layout for this", hint="`list` and `describe` have one"
+                "Kafka's tool has no layout for this",
+                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
             )
         write = {
             "table": self._table,
@@ -99,7 +100,7 @@ class Printer:
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
         items = list(report.items)
-        text = _ENCODER.encode({**_head(report), "items": items, **_tail(report)})
+        text = _json_text({**_head(report), "items": items, **_tail(report)})
         self.head(text + "\n")
 
     def head(self, text: str) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
-# Fields of `PlanTexts` that change a group, with their options.
-CHANGE_OPTIONS: Mapping[str, str] = {
-    "add_members": "--add-members",
-    "remove_member": "--remove-member",
-    "drop_host": "--drop-host",
-    "set_partitions": "--set-partitions",
-    "add_topic": "--add-topic",
-    "subscribe": "--subscribe",
-    "pattern": "--pattern",
-}
+# Fields of `PlanTexts` that change a group.
+CHANGE_FIELDS = (
+    "add_members",
+    "remove_member",
+    "drop_host",
+    "set_partitions",
+    "add_topic",
+    "subscribe",
+    "pattern",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class PlanTexts:
     pattern: tuple[str, ...] = ()
     explain: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
+    faithful: bool = False
 
     def check(self) -> None:
         """Refuse what cannot be understood, before anything is asked of a cluster.
@@ -64,19 +65,28 @@ class PlanTexts:
             parse_partition(text)
         self.changes_for(Group("", "classic", "Empty", members=()))
 
-    def refuse_changes(self, option: str) -> None:
-        """Refuse every option that is about one group at a time.
+    def refuse_views(self, option: str) -> None:
+        """Refuse the options that look at one group at a time.
 
         Raises:
             UsageError: one was given; names it.
         """
-        given = next((each.name for each in fields(self) if getattr(self, each.name)), None)
-        if given is not None:
-            name = CHANGE_OPTIONS.get(given, "--as" if given == "leader" else f"--{given}")
-            raise UsageError(
-                f"`{name.replace('_', '-')}` cannot be combined with `{option}`",
-                hint="the fleet is planned as it is; changes are planned without `--report`",
-            )
+        views = {
+            "--explain": self.explain,
+            "--fail-on": self.fail_on,
+            "--faithful": self.faithful,
+        }
+        for name, given in views.items():
+            if given:
+                raise UsageError(
+                    f"`{name}` cannot be combined with `{option}`",
+                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                )
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything is to happen before the plan."""
+        return any(getattr(self, name) for name in CHANGE_FIELDS)
 
     def changes_for(self, group: Group) -> list["Change"]:
         """What happens to a group: members leave, topics change, subscriptions, members join."""
@@ -208,7 +218,9 @@ def plan_or_error(
     changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
     leader = texts.leader or source.leaders.get(group.group)
     try:
-        plan = plan_group(source.snapshot, group, changes, assignor, leader)
+        plan = plan_group(
+            source.snapshot, group, changes, assignor, leader, faithful=texts.faithful
+        )
         item = plan_item(plan)
         if texts.explain:
             wanted = [parse_partition(text) for text in texts.explain]

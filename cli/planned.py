@@ -9,11 +9,11 @@ from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot
 
 METRIC_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("rebalance_protocol", "PROTOCOL"),
-    Column("leader_client", "LEADER"),
-    Column("confidence", "CONFIDENCE"),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("rebalance_protocol", "PROTOCOL", shared=True),
+    Column("leader_client", "LEADER", shared=True),
+    Column("confidence", "CONFIDENCE", shared=True),
     Column("kept", "KEPT", right=True),
     Column("moved", "MOVED", right=True),
     Column("newly_assigned", "NEW", right=True, quiet=(0,)),
@@ -27,20 +27,20 @@ METRIC_COLUMNS = (
     Column("lag_stddev", "LAG-STDDEV", right=True),
 )
 MEMBER_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
     Column("member_id", "MEMBER-ID"),
     Column("client_id", "CLIENT-ID"),
     Column("joins", "JOINS", quiet=(False,)),
     Column("partitions_before", "BEFORE", right=True),
-    Column("partitions", "PARTITIONS", right=True),
+    Column("partitions", "AFTER", right=True),
     Column("lag_before", "LAG-BEFORE", right=True),
-    Column("lag", "LAG", right=True),
+    Column("lag", "LAG-AFTER", right=True),
     Column("assignment", "ASSIGNMENT"),
 )
 MOVE_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
     Column("from", "FROM"),
@@ -48,30 +48,30 @@ MOVE_COLUMNS = (
     Column("kind", "KIND"),
 )
 ROUND_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("round", "ROUND", right=True),
-    Column("step", "STEP"),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("round", "ROUND", right=True, shared=True),
+    Column("step", "STEP", shared=True),
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
     Column("member_id", "MEMBER-ID"),
 )
 OUTCOME_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("outcome", "OUTCOME", right=True),
-    Column("share", "SHARE", right=True),
-    Column("moved", "MOVED", right=True),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("outcome", "OUTCOME", right=True, shared=True),
+    Column("share", "SHARE", right=True, shared=True),
+    Column("moved", "MOVED", right=True, shared=True),
     Column("member_id", "MEMBER-ID"),
     Column("assignment", "ASSIGNMENT"),
 )
 EXPLAIN_COLUMNS = (
-    Column("group", "GROUP"),
-    Column("assignor", "ASSIGNOR"),
-    Column("topic", "TOPIC"),
-    Column("partition", "PARTITION", right=True),
-    Column("from", "FROM"),
-    Column("to", "TO"),
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("topic", "TOPIC", shared=True),
+    Column("partition", "PARTITION", right=True, shared=True),
+    Column("from", "FROM", shared=True),
+    Column("to", "TO", shared=True),
     Column("reason", "WHY"),
 )
 _METRICS = [column.field for column in METRIC_COLUMNS[5:]]
@@ -100,6 +100,12 @@ def plan_report(
         errors=errors,
         summary=lambda: summary,
     )
+
+
+def fault_notes(item: Item) -> Iterator[str]:
+    """What a Java leader would do wrong, a sentence each."""
+    for fault in item["faults"]:
+        yield f"{fault['message']} ({fault['code']})"
 
 
 def _metric_rows(item: Item) -> Iterator[Row]:

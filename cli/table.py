@@ -30,6 +30,8 @@ class Column(NamedTuple):
         right: numbers stand right.
         quiet: values that say nothing: a column that holds only these is left out of a table.
         verbose: in tables only with `--verbose`.
+        shared: a fact that many rows have in common: where a table is too wide for a terminal, it
+            stands above those rows once.
     """
 
     field: str
@@ -37,6 +39,7 @@ class Column(NamedTuple):
     right: bool = False
     quiet: tuple[Any, ...] = ()
     verbose: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.header is None or (column.verbose and not verbose):
             continue
         values = list(map(itemgetter(index), rows))
-        few = set(values) if set(map(type, values)) <= SIMPLE else None
+        kinds = set(map(type, values))
+        few = set(values) if kinds <= SIMPLE or kinds == {bool} else None
         if column.quiet and few is not None and few <= set(column.quiet):
             continue
         shown.append(column)

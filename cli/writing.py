@@ -1,7 +1,9 @@
 """What the writing commands share: consent, the undo file, applying, reading back, the report."""
 
+import gc
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -108,6 +110,18 @@ class OffsetWrite:
     consent: Consent
     undo_dir: Path | None
     cluster: Mapping[str, str | None]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cyclic garbage meanwhile: rows by the ten thousand are none, and stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
@@ -276,7 +290,15 @@ def offsets_report(
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
+        plain=lambda: plain_text(write.action, changes),
     )
+
+
+def plain_text(action: str, changes: Sequence[Change]) -> Iterable[str]:
+    """The changes in the layout of Kafka's tool."""
+    from kgroups.cli.official.plain import forgotten_text, reset_text  # only when asked for
+
+    return forgotten_text(changes) if action == "delete-offsets" else reset_text(changes)
 
 
 def count_results(results: Iterable[str]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -44,6 +44,16 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
+    "simulate/--from-group") echo '@groups' ;;
+    "simulate/--from") echo '@files' ;;
+    "simulate/--event") echo '@free' ;;
+    "simulate/--seed") echo '@free' ;;
+    "simulate/--until") echo '@free' ;;
+    "simulate/--vary") echo '@free' ;;
+    "simulate/--repeat") echo '@free' ;;
+    "simulate/--jobs") echo '@free' ;;
+    "simulate/--master") echo '@free' ;;
+    "simulate/--html") echo '@files' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
@@ -126,6 +136,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "plan") echo '@groups' ;;
+    "simulate") echo '@free' ;;
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
@@ -144,10 +155,11 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan delete reset-offsets copy-offsets delete-offsets delete-records remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
+    "") echo "list describe plan simulate delete reset-offsets copy-offsets delete-offsets delete-records remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
-    "plan") echo "--all-groups --assignor --as --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --faithful --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+    "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --requests --vary --repeat --jobs --master --html --help $common" ;;
     "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -45,6 +45,16 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--master") echo '@free' ;;
     "plan/--remote") echo '@free' ;;
     "plan/--from") echo '@files' ;;
+    "simulate/--from-group") echo '@groups' ;;
+    "simulate/--from") echo '@files' ;;
+    "simulate/--event") echo '@free' ;;
+    "simulate/--seed") echo '@free' ;;
+    "simulate/--until") echo '@free' ;;
+    "simulate/--vary") echo '@free' ;;
+    "simulate/--repeat") echo '@free' ;;
+    "simulate/--jobs") echo '@free' ;;
+    "simulate/--master") echo '@free' ;;
+    "simulate/--html") echo '@files' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
@@ -127,6 +137,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "plan") echo '@groups' ;;
+    "simulate") echo '@free' ;;
     "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
@@ -159,6 +170,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'list:List the groups of a cluster.'
         'describe:Describe groups\: what they read and how far behind they are.'
         'plan:Show what the next rebalance of a group would do, before...'
+        'simulate:Run rebalances in virtual time\: what a deploy, a crash or...'
         'delete:Delete groups with their committed offsets.'
         'reset-offsets:Put groups somewhere else in their topics, and back.'
         'copy-offsets:Put a group where another one stands, here or in another...'
@@ -213,6 +225,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
+        '--faithful:Repeat what a Java leader does wrong, too.'
         '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
@@ -234,6 +247,25 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--from:Read a snapshot or a scenario instead.'
+        '--help:Show help.'
+      )
+      ;;
+    "simulate")
+      options+=(
+        '--from-group:Take a group as it is.'
+        '--from:The snapshot with that group.'
+        '--event:Something more that happens.'
+        '--seed:Of chance. [default\: 1]'
+        '--until:How long. [default\: until settled]'
+        '--timeline:Print the protocol step by step.'
+        '--rebalances:Show each rebalance and its cause.'
+        '--members:Show figures of members.'
+        '--requests:Show requests and errors by kind.'
+        '--vary:Run with each of these values.'
+        '--repeat:Run with N seeds.'
+        '--jobs:Processes. [default\: cores]'
+        '--master:Run on a Spark cluster.'
+        '--html:Write a page with charts too.'
         '--help:Show help.'
       )
       ;;

@@ -41,13 +41,16 @@ from kgroups.core.coordinator.messages import JoinGroupResponseMember
 from kgroups.core.coordinator.topology import TopicInfo
 
 
-def client_assignors(names: Iterable[str]) -> tuple[ClientAssignor, ...]:
+def client_assignors(names: Iterable[str], library: str = "java") -> tuple[ClientAssignor, ...]:
     """Assignors by name, in order of preference, as a member uses them.
+
+    Args:
+        library: the member's client library, one of `assignors.registry.LEADERS`.
 
     Raises:
         AssignorError: there is none of such a name.
     """
-    return tuple(_client_assignor(assignor(name)) for name in names)
+    return tuple(_client_assignor(assignor(name, library)) for name in names)
 
 
 def _client_assignor(strategy: Assignor) -> ClientAssignor:

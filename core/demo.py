@@ -87,11 +87,12 @@ def _members() -> list["MemberPlan"]:
 def _leave_behind(admin: ClusterAdmin) -> None:
     """A group without members whose next records have expired."""
     commits = {("audit", 0): CommittedOffset(10), ("audit", 1): CommittedOffset(100)}
-    answers = write_commits(admin, {LEFT_BEHIND: commits})
-    starts = delete_records(admin, {("audit", 0): 30})
-    for failure in (*answers.values(), *starts.values()):
-        if failure is not None and not isinstance(failure, int):
-            raise ClusterError(f"the demonstration cannot be set up: {failure}")
+    for error in write_commits(admin, {LEFT_BEHIND: commits}).values():
+        if error is not None:
+            raise ClusterError(error.message)
+    for (topic, number), start in delete_records(admin, {("audit", 0): 30}).items():
+        if isinstance(start, str):
+            raise ClusterError(f"records of `{topic}-{number}` could not be deleted: {start}")
 
 
 def _wait_settled(admin: ClusterAdmin) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what follows from the command tree: README's table of commands, and completions/.
 
-scripts/docs.py table         README.md between its markers `commands` and `deviations`
+scripts/docs.py table         README.md between its markers `commands`, `deviations` and `tasks`
 scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
 scripts/docs.py check         writes nothing; fails if a file is not up to date
 """
@@ -15,9 +15,10 @@ from typer.main import get_command
 from kgroups.cli.app import program
 from kgroups.cli.completions import Shell, places_of, script_for
 from kgroups.cli.official.deviations import DEVIATIONS
+from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = ("commands", "deviations")
+BLOCKS = ("commands", "deviations", "tasks")
 
 
 def commands_table() -> str:
@@ -49,6 +50,19 @@ def deviations_table() -> str:
     return "\n".join([*rows, *(f"| {row.official} | {row.ours} |" for row in DEVIATIONS)])
 
 
+def tasks_table() -> str:
+    """README's table of both grammars side by side."""
+    rows = [
+        "| task | `kafka-consumer-groups.sh --bootstrap-server B …`, or "
+        "`kgroups --bootstrap-server B …` | our own words, `kgroups -b B …` |",
+        "|---|---|---|",
+    ]
+    for task in TASKS:
+        cells = (f"`{text}`" if text else "" for text in (task.official, task.ours))
+        rows.append(f"| {task.what} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
 def replaced(text: str, name: str, block: str) -> str:
     """The text with another block between the markers of this name."""
     begin_mark, end_mark = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
@@ -62,7 +76,9 @@ def replaced(text: str, name: str, block: str) -> str:
 def outputs() -> dict[Path, str]:
     """Every generated file with its text."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, block in zip(BLOCKS, (commands_table(), deviations_table()), strict=True):
+    for name, block in zip(
+        BLOCKS, (commands_table(), deviations_table(), tasks_table()), strict=True
+    ):
         readme = replaced(readme, name, block)
     tree = get_command(program())
     files = {ROOT / "README.md": readme}

@@ -1,11 +1,16 @@
-"""Writes the diagrams of a classic group's and of a member's states into ARCHITECTURE.md."""
+"""Writes the diagrams of groups', members' and the client half's states into ARCHITECTURE.md."""
 
 from pathlib import Path
 
 from kgroups.core.coordinator.client_states import draw_client_states
+from kgroups.core.coordinator.consumer_states import draw_member_states
 from kgroups.core.coordinator.states import draw_states
 
-DIAGRAMS = {"states": draw_states, "client states": draw_client_states}
+DIAGRAMS = {
+    "states": draw_states,
+    "member states": draw_member_states,
+    "client states": draw_client_states,
+}
 
 
 def with_diagram(text: str) -> str:

@@ -11,7 +11,8 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
-from kgroups.core.coordinator.placement import java_hash, offsets_partition
+from kgroups.core.coordinator.javahash import java_hash
+from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import Broker
 

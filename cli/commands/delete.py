@@ -10,6 +10,7 @@ import typer
 from kgroups.cli.batches import in_batches
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.refusals import explained, members_of
@@ -213,7 +214,16 @@ def delete_report(
         views=(View("group", COLUMNS, _rows),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None},
+        plain=lambda: [_plain(deletions)],
     )
+
+
+def _plain(deletions: Sequence[Deletion]) -> str:
+    """The sentence of Kafka's tool; of a plan, the names."""
+    if any(deletion.result == "planned" for deletion in deletions):
+        return "".join(f"{d.group}\n" for d in deletions if d.result == "planned")
+    done = [deletion.group for deletion in deletions if deletion.result == "done"]
+    return deleted_text(done, failed=len(done) < len(deletions))
 
 
 def delete_item(deletion: Deletion) -> Item:

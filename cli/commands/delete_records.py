@@ -1,6 +1,6 @@
 """`kgroups delete-records`: let the oldest records of topics go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +8,7 @@ import typer
 
 from kgroups.cli.exits import end_with
 from kgroups.cli.looking import read_logs, read_text, resolved
+from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
@@ -270,7 +271,17 @@ def _report(
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None, "records_lost": lost},
+        plain=lambda: _plain(erasures),
     )
+
+
+def _plain(erasures: Sequence[Erasure]) -> Iterator[str]:
+    """The lines of Kafka's tool; of a plan, those of the partitions alone."""
+    if any(each.result == "done" for each in erasures):
+        yield RECORDS_BEGIN + RECORDS_DONE
+    for each in erasures:
+        if each.result in ("planned", "done") and each.new_start is not None:
+            yield record_line(each.at, each.new_start)
 
 
 def _item(each: Erasure) -> Item:

@@ -62,7 +62,16 @@ STEPS = (
         ("plan", "orders-app", "--add-members", "1:orders-3"),
     ),
 )
-SPARK_STEPS = (Step("Lag of every group, topic and member, computed by Spark", ("lag", "report")),)
+SPARK_STEPS = (
+    Step(
+        "Lag of the whole fleet, in records and in seconds, computed by Spark",
+        ("lag", "report", "--record-times"),
+    ),
+    Step(
+        "Which groups would gain most from another assignor, or from one more member?",
+        ("lag", "report", "--assignor", "cooperative-sticky,range,uniform"),
+    ),
+)
 
 COLUMNS = (
     Column("why", "WHY"),

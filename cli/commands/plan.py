@@ -1,10 +1,8 @@
 """`kgroups plan`: what would the next rebalance do?"""
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
-
 import typer
 
+from kgroups.cli import plan_params as params
 from kgroups.cli.assignor_check import check_report
 from kgroups.cli.commands.describe import chosen_groups
 from kgroups.cli.exits import end_with
@@ -12,14 +10,12 @@ from kgroups.cli.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of, split_names
 from kgroups.cli.plan_texts import PlanTexts, plan_all, read_source
-from kgroups.cli.planned import plan_report
+from kgroups.cli.planned import VIEWS, fault_notes, plan_report
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
-
-Grouping = Literal["member", "group", "client", "host", "assignor"]
 
 HELP = """Show what the next rebalance of a group would do, before it happens.
 
@@ -46,6 +42,9 @@ ASSIGNORS
   of your own: package.module:Class. --check-assignor tries it on 500 groups.
   --as says whose client leads a classic group: java, librdkafka, franz-go,
   sarama, kafka-python or aiokafka; default: inferred from its members.
+  Where Kafka's own class errs (it may give a partition to a member that does
+  not read it, or to two) a plan says so and does better; --faithful repeats
+  it, for a leader that is Java.
 
 CONFIDENCE
   exact     follows from what is known
@@ -64,7 +63,8 @@ VIEWS
 FLEET
   --all-groups --report plans every group inside Apache Spark and reports lag
   as it is beside lag as it would be, by --by member (default), group,
-  client, host or assignor.
+  client, host or assignor. Changes are made to every group in which they
+  make sense; those in which they cannot be made are errors of their own.
 
 EXAMPLES
   kgroups plan orders-app
@@ -74,6 +74,7 @@ EXAMPLES
   kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
   kgroups plan --from scenario.yaml --explain orders:3
   kgroups plan --all-groups --report --assignor range,cooperative-sticky
+  kgroups plan --all-groups --report --by group --add-members 1
 """
 
 
@@ -82,73 +83,34 @@ def register(app: typer.Typer) -> None:
     app.command("plan", help=HELP, cls=Command)(plan)
 
 
-def _texts(flag: str, metavar: str, help: str) -> Any:
-    return typer.Option(flag, metavar=metavar, help=help)
-
-
-Texts = list[str] | None
-
-
 def plan(
     ctx: typer.Context,
-    groups: Annotated[Texts, typer.Argument(metavar="[GROUP]...", help="Names of groups.")] = None,
-    all_groups: Annotated[
-        bool, typer.Option("--all-groups", help="Every group of the cluster.")
-    ] = False,
-    assignor: Annotated[Texts, _texts("--assignor", "NAME", "Plan with these assignors.")] = None,
-    leader: Annotated[
-        str | None, _texts("--as", "CLIENT", "Client library of the group's leader.")
-    ] = None,
-    add_members: Annotated[Texts, _texts("--add-members", "N", "Members that join.")] = None,
-    remove_member: Annotated[
-        Texts, _texts("--remove-member", "ID|N", "Members that leave.")
-    ] = None,
-    drop_host: Annotated[Texts, _texts("--drop-host", "HOST", "Hosts whose members leave.")] = None,
-    set_partitions: Annotated[
-        Texts, _texts("--set-partitions", "TOPIC=N", "Topics that grow.")
-    ] = None,
-    add_topic: Annotated[
-        Texts, _texts("--add-topic", "TOPIC=N", "Topics that are created.")
-    ] = None,
-    subscribe: Annotated[Texts, _texts("--subscribe", "TOPICS", "What members read.")] = None,
-    pattern: Annotated[
-        Texts, _texts("--pattern", "REGEX", "The pattern that members subscribe by.")
-    ] = None,
-    metrics: Annotated[bool, typer.Option("--metrics", help="Show figures of balance.")] = False,
-    members: Annotated[bool, typer.Option("--members", help="Show who gets what.")] = False,
-    moves: Annotated[bool, typer.Option("--moves", help="Show what changes hands.")] = False,
-    rounds: Annotated[
-        bool, typer.Option("--rounds", help="Show what is given up and got in each round.")
-    ] = False,
-    outcomes: Annotated[
-        bool, typer.Option("--outcomes", help="Show every way in which it can end.")
-    ] = False,
-    explain: Annotated[
-        Texts, _texts("--explain", "TOPIC:N", "Say why this partition goes there.")
-    ] = None,
-    fail_on: Annotated[
-        Texts, _texts("--fail-on", "EXPR", "End with 6 if this holds: 'moved > 10%'.")
-    ] = None,
-    check_assignor: Annotated[
-        str | None, _texts("--check-assignor", "NAME", "Try an assignor on many small groups.")
-    ] = None,
-    report: Annotated[bool, typer.Option("--report", help="Plan the fleet inside Spark.")] = False,
-    by: Annotated[
-        Grouping | None, typer.Option("--by", metavar="KEY", help="What a row of it stands for.")
-    ] = None,
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, help="Only the first N rows of it.")
-    ] = 100,
-    master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Spark master.")
-    ] = None,
-    remote: Annotated[
-        str | None, typer.Option("--remote", metavar="URL", help="Spark Connect server.")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Read a snapshot or a scenario instead."),
-    ] = None,
+    groups: params.Groups = None,
+    all_groups: params.AllGroups = False,
+    assignor: params.Assignors = None,
+    leader: params.LeaderClient = None,
+    faithful: params.Faithful = False,
+    add_members: params.NewMembers = None,
+    remove_member: params.GoneMembers = None,
+    drop_host: params.GoneHosts = None,
+    set_partitions: params.GrownTopics = None,
+    add_topic: params.NewTopics = None,
+    subscribe: params.Subscriptions = None,
+    pattern: params.Patterns = None,
+    metrics: params.ShowMetrics = False,
+    members: params.ShowMembers = False,
+    moves: params.ShowMoves = False,
+    rounds: params.ShowRounds = False,
+    outcomes: params.ShowOutcomes = False,
+    explain: params.Explained = None,
+    fail_on: params.Checks = None,
+    check_assignor: params.CheckedAssignor = None,
+    report: params.FleetReport = False,
+    by: params.GroupedBy = None,
+    top: params.TopRows = 100,
+    master: params.Master = None,
+    remote: params.Remote = None,
+    file: params.Source = None,
 ) -> None:
     """`kgroups plan`."""
     printer = Printer(options_of(ctx))
@@ -168,14 +130,16 @@ def plan(
         pattern=tuple(pattern or ()),
         explain=tuple(explain or ()),
         fail_on=tuple(fail_on or ()),
+        faithful=faithful,
     )
     texts.check()
     assignors = split_names(assignor)
     if report:
         if not all_groups or groups:
             raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
-        texts.refuse_changes("--report")
-        fleet_report(printer, FleetQuery(by or "member", assignors, top, master, remote), file)
+        texts.refuse_views("--report")
+        query = FleetQuery(by or "member", assignors, top, master, remote)
+        fleet_report(printer, query, file, texts)
         return
     if by or master or remote:
         raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")
@@ -183,20 +147,13 @@ def plan(
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
-    flags = {
-        "metrics": metrics,
-        "members": members,
-        "moves": moves,
-        "rounds": rounds,
-        "outcomes": outcomes,
-        "explain": bool(explain),
-    }
-    chosen = [view for view, asked in flags.items() if asked]
+    asked = (metrics, members, moves, rounds, outcomes, bool(explain))
+    chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     if not chosen:
         chosen = ["members"] if printer.options.output == "csv" else ["metrics", "members", "moves"]
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:
-            for note in item["notes"]:
+            for note in (*item["notes"], *fault_notes(item)):
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)

@@ -23,6 +23,7 @@ from kgroups.cli.writing import (
     Topics,
     UndoDir,
     carry_out,
+    uncollected,
     undo_dir_of,
 )
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -137,7 +138,7 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
-    with cluster(options) as admin:
+    with uncollected(), cluster(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:

@@ -44,6 +44,9 @@ FAULTS (a YAML file for --faults)
     - {at: 9s, broker_up: 2}
     - {at: 3s, move_coordinator: billing}
     - {at: 4s, expire_member: billing-1, group: billing}
+    - {api: Produce, topic: orders, error: NOT_LEADER_OR_FOLLOWER}
+    - {at: 6s, advance_clock: 7d}
+    - {at: 1s, freeze_clock: true}
 
 EXAMPLES
   kgroups sandbox up --topic orders=12

@@ -32,7 +32,7 @@ def open_cluster(
         NoClient: the file or the addresses cannot be used.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-    from kgroups.core.kafka.settings import read_settings
+    from kgroups.core.kafka.settings import UnknownProtocol, read_settings
 
     file, address = arguments.value("command-config"), arguments.value("bootstrap-server")
     if file is not None and not Path(file).exists():
@@ -47,6 +47,11 @@ def open_cluster(
             from kgroups.core.kafka.tls import make_context
 
             make_context(settings.tls)  # what is wrong with its files is wrong for every action
+    except UnknownProtocol as error:
+        raise NoClient(
+            f"Invalid value {error.value} for configuration security.protocol: expected "
+            f"{error.expected}"
+        ) from error
     except UsageError as error:
         hint = error.message if error.hint is None else f"{error.message}: {error.hint}"
         raise NoClient("Failed to create new KafkaAdminClient", hint=hint) from error

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.cluster import open_cluster
+from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.official.reading import is_consumer_group
 from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
@@ -48,18 +49,17 @@ def delete(arguments: Arguments) -> int:
 
 def report(outcomes: Sequence[Outcome]) -> int:
     """Say what became of each group."""
-    done = ", ".join(f"'{outcome.target}'" for outcome in outcomes if outcome.error is None)
+    done = [outcome.target for outcome in outcomes if outcome.error is None]
     failures = [outcome.error for outcome in outcomes if outcome.error is not None]
     if not failures:
-        show(f"Deletion of requested consumer groups ({done}) was successful.\n")
+        show(deleted_text(done, failed=False))
         return 0
     lines = [
         f"* Group '{error.target}' could not be deleted due to: {_reason(error)}"
         for error in failures
     ]
     fail("\n".join(["Deletion of some consumer groups failed:", *lines]))
-    if done:
-        show(f"\nThese consumer groups were deleted successfully: {done}\n")
+    show(deleted_text(done, failed=True))
     return 1
 
 

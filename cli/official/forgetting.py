@@ -9,6 +9,7 @@ from kgroups.cli.official.cluster import open_cluster
 from kgroups.cli.official.scope import scope_of
 from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
+    NO_NODES,
     UNREACHABLE,
     error_text,
     exception_text,
@@ -16,8 +17,10 @@ from kgroups.cli.official.words import (
     nobody_answers,
 )
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.offsets.scope import Partition
+from kgroups.core.offsets.scope import Partition, Scope
 
+UNKNOWN: Final = "Encountered some unknown error: "
+TIMED_OUT: Final = "REQUEST_TIMED_OUT"
 MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
 OFFSET_TABLE: Final = (layouts.TOPIC, layouts.PARTITION, layouts.Column("STATUS", 15))
 
@@ -41,7 +44,7 @@ def delete_offsets(arguments: Arguments) -> int:
         try:
             listing = topics_with_bounds(admin, scope.topics)
             unknown = {
-                name: listing.failures.get(name, MISSING)
+                name: exception_text(listing.failures.get(name, MISSING))
                 for name in scope.topics
                 if name not in listing.topics
             }
@@ -53,25 +56,30 @@ def delete_offsets(arguments: Arguments) -> int:
             } | dict.fromkeys(scope.partitions)
             answers = write_commits(admin, {group: partitions})
         except KgroupsError as error:
-            return _stopped(error)
+            return _stopped(error, scope)
     refused = {at: answers[group, *at] for at in partitions}
-    lost = [error for error in refused.values() if error is not None and error.code in UNREACHABLE]
-    if lost and len(lost) == len(refused):
-        return _stopped(lost[0])
     _headline(group, [error.code for error in refused.values() if error is not None])
-    rows = {
-        at: None if error is None else group_failure(group, error) for at, error in refused.items()
-    }
+    rows = {at: None if error is None else _reason(group, error) for at, error in refused.items()}
     show(status_table(rows, unknown))
     return 1 if unknown or any(rows.values()) else 0
 
 
-def _stopped(error: KgroupsError | ItemError) -> int:
+def _stopped(error: KgroupsError, scope: Scope) -> int:
     """Say why nothing could be asked; the exit code."""
-    unreachable = error.code in UNREACHABLE
-    cause = nobody_answers("offsetDelete") if unreachable else exception_text(error.code)
-    fail_command(cause, error.hint or error.message)
+    if error.code not in UNREACHABLE:
+        fail_command(exception_text(error.code), error.hint or error.message)
+        return 1
+    fail(UNKNOWN + TIMED_OUT, error.hint or error.message)
+    rows = dict.fromkeys(scope.partitions, nobody_answers("offsetDelete"))
+    show(status_table(rows, dict.fromkeys(scope.topics, NO_NODES)))
     return 1
+
+
+def _reason(group: str, error: ItemError) -> str:
+    """Why a partition's commit is still there."""
+    if error.code in UNREACHABLE:
+        return nobody_answers("offsetDelete")
+    return group_failure(group, error)
 
 
 def _headline(group: str, codes: Sequence[str]) -> None:
@@ -83,22 +91,25 @@ def _headline(group: str, codes: Sequence[str]) -> None:
     elif first in OF_PARTITIONS:
         fail("Encountered some partition-level error, see the follow-up details.")
     else:
-        fail(f"Encountered some unknown error: {first}")
+        fail(UNKNOWN + (TIMED_OUT if first in UNREACHABLE else first))
 
 
-def status_table(failures: Mapping[Partition, str | None], unknown: Mapping[str, str]) -> str:
+def status_table(
+    failures: Mapping[Partition, str | None],
+    unknown: Mapping[str, str],
+    *,
+    well: str = "Successful",
+) -> str:
     """A row for each partition, and for each topic that cannot be looked up.
 
     Args:
         failures: what Java would throw for each partition; None where all is well.
-        unknown: error names of topics.
+        unknown: what it would throw for each topic.
+        well: what stands where all is well.
     """
     rows = [
-        [topic, str(number), "Successful" if text is None else f"Error: {text}"]
+        [topic, str(number), well if text is None else f"Error: {text}"]
         for (topic, number), text in failures.items()
     ]
-    rows += [
-        [topic, layouts.NOTHING, f"Error: {exception_text(code)}"]
-        for topic, code in unknown.items()
-    ]
+    rows += [[topic, layouts.NOTHING, f"Error: {text}"] for topic, text in unknown.items()]
     return "\n" + layouts.table(OFFSET_TABLE, sorted(rows, key=lambda row: row[0] + row[1]))

@@ -287,3 +287,25 @@ def notice(group: Group) -> str | None:
     if group.state in REBALANCING:
         return f"Warning: Consumer group '{group.group}' is rebalancing."
     return None
+
+
+RECORDS_BEGIN: Final = "Executing records delete operation\n"
+RECORDS_DONE: Final = "Records delete operation completed:\n"
+
+
+def record_line(at: tuple[str, int], start: int) -> str:
+    """Where the log of a partition starts now."""
+    return f"partition: {at[0]}-{at[1]}\tlow_watermark: {start}\n"
+
+
+def deleted_text(done: Sequence[str], *, failed: bool) -> str:
+    """The sentence about deleted groups.
+
+    Args:
+        done: names of those that are deleted.
+        failed: whether there are others, which are told elsewhere.
+    """
+    names = ", ".join(f"'{name}'" for name in done)
+    if not failed:
+        return f"Deletion of requested consumer groups ({names}) was successful.\n"
+    return f"\nThese consumer groups were deleted successfully: {names}\n" if done else ""

@@ -107,7 +107,7 @@ def show_described(
         for group in sorted(snapshot.groups, key=lambda group: layouts.java_order(group.group)):
             problem = not_a_consumer_group(group)
             if problem is None:
-                _show_group(snapshot, group, view, verbose=verbose)
+                failed |= not _show_group(snapshot, group, view, verbose=verbose)
             elif names is not None and view == views[0]:
                 fail_command(problem)
                 failed = True
@@ -117,14 +117,16 @@ def show_described(
     return 1 if failed else 0
 
 
-def _show_group(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: bool) -> None:
+def _show_group(snapshot: ClusterSnapshot, group: Group, view: View, *, verbose: bool) -> bool:
+    """Print one group; whether it exists, which brokers before 4.0 tell by a state."""
     if group.state == "Dead":
         fail(f"Consumer group '{group.group}' does not exist.")
-        return
+        return False
     words = layouts.notice(group)
     if words is not None:
         notice(words)
     show(layouts.group_text(snapshot, group, view, verbose=verbose))
+    return True
 
 
 def not_a_consumer_group(group: Group) -> str | None:

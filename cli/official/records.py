@@ -9,6 +9,7 @@ from kgroups.cli.exits import show_error
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.cluster import NoClient, open_cluster
 from kgroups.cli.official.help import records_page
+from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.options import RECORD_OPTIONS
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
@@ -58,13 +59,13 @@ def _delete_records(arguments: Arguments) -> int:
         from kgroups.core.kafka.alterations import delete_records
 
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
-        show("Executing records delete operation\n")
+        show(RECORDS_BEGIN)
         found = delete_records(admin, before) if before else {}
-    show("Records delete operation completed:\n")
+    show(RECORDS_DONE)
     failed = False
     for (topic, number), outcome in sorted(found.items()):
         if isinstance(outcome, int):
-            show(f"partition: {topic}-{number}\tlow_watermark: {outcome}\n")
+            show(record_line((topic, number), outcome))
         else:
             failed = True
             text = None

@@ -91,7 +91,7 @@ def reset_offsets(arguments: Arguments) -> int:
 
 def _cause(error: KgroupsError) -> str:
     if error.code in UNREACHABLE:
-        return nobody_answers("describeConsumerGroups")
+        return WRAPPER + nobody_answers("describeConsumerGroups")
     return exception_text(error.code)
 
 
@@ -177,13 +177,7 @@ def _plan(
     for group in free:
         if group.group in scopes:
             known = Known(topics, at_time, given.get(group.group, {}))
-            planned = plan_reset(
-                group,
-                sorted(scopes[group.group]),
-                target,
-                known,
-                clamp=target.kind != "current",
-            )
+            planned = plan_reset(group, sorted(scopes[group.group]), target, known)
             reset.plans[group.group] = [
                 _settled(change, target, topics, reset) for change in planned
             ]
@@ -237,28 +231,30 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
     """The change as it is to be written, also where the group stands there already.
 
     Raises:
+        LateError: it cannot be made.
         Misuse: a shift of a partition without commit.
     """
     at = (change.topic or "", change.partition or 0)
-    if change.new is None and change.error is not None:
-        if change.error.code != "NO_COMMITTED_OFFSET":
-            raise LateError(WRAPPER + exception_text(change.error.code))
-        if target.kind == "shift":
-            raise Misuse(
-                f"Cannot shift offset for partition {at[0]}-{at[1]} since there is no current "
-                "committed offset"
-            )
-        # `--to-current`: who never committed is put to the end
-        end = log_of(topics, at).log_end_offset or 0
-        return change._replace(new=CommittedOffset(end), result="planned", error=None)
-    if change.clamped and change.new is not None and change.asked is not None:
-        edge = "higher than latest" if change.asked > change.new.offset else "lower than earliest"
-        reset.notices.append(
-            f"WARN New offset ({change.asked}) is {edge} offset for topic partition "
-            f"{at[0]}-{at[1]}. Value will be set to {change.new.offset}"
+    asked = change.asked
+    offset = None if change.new is None else change.new.offset
+    if target.kind == "current":
+        # where the group stands, even outside the log; who never committed is put to the end
+        offset = log_of(topics, at).log_end_offset if asked is None else asked
+    elif target.kind == "shift" and asked is None:
+        raise Misuse(
+            f"Cannot shift offset for partition {at[0]}-{at[1]} since there is no current "
+            "committed offset"
         )
-    new = None if change.new is None else CommittedOffset(change.new.offset)
-    return change._replace(new=new, result="planned")
+    elif change.clamped and asked is not None and offset is not None:
+        edge = "higher than latest" if asked > offset else "lower than earliest"
+        reset.notices.append(
+            f"WARN New offset ({asked}) is {edge} offset for topic partition "
+            f"{at[0]}-{at[1]}. Value will be set to {offset}"
+        )
+    if offset is None:
+        code = "UNKNOWN_SERVER_ERROR" if change.error is None else change.error.code
+        raise LateError(WRAPPER + exception_text(code))
+    return Change(change.group, *at, old=change.old, new=CommittedOffset(offset))
 
 
 def _write(admin: "ClusterAdmin", reset: Reset) -> None:

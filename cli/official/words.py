@@ -87,6 +87,11 @@ NO_BROKER_TO_LIST: Final = (
 WRAPPER: Final = "java.util.concurrent.ExecutionException: "
 
 
+NO_NODES: Final = (
+    f"{_PACKAGE}TimeoutException: Timed out waiting for a node assignment. Call: listNodes"
+)
+
+
 def nobody_answers(call: str, api: str = "FIND_COORDINATOR") -> str:
     """What the Java client says when it finds no broker for a call in time."""
     return (

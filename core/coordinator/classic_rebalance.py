@@ -83,7 +83,7 @@ def take_out_member(shard: Shard, group: ClassicGroup, member_id: str, reason: s
         shard.drop(member.parked_sync.token, group.group_id, member_id)
         member.parked_sync = None
     shard.event(EventKind.MEMBER_REMOVED, group.group_id, member_id, reason)
-    if group.leader != leader:
+    if group.leader not in (None, leader):
         shard.event(EventKind.LEADER_ELECTED, group.group_id, group.leader, "the leader left")
 
 

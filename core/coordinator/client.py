@@ -25,6 +25,7 @@ from kgroups.core.coordinator.client_effects import (
     Command,
     CommitOffsets,
     Poll,
+    Polled,
     Subscribe,
     TopicPartition,
     UpdateTopics,
@@ -52,6 +53,7 @@ from kgroups.core.coordinator.client_steps import (
     send_leave,
 )
 from kgroups.core.coordinator.messages import NO_GENERATION
+from kgroups.core.coordinator.topology import BrokerEndpoint
 
 
 class ConsumerClient:
@@ -67,8 +69,9 @@ class ConsumerClient:
         self._member = ClientMember(config, ports, now_ms)
 
     def submit(self, now_ms: int, command: Command) -> None:
-        """Take in a command; timers that were due fire first."""
-        self.advance(now_ms)
+        """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
+        if type(command) is not Polled:
+            self.advance(now_ms)
         COMMANDS[type(command)](self._member, command)
         _pursue(self._member)
 
@@ -106,6 +109,11 @@ class ConsumerClient:
     def identity(self) -> tuple[int, str]:
         """(generation, member id); -1 and empty if it has none."""
         return self._member.generation, self._member.member_id
+
+    @property
+    def coordinator(self) -> BrokerEndpoint | None:
+        """Where requests of the group go; None while that is not known."""
+        return self._member.coordinator
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
@@ -156,6 +164,13 @@ def _poll(member: ClientMember, command: Poll) -> None:
         member.ask(ClientAsk.POLL, member.rejoin_reason or "subscribed")
 
 
+def _polled(member: ClientMember, command: Polled) -> None:
+    key, due_ms = (ClientTimer.POLL, 0), command.at_ms + member.config.max_poll_interval_ms
+    armed_ms = member.timers.deadline(key)
+    if armed_ms is not None and armed_ms < due_ms:
+        member.timers.schedule(key, due_ms, None)
+
+
 def _callback_done(member: ClientMember, command: CallbackDone) -> None:
     finish_callback(member, command.number)
 
@@ -179,6 +194,7 @@ def _close(member: ClientMember, command: Close) -> None:
 COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
     Subscribe: _subscribe,
     Poll: _poll,
+    Polled: _polled,
     CallbackDone: _callback_done,
     CommitOffsets: _commit,
     UpdateTopics: _update_topics,

@@ -8,7 +8,8 @@ class ClientConfig:
     """Who a member is and how patient it is; times in ms.
 
     Args:
-        max_poll_interval_ms: also the rebalance timeout that it tells the coordinator.
+        rebalance_timeout_ms: what it tells the coordinator; None: `max_poll_interval_ms`, as the
+            Java client and librdkafka do.
         default_api_timeout_ms: how long a commit that is waited for is tried again.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
@@ -22,6 +23,7 @@ class ClientConfig:
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
     max_poll_interval_ms: int = 300_000
+    rebalance_timeout_ms: int | None = None
     request_timeout_ms: int = 30_000
     default_api_timeout_ms: int = 60_000
     join_grace_ms: int = 5_000
@@ -33,3 +35,9 @@ class ClientConfig:
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:
             raise ValueError("heartbeat.interval.ms must lie between 0 and session.timeout.ms")
+
+    @property
+    def rebalance_ms(self) -> int:
+        """How long the coordinator is to wait for the member in a rebalance."""
+        given = self.rebalance_timeout_ms
+        return self.max_poll_interval_ms if given is None else given

@@ -21,14 +21,29 @@ class TopicPartition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Read these topics from the next poll on, instead of those before."""
+    """Read these topics from the next poll on, instead of those before.
+
+    Args:
+        pattern: an RE2 pattern that the coordinator resolves (KIP-848 only); None for none.
+    """
 
     topics: tuple[str, ...]
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
     """The application asks for records: it is alive, and a rebalance may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The application polled at this time, not later than now, and nothing was due then.
+
+    For a driver that looks at its application only now and then.
+    """
+
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +79,7 @@ class Close:
     """Commit, give every partition up, leave the group unless static."""
 
 
-Command = Subscribe | Poll | CallbackDone | CommitOffsets | UpdateTopics | Close
+Command = Subscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
 
 
 # ---------------------------------------------------------------------- effects
@@ -112,6 +127,8 @@ class ClientEventKind(StrEnum):
     ASSIGNMENT_COMPUTED = "assignment computed"
     OFFSETS_COMMITTED = "offsets committed"
     COMMIT_FAILED = "commit failed"
+    TARGET_GIVEN = "assignment received"
+    TOPICS_NEEDED = "metadata needed"
     FAILED = "failed"
 
 

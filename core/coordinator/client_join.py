@@ -53,7 +53,7 @@ def send_join(member: ClientMember) -> None:
         client_host=config.client_host,
         group_id=config.group_id,
         session_timeout_ms=config.session_timeout_ms,
-        rebalance_timeout_ms=config.max_poll_interval_ms,
+        rebalance_timeout_ms=config.rebalance_ms,
         member_id=member.member_id,
         group_instance_id=config.group_instance_id,
         protocol_type=PROTOCOL_TYPE,
@@ -62,7 +62,7 @@ def send_join(member: ClientMember) -> None:
         ),
         reason=member.join_reason,
     )
-    patience = max(config.request_timeout_ms, config.max_poll_interval_ms + config.join_grace_ms)
+    patience = max(config.request_timeout_ms, config.rebalance_ms + config.join_grace_ms)
     member.send(Api.JOIN, request, timeout_ms=patience)
 
 

@@ -33,6 +33,9 @@ from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 class ClientTimer(Enum):
     """What a member's timers are for."""
 
+    # Enum's own is written in Python, and every heartbeat looks timers up several times.
+    __hash__ = object.__hash__
+
     HEARTBEAT = "heartbeat.interval.ms"
     SESSION = "session.timeout.ms"
     POLL = "max.poll.interval.ms"

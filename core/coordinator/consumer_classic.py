@@ -31,6 +31,7 @@ from kgroups.core.coordinator.consumer_protocol import (
 )
 from kgroups.core.coordinator.consumer_regex import apply_status, regex_status, resolve_if_due
 from kgroups.core.coordinator.consumer_static import take_over
+from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.messages import (
@@ -127,6 +128,9 @@ def _join(
         before = holder
     else:
         before = take_over(batch, group, holder, request.member_id)
+    if holder is None and before.member_id not in group.members:
+        reason = request.reason or "joined"
+        shard.event(EventKind.MEMBER_ADDED, group.group_id, before.member_id, reason)
     after = _updated(before, request, subscription)
     status = regex_status(shard, group, before, after)
     assert not isinstance(status, Refusal), "a classic member has no pattern"

@@ -81,7 +81,7 @@ def _upgrade_obstacle(shard: Shard, group: ClassicGroup) -> str | None:
 def upgrade_group(batch: Batch, group: ClassicGroup) -> ConsumerGroup:
     """What a classic group with members will be as a consumer group; the batch makes it so."""
     shard = batch.shard
-    batch.add(*group.tombstones())
+    batch.convert(group.tombstones())
     group_id, epoch = group.group_id, group.generation
     new = ConsumerGroup(group_id, batch.partition)
     new.group_epoch = new.target_epoch = epoch
@@ -100,7 +100,6 @@ def upgrade_group(batch: Batch, group: ClassicGroup) -> ConsumerGroup:
         assert one.classic is not None
         timeout_ms = one.classic.session_timeout_ms
         shard.schedule(TimerKind.SESSION, group_id, one.member_id, timeout_ms)
-    shard.event(EventKind.GROUP_CONVERTED, group_id, reason="upgraded")
     return new
 
 

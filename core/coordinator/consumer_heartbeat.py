@@ -120,16 +120,29 @@ def _stay(
     status = regex_status(shard, group, before, after)
     if isinstance(status, Refusal):
         return status
-    if found is None:
-        shard.event(EventKind.MEMBER_ADDED, group.group_id, after.member_id, "joined")
+    mark = len(shard.effects)
+    _tell_newcomer(shard, group.group_id, existing, after.member_id, is_new=found is None)
     try:
         answer = _step(batch, group, request, before, after, status)
     except AssignorFailed:
         batch.abandon()
+        del shard.effects[mark:]  # nothing of it has happened
         return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
     _write(shard, batch, token, request)
     shard.reply(token, answer)
     return None
+
+
+def _tell_newcomer(
+    shard: Shard, group_id: str, existing: Group | None, member_id: str, *, is_new: bool
+) -> None:
+    """What the request makes of the group and its members."""
+    if existing is None:
+        shard.event(EventKind.GROUP_CREATED, group_id, reason="a member joined")
+    elif not isinstance(existing, ConsumerGroup):
+        shard.event(EventKind.GROUP_CONVERTED, group_id, reason="upgraded")
+    if is_new:
+        shard.event(EventKind.MEMBER_ADDED, group_id, member_id, "joined")
 
 
 def _is_back(
@@ -190,9 +203,7 @@ def _own_group(
         return _other_kind(request.group_id)
     if group is None or group.is_empty():
         if group is not None:
-            batch.add(*group.tombstones())
-            shard.event(EventKind.GROUP_CONVERTED, request.group_id, reason="upgraded")
-        shard.event(EventKind.GROUP_CREATED, request.group_id, reason="a member joined")
+            batch.convert(group.tombstones())
         return ConsumerGroup(request.group_id, batch.partition)
     refusal = check_upgrade(shard, group)
     if refusal is not None:

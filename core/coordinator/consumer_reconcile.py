@@ -20,6 +20,7 @@ from kgroups.core.coordinator.consumer_member import (
     Owned,
     Partitions,
 )
+from kgroups.core.coordinator.consumer_states import MOVES, Move, Situation
 from kgroups.core.coordinator.javahash import (
     copied_capacity,
     grown_capacity,
@@ -57,19 +58,29 @@ class Reconciliation:
 
 def reconcile(member: ConsumerMember, step: Reconciliation) -> ConsumerMember:
     """The member after one step; the same object if nothing changes."""
+    match MOVES[member.state][situation_of(member, step)]:
+        case Move.STAY:
+            return member
+        case Move.DROP:
+            return _drop_unsubscribed(member, step)
+        case Move.ADVANCE:
+            return _towards_target(member, step)
+
+
+def situation_of(member: ConsumerMember, step: Reconciliation) -> Situation:
+    """How the member stands to its target: where to look in the table."""
+    anew = step.subscription_changed
     match member.state:
         case MemberState.STABLE:
             if member.member_epoch != step.target_epoch:
-                return _towards_target(member, step)
-            return _drop_unsubscribed(member, step) if step.subscription_changed else member
+                return Situation.BEHIND
+            return Situation.SETTLED_ANEW if anew else Situation.SETTLED
         case MemberState.UNREVOKED_PARTITIONS:
-            if _still_owns(step.owned, member.pending):
-                if not step.subscription_changed:
-                    return member
-                return _drop_unsubscribed(member, step)
-            return _towards_target(member, step)
+            if not _still_owns(step.owned, member.pending):
+                return Situation.GAVE_BACK
+            return Situation.HOLDING_ANEW if anew else Situation.HOLDING
         case MemberState.UNRELEASED_PARTITIONS:
-            return _towards_target(member, step)
+            return Situation.WAITING
 
 
 def _drop_unsubscribed(member: ConsumerMember, step: Reconciliation) -> ConsumerMember:

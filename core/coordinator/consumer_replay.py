@@ -5,7 +5,7 @@ undoing means to put the former one back. Source: `GroupMetadataManager.replay`.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kgroups.core.coordinator.consumer_group import FIRST_EPOCH, ConsumerGroup
 from kgroups.core.coordinator.consumer_member import (
@@ -37,7 +37,7 @@ from kgroups.core.coordinator.shard import Replay, Shard
 V = TypeVar("V")
 
 
-def replay_epoch(
+def _replay_epoch(
     shard: Shard,
     key: ConsumerGroupMetadataKey,
     value: ConsumerGroupMetadataValue | None,
@@ -54,124 +54,112 @@ def replay_epoch(
 
     def undo() -> None:
         group.group_epoch, group.metadata_hash = before
-        undo_creation()
 
-    return undo
-
-
-def replay_member(
-    shard: Shard,
-    key: ConsumerGroupMemberMetadataKey,
-    value: ConsumerGroupMemberMetadataValue | None,
-    producer_id: int,
-) -> Undo | None:
-    """What a member said of itself; without a value it is gone."""
-    if value is None:
-        group = shard.groups.get(key.group_id)
-        if not isinstance(group, ConsumerGroup):
-            return None
-        return _change_member(group, key.member_id, None)
-    group, undo_creation = _group(shard, key.group_id)
-    known = group.members.get(key.member_id) or ConsumerMember(key.member_id)
-    undo_member = _change_member(group, key.member_id, with_metadata(known, value))
-    return _both(undo_member, undo_creation)
+    return _both(undo, undo_creation)
 
 
-def replay_target_epoch(
-    shard: Shard,
-    key: ConsumerGroupTargetAssignmentMetadataKey,
-    value: ConsumerGroupTargetAssignmentMetadataValue | None,
-    producer_id: int,
-) -> Undo | None:
-    """The epoch of the target."""
-    group = shard.groups.get(key.group_id)
-    if value is None and not isinstance(group, ConsumerGroup):
-        return None
-    group, undo_creation = _group(shard, key.group_id)
-    before = (group.target_epoch, group.target_timestamp_ms)
-    if value is None:
-        group.target_epoch, group.target_timestamp_ms = FIRST_EPOCH, 0
-    else:
-        group.target_epoch = value.assignment_epoch
-        group.target_timestamp_ms = value.assignment_timestamp_ms
-
-    def undo() -> None:
-        group.target_epoch, group.target_timestamp_ms = before
-        undo_creation()
-
-    return undo
-
-
-def replay_target(
-    shard: Shard,
-    key: ConsumerGroupTargetAssignmentMemberKey,
-    value: ConsumerGroupTargetAssignmentMemberValue | None,
-    producer_id: int,
-) -> Undo | None:
-    """A member's target."""
-    if value is None:
-        group = shard.groups.get(key.group_id)
-        if not isinstance(group, ConsumerGroup):
-            return None
-        return _change(group.target, key.member_id, None)
-    group, undo_creation = _group(shard, key.group_id)
-    given = {one.topic_id: one.partitions for one in value.topic_partitions if one.partitions}
-    target: Partitions = {topic: frozenset(given[topic]) for topic in uuid_map_order(given)}
-    return _both(_change(group.target, key.member_id, target), undo_creation)
-
-
-def replay_current(
-    shard: Shard,
-    key: ConsumerGroupCurrentMemberAssignmentKey,
-    value: ConsumerGroupCurrentMemberAssignmentValue | None,
-    producer_id: int,
-) -> Undo | None:
-    """What a member has."""
-    if value is None:
-        group = shard.groups.get(key.group_id)
-        if not isinstance(group, ConsumerGroup):
-            return None
-        member = group.members.get(key.member_id)
-        if member is None:
-            return None
-        return _change_member(group, key.member_id, without_current(member))
-    group, undo_creation = _group(shard, key.group_id)
-    known = group.members.get(key.member_id) or ConsumerMember(key.member_id)
-    undo_member = _change_member(group, key.member_id, with_current(known, value))
-    return _both(undo_member, undo_creation)
-
-
-def replay_regex(
-    shard: Shard,
-    key: ConsumerGroupRegularExpressionKey,
-    value: ConsumerGroupRegularExpressionValue | None,
-    producer_id: int,
-) -> Undo | None:
-    """A resolved pattern."""
-    if value is None:
-        group = shard.groups.get(key.group_id)
-        if not isinstance(group, ConsumerGroup):
-            return None
-        return _change_regex(group, key.regular_expression, None)
-    group, undo_creation = _group(shard, key.group_id)
-    return _both(_change_regex(group, key.regular_expression, value), undo_creation)
-
-
-def replay_partition_metadata(
-    shard: Shard, key: ConsumerGroupPartitionMetadataKey, value: object, producer_id: int
-) -> Undo | None:
-    """Nothing: since Kafka 4.1 the hash in the group's record has taken its place."""
+def _replay_nothing(shard: Shard, key: object, value: object, producer_id: int) -> Undo | None:
+    """Partition metadata: since Kafka 4.1 the hash in the group's record has taken its place."""
     return None
 
 
+# (group, key, value; None for a tombstone) -> what takes the change back.
+Change = Callable[[ConsumerGroup, Any, Any], Undo | None]
+
+
+def _in_group(change: Change) -> Replay:
+    """Replay of a part of a group: a value makes the group if need be, a tombstone never does."""
+
+    def replay(shard: Shard, key: Any, value: Any, producer_id: int) -> Undo | None:
+        if value is None:
+            existing = shard.groups.get(key.group_id)
+            return change(existing, key, None) if isinstance(existing, ConsumerGroup) else None
+        group, undo_creation = _group(shard, key.group_id)
+        undo = change(group, key, value)
+        assert undo is not None, "a value always changes something"
+        return _both(undo, undo_creation)
+
+    return replay
+
+
+def _change_metadata(
+    group: ConsumerGroup,
+    key: ConsumerGroupMemberMetadataKey,
+    value: ConsumerGroupMemberMetadataValue | None,
+) -> Undo:
+    """What a member said of itself; without a value it is gone."""
+    if value is None:
+        return _change_member(group, key.member_id, None)
+    known = group.members.get(key.member_id) or ConsumerMember(key.member_id)
+    return _change_member(group, key.member_id, with_metadata(known, value))
+
+
+def _change_target_epoch(
+    group: ConsumerGroup,
+    key: ConsumerGroupTargetAssignmentMetadataKey,
+    value: ConsumerGroupTargetAssignmentMetadataValue | None,
+) -> Undo:
+    """The epoch of the target."""
+    before = (group.target_epoch, group.target_timestamp_ms)
+    after = (FIRST_EPOCH, 0)
+    if value is not None:
+        after = (value.assignment_epoch, value.assignment_timestamp_ms)
+    group.target_epoch, group.target_timestamp_ms = after
+
+    def undo() -> None:
+        group.target_epoch, group.target_timestamp_ms = before
+
+    return undo
+
+
+def _change_target(
+    group: ConsumerGroup,
+    key: ConsumerGroupTargetAssignmentMemberKey,
+    value: ConsumerGroupTargetAssignmentMemberValue | None,
+) -> Undo:
+    """A member's target."""
+    if value is None:
+        return _change(group.target, key.member_id, None)
+    given = {one.topic_id: one.partitions for one in value.topic_partitions if one.partitions}
+    target: Partitions = {topic: frozenset(given[topic]) for topic in uuid_map_order(given)}
+    return _change(group.target, key.member_id, target)
+
+
+def _change_current(
+    group: ConsumerGroup,
+    key: ConsumerGroupCurrentMemberAssignmentKey,
+    value: ConsumerGroupCurrentMemberAssignmentValue | None,
+) -> Undo | None:
+    """What a member has."""
+    known = group.members.get(key.member_id)
+    if value is None:
+        if known is None:
+            return None
+        return _change_member(group, key.member_id, without_current(known))
+    member = with_current(known or ConsumerMember(key.member_id), value)
+    return _change_member(group, key.member_id, member)
+
+
+def _change_regex(
+    group: ConsumerGroup,
+    key: ConsumerGroupRegularExpressionKey,
+    value: ConsumerGroupRegularExpressionValue | None,
+) -> Undo:
+    """A resolved pattern."""
+    pattern = key.regular_expression
+    before = group.regexes.get(pattern)
+    group.put_regex(pattern, value)
+    return lambda: group.put_regex(pattern, before)
+
+
 REPLAY: dict[type, Replay] = {
-    ConsumerGroupMetadataKey: replay_epoch,
-    ConsumerGroupPartitionMetadataKey: replay_partition_metadata,
-    ConsumerGroupMemberMetadataKey: replay_member,
-    ConsumerGroupTargetAssignmentMetadataKey: replay_target_epoch,
-    ConsumerGroupTargetAssignmentMemberKey: replay_target,
-    ConsumerGroupCurrentMemberAssignmentKey: replay_current,
-    ConsumerGroupRegularExpressionKey: replay_regex,
+    ConsumerGroupMetadataKey: _replay_epoch,
+    ConsumerGroupPartitionMetadataKey: _replay_nothing,
+    ConsumerGroupMemberMetadataKey: _in_group(_change_metadata),
+    ConsumerGroupTargetAssignmentMetadataKey: _in_group(_change_target_epoch),
+    ConsumerGroupTargetAssignmentMemberKey: _in_group(_change_target),
+    ConsumerGroupCurrentMemberAssignmentKey: _in_group(_change_current),
+    ConsumerGroupRegularExpressionKey: _in_group(_change_regex),
 }
 
 
@@ -215,14 +203,6 @@ def _change_member(group: ConsumerGroup, member_id: str, member: ConsumerMember 
                 group.static_members[instance_id] = holder
 
     return undo
-
-
-def _change_regex(
-    group: ConsumerGroup, pattern: str, value: ConsumerGroupRegularExpressionValue | None
-) -> Undo:
-    before = group.regexes.get(pattern)
-    group.put_regex(pattern, value)
-    return lambda: group.put_regex(pattern, before)
 
 
 def _change(entries: dict[str, V], name: str, value: V | None) -> Undo:

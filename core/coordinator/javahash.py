@@ -1,20 +1,35 @@
-"""The iteration order of `java.util.HashMap`, exact.
+"""Java's hash of a string, and the iteration order of `java.util.HashMap`, exact.
 
 Leaders, votes and the order of members in answers and records follow the order in which a Java
 coordinator walks its maps, so that order is part of the protocol's behaviour.
 Source: `java.util.HashMap` (table of power-of-two size, buckets in
-insertion order, doubled when more than three quarters full, never shrunk).
+insertion order, doubled when more than three quarters full, never shrunk). `assignors` has the same
+for its own needs, by the thousand: this package imports nobody, and a test holds the two equal.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 from uuid import UUID
 
-from kgroups.core.coordinator.placement import java_hash
-
 INITIAL_CAPACITY = 16
 
 V = TypeVar("V")
+
+
+def java_hash(text: str) -> int:
+    """Java's `String.hashCode()`: a signed 32-bit number over the UTF-16 code units of `text`.
+
+    A character outside the basic plane counts as its two surrogates.
+    """
+    value = 0
+    if text.isascii():  # one unit a character: twice as fast
+        for unit in text.encode("ascii"):
+            value = (31 * value + unit) & 0xFFFFFFFF
+        return value - (1 << 32) if value & 0x80000000 else value
+    data = text.encode("utf-16-be", "surrogatepass")
+    for index in range(0, len(data), 2):
+        value = (31 * value + (data[index] << 8) + data[index + 1]) & 0xFFFFFFFF
+    return value - (1 << 32) if value & 0x80000000 else value
 
 
 def spread_hash(text: str) -> int:

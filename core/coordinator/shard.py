@@ -69,6 +69,7 @@ class Shard:
         stray_topics: group id -> topics that changes of metadata still count for, since a consumer
             group of this name that was downgraded subscribed to them. Kafka 4.3 forgets to
             unsubscribe there, and a later consumer group of this name is told of such topics.
+        converting: the group whose records end it as one kind and begin it as another.
         sequence: number of the latest Write.
         replay_table: key class -> function that plays such a record into the state.
     """
@@ -94,6 +95,7 @@ class Shard:
         self.groups: dict[str, Group] = {}
         self.group_configs: dict[str, Mapping[str, str]] = {}
         self.stray_topics: dict[str, set[str]] = {}
+        self.converting: str | None = None
         self.offsets = OffsetStore()
         self.timers: Timers[TimerKey, Any] = Timers()
         self.partitions = dict.fromkeys(range(config.offsets_partitions), PartitionState.ACTIVE)
@@ -273,7 +275,8 @@ class Shard:
         group = self.groups.pop(group_id, None)
         if group is None:
             return lambda: None
-        self.event(EventKind.GROUP_REMOVED, group_id, reason=reason)
+        if group_id != self.converting:
+            self.event(EventKind.GROUP_REMOVED, group_id, reason=reason)
 
         def undo() -> None:
             self.groups[group_id] = group

@@ -9,7 +9,7 @@ exceed it, never shrunk. Source: `BaseHashTable`, `SnapshottableHashTable.Curren
 
 from typing import TypeVar
 
-from kgroups.core.coordinator.placement import java_hash
+from kgroups.core.coordinator.javahash import java_hash
 
 FIBONACCI = -7046029254386353131
 INITIAL_BITS = 1

@@ -3,14 +3,14 @@
 Every item's own answer is kept: a request that was taken may hold partitions that were refused.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error, may_repeat
+from kgroups.core.kafka.by_leader import ask_leaders
+from kgroups.core.kafka.cluster import Cluster, Deadline
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.logs import END, START, Bound, TopicListing, read_bounds, read_topics
 from kgroups.core.kafka.messages import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
@@ -90,41 +90,13 @@ def delete_records(
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[Partition, int | str]:
-        found: dict[Partition, int | str] = {}
-        left = dict(before)
-        async for _ in Attempts(deadline, whole=True):
-            try:
-                listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
-            except BrokerFailure as failure:
-                if not may_repeat(failure):
-                    raise
-                found |= dict.fromkeys(left, failure.code)
-                cluster.forget_failures()
-                continue
-            by_leader: dict[int, dict[Partition, int]] = {}
-            for (topic, number), offset in left.items():
-                known = listing.topics.get(topic)
-                log = None if known is None else known.partitions.get(number)
-                if log is None:
-                    missing = "UNKNOWN_TOPIC_OR_PARTITION"
-                    found[topic, number] = listing.failures.get(topic, missing)
-                elif log.leader is None:
-                    found[topic, number] = "LEADER_NOT_AVAILABLE"
-                else:
-                    by_leader.setdefault(log.leader, {})[topic, number] = offset
-            for answers in await asyncio.gather(
-                *(_delete_on(cluster, at, wanted, deadline) for at, wanted in by_leader.items())
-            ):
-                found |= answers
-            left = {
-                at: before[at]
-                for at, code in found.items()
-                if isinstance(code, str) and may_repeat(code)
-            }
-            if not left:
-                break
-            cluster.forget_failures()
-        return found
+        return await ask_leaders(
+            cluster,
+            before,
+            deadline,
+            lambda leader, wanted: _delete_on(cluster, leader, wanted, deadline),
+            whole=True,
+        )
 
     def otherwise(client: "LibrdkafkaClient") -> dict[Partition, int | str]:
         from kgroups.core.kafka import librdkafka_writes

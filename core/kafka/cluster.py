@@ -62,6 +62,7 @@ class Cluster:
         self.cluster_id: str | None = None
         self.offsets_partitions: int | None = None
         self.has_offsets_topic = True
+        self.placed: dict[str, int] = {}  # group -> coordinator, as last learned
         self.offsets_leaderless = 0
         self._just_opened = True
         self._tls = tls
@@ -242,7 +243,23 @@ class Cluster:
             left = [group for group, error in failed.items() if error.code in RETRIABLE]
             if not left:
                 break
+        self.placed |= found
         return found, failed
+
+    async def known_coordinators(
+        self, groups: Sequence[str], deadline: Deadline
+    ) -> tuple[dict[str, int], dict[str, BrokerFailure]]:
+        """The same, but what was learned before is believed: for questions that are put again
+        after `NOT_COORDINATOR`, to coordinators looked up anew.
+        """
+        known = {
+            group: self.placed[group]
+            for group in groups
+            if group in self.placed and self.placed[group] in self.brokers
+        }
+        strangers = [group for group in groups if group not in known]
+        found, failed = await self.coordinators(strangers, deadline)
+        return known | found, failed
 
     async def _find_coordinators(
         self, groups: Sequence[str], deadline: Deadline

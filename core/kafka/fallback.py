@@ -34,7 +34,7 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.groups import topics_of
-from kgroups.core.kafka.librdkafka import CODES, STATES, group_of, make_admin, type_of
+from kgroups.core.kafka.librdkafka import CODES, STATES, code_of, group_of, make_admin, type_of
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import (
     Broker,
@@ -392,8 +392,7 @@ class LibrdkafkaClient:
         """librdkafka's error under Kafka's name."""
         if isinstance(error, KafkaException):
             error = error.args[0]
-        name = str(error.name())
-        return BrokerFailure(CODES.get(name, name.removeprefix("_")))
+        return BrokerFailure(code_of(error))
 
     def _complain(self, error: Any) -> None:
         """Keeps what librdkafka says of its connections: the most telling comes first."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaException
+from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from kgroups.core.errors import UsageError
@@ -32,8 +32,20 @@ CODES = {
     "_SSL": "SSL_HANDSHAKE_FAILED",
     "_UNSUPPORTED_FEATURE": "UNSUPPORTED_SASL_MECHANISM",
     "_WAIT_COORD": "COORDINATOR_NOT_AVAILABLE",
+    "_UNKNOWN_TOPIC": "UNKNOWN_TOPIC_OR_PARTITION",
+    "_UNKNOWN_PARTITION": "UNKNOWN_TOPIC_OR_PARTITION",
+    "UNKNOWN_TOPIC_OR_PART": "UNKNOWN_TOPIC_OR_PARTITION",
+    "NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER",
+    "TOPIC_EXCEPTION": "INVALID_TOPIC_EXCEPTION",
+    "INVALID_MSG": "CORRUPT_MESSAGE",
 }
-"""Kafka's names for what librdkafka says of its own accord."""
+"""Kafka's names for what librdkafka says of its own accord, or calls otherwise."""
+
+
+def code_of(error: KafkaError) -> str:
+    """Kafka's name of an error."""
+    name = str(error.name())
+    return CODES.get(name, name.removeprefix("_"))
 
 
 def make_admin(settings: ClientSettings, complain: Callable[[Any], None]) -> AdminClient:

@@ -1,8 +1,9 @@
 """Writes through librdkafka: commits, deletion of records, and what has to be known before them.
 
-Its Python client has no call that deletes commits or removes members: those are refused. What may
-be tried again is, until the question's time is over. Every partition has its own answer: a call
-that succeeded may hold partitions that did not.
+Its Python client has no call that deletes commits or removes members: those are refused. It writes
+the metadata of a commit with a NUL behind it, so metadata are left out. What may be tried again is,
+until the question's time is over. Every partition has its own answer: a call that succeeded may
+hold partitions that did not.
 """
 
 import time
@@ -76,8 +77,10 @@ def _alter(
     """The future of one group's commits."""
     rows = []
     for (topic, number), commit in commits.items():
-        epoch = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
-        rows.append(TopicPartition(topic, number, commit.offset, commit.metadata, **epoch))
+        epoch: dict[str, Any] = {}
+        if commit.leader_epoch is not None:
+            epoch["leader_epoch"] = commit.leader_epoch
+        rows.append(TopicPartition(topic, number, commit.offset, **epoch))
     wanted = [ConsumerGroupTopicPartitions(group, rows)]
     return client.admin.alter_consumer_group_offsets(wanted, request_timeout=client.left_s())[group]
 

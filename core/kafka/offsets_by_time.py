@@ -1,14 +1,13 @@
 """The first offset at a time that is each partition's own: one request a leader."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.alterations import partitions_by_topic
-from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
-from kgroups.core.kafka.failures import BrokerFailure, may_repeat
-from kgroups.core.kafka.logs import read_topics
+from kgroups.core.kafka.by_leader import ask_leaders
+from kgroups.core.kafka.cluster import Cluster, Deadline
+from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.messages import build, error_name, schema
 
 if TYPE_CHECKING:
@@ -31,33 +30,12 @@ def offsets_at_times(admin: ClusterAdmin, times: Mapping[Partition, int]) -> Fou
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> Found:
-        found: Found = {}
-        left = dict(times)
-        async for _ in Attempts(deadline):
-            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
-            by_leader: dict[int, dict[Partition, int]] = {}
-            for (topic, number), time_ms in left.items():
-                known = listing.topics.get(topic)
-                log = None if known is None else known.partitions.get(number)
-                if log is None:
-                    missing = "UNKNOWN_TOPIC_OR_PARTITION"
-                    found[topic, number] = listing.failures.get(topic, missing)
-                elif log.leader is None:
-                    found[topic, number] = "LEADER_NOT_AVAILABLE"
-                else:
-                    by_leader.setdefault(log.leader, {})[topic, number] = time_ms
-            for answers in await asyncio.gather(
-                *(_ask(cluster, leader, wanted, deadline) for leader, wanted in by_leader.items())
-            ):
-                found |= answers
-            left = {
-                at: times[at]
-                for at, code in found.items()
-                if isinstance(code, str) and may_repeat(code)
-            }
-            if not left:
-                break
-        return found
+        return await ask_leaders(
+            cluster,
+            times,
+            deadline,
+            lambda leader, wanted: _ask(cluster, leader, wanted, deadline),
+        )
 
     def otherwise(client: "LibrdkafkaClient") -> Found:
         from kgroups.core.kafka.librdkafka_writes import offsets_at

@@ -20,7 +20,7 @@ from kgroups.core.kafka.settings import ClientSettings
 
 TOPIC = "__consumer_offsets"
 BATCH = 10_000
-POLL_S = 0.5
+POLL_S = 0.1
 
 
 class LogSlice(NamedTuple):
@@ -87,14 +87,19 @@ class OffsetsTopic:
         try:
             consumer.assign([TopicPartition(TOPIC, part.partition, part.start)])
             heard = time.monotonic()
+            place = part.start
             while True:
-                messages = consumer.consume(BATCH, timeout=POLL_S)
+                # It waits until it has as many as were asked: never for more than can come, which
+                # is what is left of the slice and the word that the partition has ended.
+                most = min(BATCH, part.end - place + 1)
+                messages = consumer.consume(most, timeout=POLL_S)
                 batch, ended = self._records(messages, part.end)
                 if batch:
                     yield batch
                 position = consumer.position([TopicPartition(TOPIC, part.partition)])[0].offset
                 if ended or (position != OFFSET_INVALID and position >= part.end):
                     return
+                place = max(place, position)
                 if messages:
                     heard = time.monotonic()
                 elif (time.monotonic() - heard) * 1000 > self.timeout_ms:

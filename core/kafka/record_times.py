@@ -13,7 +13,7 @@ from confluent_kafka import (
 )
 
 from kgroups.core.errors import ClusterError
-from kgroups.core.kafka.librdkafka import make_client
+from kgroups.core.kafka.librdkafka import code_of, make_client
 from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.offsets.copy import Moment
 
@@ -95,7 +95,7 @@ def _read(
             if error is None:
                 found[at] = _moment(message, last=last)
             elif error.code() != KafkaError._PARTITION_EOF:
-                found[at] = Moment(error=error.name().removeprefix("_"))
+                found[at] = Moment(error=code_of(error))
             if not last or error is not None:
                 left.discard(at)
                 done.append(at)
@@ -136,5 +136,5 @@ def _failure(settings: ClientSettings, error: KafkaError) -> ClusterError:
     return ClusterError(
         f"records cannot be read at {settings.bootstrap_servers}: {error.str()}",
         hint="it takes the right to read the topics",
-        code=error.name().removeprefix("_"),
+        code=code_of(error),
     )

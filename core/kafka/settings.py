@@ -23,6 +23,23 @@ WIRE_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 DEFAULT_PORT = 9092
 
 
+class UnknownProtocol(UsageError):
+    """A security protocol that Kafka does not have.
+
+    Args:
+        place: where it was given.
+        value: as it was given.
+    """
+
+    def __init__(self, place: str, value: str) -> None:
+        self.expected = f"one of {', '.join(SECURITY_PROTOCOLS)}"
+        self.value = value
+        super().__init__(
+            f"{place}: `{value.upper()}` is not a security protocol",
+            hint=f"expected {self.expected}",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
     """Trust and identity for TLS; everything is PEM unless a field says otherwise.
@@ -190,10 +207,7 @@ def settings_of(
     protocol = value.get("security.protocol", "plaintext").upper()
     if protocol not in SECURITY_PROTOCOLS:
         place = known["security.protocol"].place
-        raise UsageError(
-            f"{place}: `{protocol}` is not a security protocol",
-            hint=f"expected one of {', '.join(SECURITY_PROTOCOLS)}",
-        )
+        raise UnknownProtocol(place, known["security.protocol"].value)
     username, password = value.get("sasl.username"), value.get("sasl.password")
     if jaas is not None:
         module = parse_jaas(jaas)

@@ -119,11 +119,11 @@ def _translate_store(
     suffix = Path(item.value).suffix
     pem = f"{item.value.removesuffix(suffix)}.pem"
     if store_type == "JKS":
+        source = f"{item.value.removesuffix(suffix)}.p12"
         convert = (
-            f"keytool -importkeystore -srckeystore {item.value} -destkeystore store.p12 "
+            f"keytool -importkeystore -srckeystore {item.value} -destkeystore {source} "
             "-deststoretype PKCS12"
         )
-        source = "store.p12"
     else:
         convert, source = "", item.value
     what = "-nokeys" if kind == "truststore" else "-nodes"

@@ -146,8 +146,9 @@ class WireClient:
         problems: dict[str, str | BrokerFailure | None] = {}
         unheard: set[str] = set()  # asked before, and nobody knows what became of it
         left = names
-        async for _ in Attempts(deadline, whole=True):
-            placed, lost = await self._cluster.coordinators(left, deadline)
+        async for attempt in Attempts(deadline, whole=True):
+            find = self._cluster.known_coordinators if attempt == 1 else self._cluster.coordinators
+            placed, lost = await find(left, deadline)
             problems |= lost
             grouped = by_broker(placed)
 
@@ -191,6 +192,7 @@ class WireClient:
         lost = await self._cluster.lost_groups(deadline)
         if lost is not None:
             errors.append(lost)
+        self._cluster.placed |= _placed(listing.groups)
         types = {name: group.type for name, group in listing.groups.items()}
         return listing.groups, types if listing.has_types else {}
 

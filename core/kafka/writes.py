@@ -29,7 +29,7 @@ Failures = dict[Partition, Failure]
 Answers = dict[Key, ItemError | None]
 Held = Mapping[str, Mapping[int, CommittedOffset]]
 
-IN_FLIGHT = 256
+IN_FLIGHT = 512
 
 LANES = 8
 """Connections to each coordinator, when there are many groups."""
@@ -51,8 +51,9 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
         found: dict[str, Failures] = {}
         left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
         gate = asyncio.Semaphore(IN_FLIGHT)
-        async for _ in Attempts(deadline, whole=True):
-            placed, lost = await cluster.coordinators(list(left), deadline)
+        async for attempt in Attempts(deadline, whole=True):
+            find = cluster.known_coordinators if attempt == 1 else cluster.coordinators
+            placed, lost = await find(list(left), deadline)
 
             async def one(
                 group: str, wanted: Commits, lane: int, placed: Mapping[str, int] = placed
@@ -69,7 +70,12 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
             round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
             again: dict[str, Commits] = {}
             for group, failures in round_.items():
-                found.setdefault(group, {}).update(failures)
+                if group in found:
+                    found[group].update(failures)
+                else:
+                    found[group] = failures
+                if not any(failures.values()):
+                    continue
                 repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
                 if repeat:
                     again[group] = repeat
@@ -108,7 +114,7 @@ def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held |
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
-        placed, _ = await cluster.coordinators(groups, deadline)
+        placed, _ = await cluster.known_coordinators(groups, deadline)
         held: dict[str, Held | None] = dict.fromkeys(groups)
         for group, commits in (await fetch_commits(cluster, placed, deadline)).items():
             if not isinstance(commits, BrokerFailure):

@@ -5,6 +5,7 @@ one), because nothing here knows a cluster. Each task reads its slice, bounded b
 start of the query, takes the bytes apart and hands Spark Arrow batches.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from kgroups.core.coordinator.record_bytes import RecordError
-from kgroups.core.coordinator.record_codec import decode_record
+from kgroups.core.coordinator.record_codec import decode_key, decode_record
 from kgroups.core.coordinator.records import OffsetCommitKey, OffsetCommitValue
 
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ COMMITS = StructType(
 )
 
 NO_COMMIT = (None,) * 6
+
+# Keys of commits as bytes, and what they say; at most so many are remembered.
+KnownKeys = dict[bytes, tuple[str, str, int] | None]
+MOST_KEYS = 100_000
+
+# A value of version 3: version, offset, leader epoch, length of the metadata; these; the time.
+# Version 4, Kafka 4.1's, has compact strings and tagged fields: none, or the topic's id.
+PLAIN_VERSION, COMPACT_VERSION = 3, 4
+COMPACT_SHORT = 127
+NO_TAGS = b"\0"
+TOPIC_ID_TAG = b"\1\0\x10"
+TOPIC_ID_BYTES = len(TOPIC_ID_TAG) + 16
+PLAIN_HEAD = struct.Struct(">hqih")
+PLAIN_TIME = struct.Struct(">q")
+PLAIN_BYTES = PLAIN_HEAD.size + PLAIN_TIME.size
 
 
 class LogSlice(Protocol):
@@ -113,8 +129,9 @@ def _batches(log: CommitLog, part: LogSlice) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
     schema = to_arrow_schema(COMMITS)
+    keys: KnownKeys = {}
     for records in log.read(part):
-        rows = [(part.partition, *parse_record(record)) for record in records]
+        rows = [(part.partition, *parse_record(record, keys)) for record in records]
         columns = [
             pa.array(values, field.type)
             for values, field in zip(zip(*rows, strict=True), schema, strict=True)
@@ -122,21 +139,83 @@ def _batches(log: CommitLog, part: LogSlice) -> "Iterator[pa.RecordBatch]":
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def parse_record(record: LogRecord) -> tuple[Any, ...]:
-    """One record's columns of `COMMITS`, without the partition of the log."""
+def parse_record(record: LogRecord, keys: KnownKeys | None = None) -> tuple[Any, ...]:
+    """One record's columns of `COMMITS`, without the partition of the log.
+
+    Args:
+        keys: keys that were parsed before; the same few come again and again.
+    """
     head = (record.offset, record.timestamp_ms)
     if record.key is None:
         return (*head, "broken", *NO_COMMIT, "a record without a key")
     try:
-        parsed = decode_record(record.key, record.value)
+        key = _key_of(record.key, keys)
+        if key is None:
+            return (*head, "other", *NO_COMMIT, None)
+        if record.value is None:
+            return (*head, "tombstone", *key, None, None, None, None)
+        offset, epoch, at_ms = _plain_value(record.value) or _value_of(record.key, record.value)
     except RecordError as exc:
         return (*head, "broken", *NO_COMMIT, str(exc))
-    if parsed is None or not isinstance(parsed.key, OffsetCommitKey):
-        return (*head, "other", *NO_COMMIT, None)
-    key = (parsed.key.group_id, parsed.key.topic, parsed.key.partition)
+    at_ms = at_ms if at_ms >= 0 else record.timestamp_ms
+    return (*head, "commit", *key, offset, epoch if epoch >= 0 else None, at_ms, None)
+
+
+def _key_of(raw: bytes, keys: KnownKeys | None) -> tuple[str, str, int] | None:
+    """Group, topic and partition of a commit's key; None for a key of something else.
+
+    Raises:
+        RecordError: the bytes are broken.
+    """
+    if keys is not None and raw in keys:
+        return keys[raw]
+    parsed = decode_key(raw)
+    key = None
+    if isinstance(parsed, OffsetCommitKey):
+        key = (parsed.group_id, parsed.topic, parsed.partition)
+    if keys is not None:
+        if len(keys) >= MOST_KEYS:
+            keys.clear()
+        keys[raw] = key
+    return key
+
+
+def _plain_value(raw: bytes) -> tuple[int, int, Any] | None:
+    """Offset, epoch and time of a value as nearly every one is: of version 3 or 4, short metadata.
+
+    None for any other, and for one that is not exactly as long as it should be: the codec knows
+    what to make of these.
+    """
+    if len(raw) < PLAIN_BYTES:
+        return None
+    version, offset, epoch, length = PLAIN_HEAD.unpack_from(raw)
+    begin = PLAIN_HEAD.size
+    if version == COMPACT_VERSION:
+        # A compact string: its length and one in a byte, if it is short; then the tagged fields.
+        length = raw[begin - 2] - 1
+        begin -= 1
+        rest = raw[begin + length + PLAIN_TIME.size :]
+        is_plain = length < COMPACT_SHORT and (rest == NO_TAGS or _is_topic_id(rest))
+    else:
+        is_plain = version == PLAIN_VERSION and len(raw) == PLAIN_BYTES + length
+    if not is_plain or length < 0 or (length and not raw[begin : begin + length].isascii()):
+        return None
+    return offset, epoch, PLAIN_TIME.unpack_from(raw, begin + length)[0]
+
+
+def _is_topic_id(rest: bytes) -> bool:
+    """Whether tagged fields are the topic's id and nothing else."""
+    return len(rest) == TOPIC_ID_BYTES and rest.startswith(TOPIC_ID_TAG)
+
+
+def _value_of(key: bytes, raw: bytes) -> tuple[int, int, Any]:
+    """Offset, epoch and time of a commit's value in any version.
+
+    Raises:
+        RecordError: the bytes are broken, or of a version that is not known.
+    """
+    parsed = decode_record(key, raw)
+    assert parsed is not None
+    assert isinstance(parsed.value, OffsetCommitValue)
     value = parsed.value
-    if not isinstance(value, OffsetCommitValue):
-        return (*head, "tombstone", *key, None, None, None, None)
-    epoch = value.leader_epoch if value.leader_epoch >= 0 else None
-    at_ms = value.commit_timestamp_ms if value.commit_timestamp_ms >= 0 else record.timestamp_ms
-    return (*head, "commit", *key, value.offset, epoch, at_ms, None)
+    return value.offset, value.leader_epoch, value.commit_timestamp_ms

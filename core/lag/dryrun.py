@@ -14,11 +14,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
+from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, assignor
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
     Assignment,
     AssignmentRequest,
+    Assignor,
     AssignorError,
     MemberSubscription,
     TopicPartitions,
@@ -32,9 +33,6 @@ GROUP_KEYS = ("cluster", "group")
 PARTITION_KEYS = (*GROUP_KEYS, "topic", "partition")
 MEMBER_KEYS = (*GROUP_KEYS, "assignor", "member_id", "client_id", "host")
 
-# Records a second that a window of captures tells of a partition.
-RATES = ("rate_in", "rate_out")
-
 # What the current assignment counts as when a group is planned: the newest and only one known.
 GENERATION = 1
 
@@ -45,7 +43,8 @@ def planned_assignments(
     """Who would get which partition under each assignor.
 
     Args:
-        members, topics: one capture, in `schemas.MEMBERS` and `schemas.TOPICS`.
+        members, topics: one capture, in `schemas.PLAN_MEMBERS` or `schemas.MEMBERS`, and
+            `schemas.TOPICS`.
         lagged: rows of the same capture from `transforms.with_lag`.
         assignors: names that `assignors.registry` knows.
     Returns:
@@ -97,10 +96,15 @@ def _plan_group(
     out: dict[str, list[Any]] = {name: [] for name in PLANNED.fieldNames()}
     if members:
         request = _request(members, topics)
-        owners = {member["member_id"]: member for member in members}
+        owners = {_id_of(member): member for member in members}
         for name in assignors:
             _plan_into(out, name, request, owners)
     return pa.table(out, schema=to_arrow_schema(PLANNED))
+
+
+def _id_of(member: Mapping[str, Any]) -> str:
+    """The id that the assignor sees: for a member that joins the one drawn for it."""
+    return str(member.get("assumed_id") or member["member_id"])
 
 
 def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> AssignmentRequest:
@@ -108,7 +112,7 @@ def _request(members: list[dict[str, Any]], topics: list[dict[str, Any]]) -> Ass
     return AssignmentRequest(
         members=[
             MemberSubscription(
-                member["member_id"],
+                _id_of(member),
                 tuple(member["subscription"]),
                 instance_id=member["instance_id"],
                 rack=member["rack"],
@@ -147,8 +151,12 @@ def _plan_into(
     """
     first = next(iter(owners.values()))
     is_modern = first["group_type"] == "consumer"
-    strategy = (SERVER_ASSIGNORS if is_modern else CLIENT_ASSIGNORS).get(name)
     error = None
+    strategy: Assignor | None = SERVER_ASSIGNORS.get(name)
+    if not is_modern:
+        strategy = (
+            assignor(name, first.get("leader") or "java") if name in CLIENT_ASSIGNORS else None
+        )
     if strategy is None:
         error = f"`{name}` is no assignor of {first['group_type']} groups"
     else:
@@ -163,9 +171,9 @@ def _plan_into(
             values.append(value)
         return
     later = _next_round(assignment)
-    for member_id in assignment.member_ids:
-        held = [*assignment.partitions_of(member_id), *later.get(member_id, ())]
-        member = owners[member_id]
+    for assumed_id in assignment.member_ids:
+        held = [*assignment.partitions_of(assumed_id), *later.get(assumed_id, ())]
+        member = owners[assumed_id]
         for column in ("cluster", "group", "member_id", "client_id", "host"):
             out[column] += [member[column]] * len(held)
         out["assignor"] += [name] * len(held)
@@ -197,153 +205,3 @@ def _next_round(assignment: Assignment) -> dict[str, list[tuple[str, int]]]:
             member_id = assignment.member_ids[position]
             later.setdefault(member_id, []).append(assignment.topics.partition(number))
     return later
-
-
-def members_now_and_planned(
-    members: DataFrame, lagged: DataFrame, planned: DataFrame, assignors: Sequence[str]
-) -> DataFrame:
-    """Each member under each assignor: partitions and lag now and as planned.
-
-    Args:
-        members, lagged: as for `planned_assignments`; `lagged` may have `RATES` too.
-        planned: its answer.
-    Returns:
-        `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `partitions`, `lag`,
-        `lag_max`, `unknown_partitions` and the rates now; the same `planned_`; `kept`,
-        `moved_in`, `moved_out`. A group that could not be planned has no rows.
-    """
-    rates = [name for name in RATES if name in lagged.columns]
-    names = F.explode(F.array(*(F.lit(name) for name in assignors)))
-    failed = planned.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
-    nothing = [F.lit(None).cast("long").alias("lag")]
-    nothing += [F.lit(None).cast("double").alias(name) for name in rates]
-    not_kept = F.lit(False).alias("is_kept")
-    everyone = members.withColumn("assignor", names).select(
-        *MEMBER_KEYS, F.lit("member").alias("side"), *nothing, not_kept
-    )
-    now = (
-        lagged.where(F.col("member_id").isNotNull())
-        .withColumn("assignor", names)
-        .select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", *rates, not_kept)
-    )
-    owner = lagged.select(*PARTITION_KEYS, "lag", *rates, F.col("member_id").alias("owner"))
-    then = (
-        planned.where(F.col("error").isNull())
-        .join(owner, list(PARTITION_KEYS), "left")
-        .select(
-            *MEMBER_KEYS,
-            F.lit("planned").alias("side"),
-            "lag",
-            *rates,
-            F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
-        )
-    )
-    sides = everyone.unionByName(now).unionByName(then)
-    return (
-        sides.groupBy(*MEMBER_KEYS)
-        .agg(
-            *_side("now", "", rates),
-            *_side("planned", "planned_", rates),
-            F.count_if("is_kept").alias("kept"),
-        )
-        .withColumn("moved_in", F.col("planned_partitions") - F.col("kept"))
-        .withColumn("moved_out", F.col("partitions") - F.col("kept"))
-        .join(F.broadcast(failed), [*GROUP_KEYS, "assignor"], "left_anti")
-    )
-
-
-def _side(side: str, prefix: str, rates: Sequence[str]) -> list[Column]:
-    """Partitions and lag of one side; lag is null where partitions are there but none is known."""
-    is_side = F.col("side") == side
-    lag = F.when(is_side, F.col("lag"))
-    has_none = F.count_if(is_side) == 0
-    nothing = F.when(has_none, F.lit(0).cast("long"))
-    return [
-        F.count_if(is_side).alias(f"{prefix}partitions"),
-        F.coalesce(F.sum(lag), nothing).alias(f"{prefix}lag"),
-        F.coalesce(F.max(lag), nothing).alias(f"{prefix}lag_max"),
-        F.count_if(is_side & F.col("lag").isNull()).alias(f"{prefix}unknown_partitions"),
-        *(
-            F.coalesce(F.sum(F.when(is_side, F.col(name))), F.when(has_none, F.lit(0.0))).alias(
-                f"{prefix}{name}"
-            )
-            for name in rates
-        ),
-    ]
-
-
-def groups_now_and_planned(member_rows: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Each group under each assignor, from `members_now_and_planned`.
-
-    Returns:
-        The keys; `gain`: by how much the assignor would relieve the most loaded member, negative
-        if it gets worse; `gain_with_member`: by how much one more member could at best, however
-        partitions are spread; `best`: which of the two promises more (`assignor`, `member`,
-        `none`); `best_gain`: how much; `members`; `idle_members`, `partitions`, `lag`,
-        `member_lag_max` (the most that one member has to read), `member_lag_stddev` and
-        `member_rate_in_max` (where rates are known) now; the same `planned_`; `moved`.
-    """
-    has_rates = "rate_in" in member_rows.columns
-    # One more member still reads whole partitions, and no spread beats an even one.
-    even = F.ceil(F.sum("lag") / (F.count(F.lit(1)) + 1))
-    most = F.max("lag")
-    with_member = F.greatest(most - F.greatest(F.max("lag_max"), even), F.lit(0))
-    by_group = member_rows.groupBy(*keys).agg(
-        F.count(F.lit(1)).alias("members"),
-        *_balance("", has_rates),
-        *_balance("planned_", has_rates),
-        F.sum("moved_in").alias("moved"),
-        # `greatest` skips nulls: what is not known must not become 0.
-        F.when(most.isNotNull(), with_member).alias("gain_with_member"),
-    )
-    best = F.greatest("gain", "gain_with_member")
-    promises = F.coalesce("gain", F.lit(0)) >= F.coalesce("gain_with_member", F.lit(0))
-    named = (
-        F.when(best.isNull(), None)
-        .when(best <= 0, "none")
-        .when(promises, "assignor")
-        .otherwise("member")
-    )
-    rest = [name for name in by_group.columns if name not in {*keys, "gain_with_member"}]
-    return (
-        by_group.withColumn("gain", F.col("member_lag_max") - F.col("planned_member_lag_max"))
-        .withColumn("best", named)
-        .withColumn("best_gain", F.greatest(best, F.when(best.isNotNull(), F.lit(0))))
-        .select(*keys, "best", "best_gain", "gain", "gain_with_member", *rest)
-    )
-
-
-def _balance(prefix: str, has_rates: bool) -> list[Column]:
-    """How evenly members are loaded, on one side."""
-    partitions, lag = f"{prefix}partitions", f"{prefix}lag"
-    columns = [
-        F.count_if(F.col(partitions) == 0).alias(f"{prefix}idle_members"),
-        F.sum(partitions).alias(partitions),
-        F.sum(lag).alias(lag),
-        F.max(lag).alias(f"{prefix}member_lag_max"),
-        F.stddev_pop(lag).alias(f"{prefix}member_lag_stddev"),
-    ]
-    if has_rates:
-        columns.append(F.max(f"{prefix}rate_in").alias(f"{prefix}member_rate_in_max"))
-    return columns
-
-
-def assignors_compared(group_rows: DataFrame) -> DataFrame:
-    """Each assignor over the whole fleet, from `groups_now_and_planned`.
-
-    Returns:
-        `cluster`, `assignor`; `groups`; how many of them would be `better`, `worse`; `members`,
-        `idle_members`, `planned_idle_members`, `moved`; `gain` and `gain_with_member` summed.
-    """
-    return group_rows.groupBy("cluster", "assignor").agg(
-        F.count(F.lit(1)).alias("groups"),
-        F.count_if(F.col("gain") > 0).alias("better"),
-        F.count_if(F.col("gain") < 0).alias("worse"),
-        *(
-            F.sum(name).alias(name)
-            for name in (
-                *("members", "idle_members", "planned_idle_members", "moved"),
-                *("gain", "gain_with_member"),
-            )
-        ),
-    )

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
@@ -12,18 +12,20 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.lag import dryrun, transforms
+from kgroups.core.lag import compared, dryrun, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.lag.schemas import (
     MEMBERS,
     NO_TIMES,
+    PLAN_MEMBERS,
     ROWS,
     TOPICS,
     CaptureTables,
     RecordTimes,
     capture_tables,
+    plan_tables,
 )
 from kgroups.core.lag.session import (
     SPARK_ERRORS,
@@ -32,6 +34,8 @@ from kgroups.core.lag.session import (
     first_line,
     spark_session,
 )
+from kgroups.core.planning.fleet import Fleet
+from kgroups.core.planning.leaders import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
@@ -68,6 +72,7 @@ class LagQuery:
         by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
             use); with `assignors` neither `topic` nor `partition`.
         assignors: names of strategies to plan every group with.
+        leader: client library of the leaders of classic groups; None: inferred group by group.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
@@ -78,6 +83,7 @@ class LagQuery:
 
     by: str = "group"
     assignors: Sequence[str] = ()
+    leader: str | None = None
     top: int = DEFAULT_TOP
     sort: str | None = None
     where: str | None = None
@@ -117,6 +123,7 @@ def lag_report(
     snapshots: Sequence[ClusterSnapshot],
     query: LagQuery | None = None,
     *,
+    later: Fleet | None = None,
     session: SparkSession | SessionOptions | None = None,
     progress: Progress | None = None,
     record_times: RecordTimes = NO_TIMES,
@@ -125,6 +132,7 @@ def lag_report(
 
     Args:
         snapshots: one or more clusters, each at one time.
+        later: the one cluster of the snapshots after what-if changes, for planned assignments.
         session: a running session, or how to make one; None: local.
         progress: told what is being waited for.
         record_times: when the next records were written, for `times`.
@@ -142,7 +150,8 @@ def lag_report(
         session = replace(session or SessionOptions(), small=is_small)
     with running(session, progress) as spark:
         tell(f"reading {tables.rows.num_rows:,} partitions of {_group_count(snapshots):,} groups")
-        return _run(spark, tables, query, tell)
+        plan = _planned_tables(snapshots, later, query) if query.assignors else None
+        return _run(spark, tables, query, tell, plan)
 
 
 @contextlib.contextmanager
@@ -190,14 +199,40 @@ def check_query(query: LagQuery) -> None:
             raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
 
 
-def _run(session: Any, tables: CaptureTables, query: LagQuery, tell: Progress) -> LagReport:
+class _Tables(NamedTuple):
+    """Members and topics as they are to be planned, and whether changes made them other ones."""
+
+    members: Any
+    topics: Any
+    is_changed: bool
+
+
+def _planned_tables(
+    snapshots: Sequence[ClusterSnapshot], later: Fleet | None, query: LagQuery
+) -> _Tables:
+    members, topics = plan_tables(
+        [later.snapshot] if later is not None else snapshots,
+        later.assumed_ids if later is not None else {},
+        lambda group: infer_leader(group, query.leader).likeliest,
+    )
+    return _Tables(members, topics, later is not None)
+
+
+def _run(
+    session: Any, tables: CaptureTables, query: LagQuery, tell: Progress, plan: _Tables | None
+) -> LagReport:
     """Both jobs of a report, its rows and its totals."""
     rows = session.createDataFrame(tables.rows, schema=ROWS)
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
     members = session.createDataFrame(tables.members, schema=MEMBERS)
-    if query.assignors:
-        topics = session.createDataFrame(tables.topics, schema=TOPICS)
-        return planned_answer(members, topics, lagged, query, tell)
+    if plan is not None:
+        then = session.createDataFrame(plan.members, schema=PLAN_MEMBERS)
+        topics = session.createDataFrame(plan.topics, schema=TOPICS)
+        if not plan.is_changed:
+            return planned_answer(then, topics, lagged, query, tell)
+        known = session.createDataFrame(tables.topics, schema=TOPICS)
+        later = compared.Later(then, known)
+        return planned_answer(members, topics, lagged, query, tell, later=later)
     keys = transforms.KEYS[query.by]
     by_key = transforms.lag_by(lagged, keys, times=query.times)
     report = with_members(by_key, lagged, members, query.by, keys)
@@ -226,17 +261,24 @@ def planned_answer(
     query: LagQuery,
     tell: Progress,
     rows: DataFrame | None = None,
+    later: compared.Later | None = None,
 ) -> LagReport:
     """The report with planned assignments, its totals, and the groups that were not planned.
 
     Args:
-        members, topics: of one capture, in `schemas.MEMBERS` and `schemas.TOPICS`.
+        members: of one capture, in `schemas.MEMBERS` or `schemas.PLAN_MEMBERS`.
+        topics: as they are planned with, in `schemas.TOPICS`.
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
+        later: the fleet after what-if changes; None: as it is.
     """
-    planned = dryrun.planned_assignments(members, topics, lagged, query.assignors).persist()
+    then = members if later is None else later.members
+    planned = dryrun.planned_assignments(then, topics, lagged, query.assignors).persist()
     try:
-        report, keys = _planned_report(members, lagged, planned, query)
+        by_member = compared.members_now_and_planned(
+            members, lagged, planned, query.assignors, later
+        )
+        report, keys = _planned_report(by_member, query)
         tell(f"planning every group with {', '.join(query.assignors)}")
         items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
         tell("computing totals")
@@ -284,18 +326,15 @@ def answer_rows(
     return collect_rows(transforms.top_rows(report, sort, keys, query.top))
 
 
-def _planned_report(
-    members: DataFrame, lagged: DataFrame, planned: DataFrame, query: LagQuery
-) -> tuple[DataFrame, tuple[str, ...]]:
+def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, tuple[str, ...]]:
     """The report with planned assignments, and its keys."""
     keys = PLANNED_KEYS[query.by]
-    by_member = dryrun.members_now_and_planned(members, lagged, planned, query.assignors)
     if query.by == "member":
         return by_member, keys
     if query.by == "assignor":
-        by_group = dryrun.groups_now_and_planned(by_member, PLANNED_KEYS["group"])
-        return dryrun.assignors_compared(by_group), keys
-    return dryrun.groups_now_and_planned(by_member, keys), keys
+        by_group = compared.groups_now_and_planned(by_member, PLANNED_KEYS["group"])
+        return compared.assignors_compared(by_group), keys
+    return compared.groups_now_and_planned(by_member, keys), keys
 
 
 def _failed_plans(planned: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:

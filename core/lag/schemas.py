@@ -1,11 +1,12 @@
 """What the pipeline's tables hold: Spark schemas, and a cluster snapshot in their form.
 
-Three tables of facts, nothing computed: rows (one partition of a group), members and topics.
+Three tables of facts, nothing computed but patterns looked up: rows (one partition of a group),
+members and topics.
 `captured_at_ms` and `cluster` are in each, so that tables of many captures can be put together.
 A column added later is nullable and goes at the end: readers fill it with null in older files.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from kgroups.assignors.javahash import java_sorted
 from kgroups.core.lag.arithmetic import (
     NO_COMMIT,
     NO_COMMITS,
@@ -28,6 +30,7 @@ from kgroups.core.lag.arithmetic import (
     NOBODY,
     partition_owners,
 )
+from kgroups.core.planning.patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 if TYPE_CHECKING:
@@ -95,6 +98,16 @@ MEMBERS = _columns(
     ("assignor", STRING, True),
 )
 
+# One member as it is planned: `assumed_id` is drawn for a member that joins, whose `member_id` is
+# only a name; `leader` is the client library whose rules the plan follows.
+PLAN_MEMBERS = StructType(
+    [
+        *MEMBERS.fields,
+        StructField("assumed_id", STRING, True),
+        StructField("leader", STRING, False),
+    ]
+)
+
 # One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
 TOPICS = _columns(
     *CAPTURE,
@@ -146,15 +159,64 @@ def capture_tables(
     rows, members, topics = _Table(ROWS), _Table(MEMBERS), _Table(TOPICS)
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
+        reads = Subscriptions(snapshot)
         for group in snapshot.groups:
             _add_rows(rows, capture, snapshot.topics, group, record_times)
             for ordinal, member in enumerate(group.members or ()):
                 members.add(
-                    (*capture, group.group, group.type, ordinal, *_member(member), group.assignor)
+                    (
+                        *(*capture, group.group, group.type, ordinal),
+                        *_member(member, reads),
+                        group.assignor,
+                    )
                 )
         for topic in snapshot.topics.values():
             topics.add((*capture, *_topic(topic)))
     return CaptureTables(rows.to_arrow(), members.to_arrow(), topics.to_arrow())
+
+
+def plan_tables(
+    snapshots: Iterable[ClusterSnapshot],
+    assumed_ids: Mapping[tuple[str, str], str],
+    leader_of: Callable[[Group], str],
+) -> tuple["pa.Table", "pa.Table"]:
+    """Members in `PLAN_MEMBERS` and topics of clusters as they are to be planned.
+
+    Args:
+        assumed_ids: group and name of a member that joins -> the id drawn for it.
+        leader_of: the client library whose rules a group's plan follows.
+    """
+    members, topics = _Table(PLAN_MEMBERS), _Table(TOPICS)
+    for snapshot in snapshots:
+        capture = (snapshot.captured_at_ms, cluster_name(snapshot))
+        reads = Subscriptions(snapshot)
+        for group in snapshot.groups:
+            leader = leader_of(group) if group.members else ""
+            for ordinal, member in enumerate(group.members or ()):
+                assumed = assumed_ids.get((group.group, member.member_id))
+                facts = (*_member(member, reads), group.assignor, assumed, leader)
+                members.add((*capture, group.group, group.type, ordinal, *facts))
+        for topic in snapshot.topics.values():
+            topics.add((*capture, *_topic(topic)))
+    return members.to_arrow(), topics.to_arrow()
+
+
+class Subscriptions:
+    """What members read, patterns of KIP-848 resolved against the topics of one snapshot."""
+
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self._topics = snapshot.topics
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def of(self, member: Member) -> list[str]:
+        """Topics of a member. One whose subscription is not shown is taken to want what it has."""
+        pattern = member.subscription_regex
+        if not pattern:
+            names = member.subscription
+            return list(names if names is not None else member.assignment or ())
+        if pattern not in self._found:
+            self._found[pattern] = matching_topics(self._topics, pattern, "re2")
+        return java_sorted({*(member.subscription or ()), *self._found[pattern]})
 
 
 def cluster_name(snapshot: ClusterSnapshot) -> str:
@@ -213,18 +275,17 @@ def _add_rows(
             # fmt: on
 
 
-def _member(member: Member) -> tuple[Any, ...]:
-    """A member's columns. One whose subscription is not shown is taken to want what it has."""
+def _member(member: Member, reads: Subscriptions) -> tuple[Any, ...]:
+    """A member's columns."""
     assignment = member.assignment or {}
     owned = member.target_assignment if member.target_assignment is not None else assignment
-    subscription = member.subscription
     return (
         member.member_id,
         member.client_id,
         member.host,
         member.instance_id,
         member.rack,
-        list(subscription if subscription is not None else assignment),
+        reads.of(member),
         [{"topic": name, "partitions": list(held)} for name, held in owned.items()],
     )
 

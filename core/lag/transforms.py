@@ -134,11 +134,22 @@ def percentile_columns() -> list[Column]:
 
 
 def worst_seconds() -> list[Column]:
-    """The greatest lag in seconds among rows, with its method and confidence."""
+    """The greatest lag in seconds among rows, with its method and confidence.
+
+    Rows at the head say nothing of a row that lags and whose age is not known: only where none
+    lags is it 0.
+    """
+    lagging = F.when(F.col("lag") > 0, F.col("lag_seconds"))
+    none_lags = F.count_if(F.col("lag") > 0) == 0
     names = ("lag_seconds_method", "lag_seconds_confidence")
     return [
-        F.max("lag_seconds").alias("lag_seconds"),
-        *(F.max_by(name, "lag_seconds").alias(name) for name in names),
+        F.coalesce(F.max(lagging), F.when(none_lags, F.max("lag_seconds"))).alias("lag_seconds"),
+        *(
+            F.coalesce(
+                F.max_by(name, lagging), F.when(none_lags, F.max_by(name, "lag_seconds"))
+            ).alias(name)
+            for name in names
+        ),
     ]
 
 

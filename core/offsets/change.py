@@ -130,6 +130,9 @@ def members_text(members: Sequence[Member]) -> str:
     return f"{count}: {', '.join(named[:NAMED_MEMBERS] + more)}"
 
 
+_RESULT: Final = Change._fields.index("result")
+
+
 def skip_planned(changes: Iterable[Change]) -> list[Change]:
     """The same changes with every planned one skipped: nothing is to be written."""
     return [
@@ -153,7 +156,10 @@ def apply_answers(
             error = answers.get(change[:3], _SILENCE)
             if error is _SILENCE:
                 error = replace(_SILENCE, target=change.target)
-            change = change._replace(result="done") if error is None else change.failed(error)
+            if error is None:
+                change = Change._make((*change[:_RESULT], "done", None))
+            else:
+                change = change.failed(error)
         applied.append(change)
     return applied
 

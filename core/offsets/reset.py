@@ -56,17 +56,23 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
     old = committed(group, at)
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
-    before = lag_at(None if old is None else old.offset, log)
-    change = Change(group.group, at[0], at[1], old, None, before)
     if log is None:
+        change = Change(group.group, at[0], at[1], old)
         return change.failed(replace(not_there(""), target=change.target))
     start, end = log.log_start_offset, log.log_end_offset
     if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
         text = f"the bounds of its log are not known: {code}"
+        before = lag_at(None if old is None else old.offset, log)
+        change = Change(group.group, at[0], at[1], old, None, before)
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
-    asked, note = _asked(at, target, old, log, known)
+    before = None if old is None else max(0, end - max(old.offset, start))
+    asked: int | None
+    asked, note = start, None
+    if target.kind != "earliest":
+        asked, note = _asked(at, target, old, log, known)
     if asked is None:
+        change = Change(group.group, at[0], at[1], old, None, before)
         return change.failed(
             ItemError(
                 change.target,
@@ -79,7 +85,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
     offset = min(max(asked, start), end) if clamp else asked
     clamped = offset != asked
     if clamped:
-        note = f"{asked} asked, the log {'ends at' if asked > offset else 'starts at'} {offset}"
+        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     return Change(
         group.group,
@@ -88,7 +94,7 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
         old,
         old if stays else CommittedOffset(offset),
         before,
-        lag_at(offset, log),
+        max(0, end - max(offset, start)),
         asked,
         clamped,
         note,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
-from kgroups.core.planning.reasons import RULES, Question
+from kgroups.core.planning.reasons import RULES, Question, history
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +55,15 @@ def explain(plan: Plan, topic: str, partition: int) -> Explanation:
         reasons = ["no member that is left subscribes to its topic, or the topic is gone"]
     else:
         readers = [member for member in plan.members if topic in member.topics]
+        asked = Question(plan, move, owner, readers)
         rule = RULES.get(plan.assignor or "")
-        reasons = rule(Question(plan, move, owner, readers)) if rule else [_unknown_rule(plan)]
-        reasons += _history(plan, move.source, owner.member_id)
+        reasons = rule(asked) if rule else [_unknown_rule(plan), *history(asked)]
         reasons += _rounds(plan, move)
     return Explanation(topic, partition, move.source, move.target, (*reasons, *_chance(plan, move)))
 
 
 def _owner(plan: Plan, move: Move) -> PlannedMember | None:
     return next((m for m in plan.members if m.member_id == move.target), None)
-
-
-def _history(plan: Plan, source: str | None, target: str) -> list[str]:
-    """What became of the owner before."""
-    members = {member.member_id: member for member in plan.members}
-    if source is None:
-        return ["nobody has it now"]
-    if source == target:
-        return [f"`{target}` has it now and keeps it"]
-    if source in plan.leavers or source not in members:
-        return [f"`{source}`, which has it now, leaves"]
-    before, after = members[source].partitions_before, members[source].partitions
-    return [f"`{source}`, which has it now, goes from {before} to {after} partitions"]
 
 
 def _rounds(plan: Plan, move: Move) -> list[str]:

@@ -117,6 +117,8 @@ def plan_group(
     changes: Sequence[Change] = (),
     assignor_name: str | None = None,
     leader: str | None = None,
+    *,
+    faithful: bool = False,
 ) -> Plan:
     """What the next rebalance of a group does.
 
@@ -126,6 +128,7 @@ def plan_group(
         changes: what happens first, in order.
         assignor_name: strategy to plan with; None: the group's own.
         leader: client library of the group's leader; None: inferred.
+        faithful: repeat what the Java class does wrong instead of reporting it in `faults`.
     Raises:
         RefusedError: the group shows no subscriptions now, or is no consumer group.
         NotFoundError: a change names something that is not there.
@@ -137,14 +140,19 @@ def plan_group(
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
     strategies = find_strategies(group, assignor_name, leader)
-    return _plan(roster, strategies, lags, changed=bool(changes))
+    each = [_outcomes(roster, one, lags, faithful=faithful) for one in strategies]
+    return _plan(roster, strategies, each, lags, changed=bool(changes))
 
 
 def _plan(
-    roster: Roster, strategies: Sequence[Strategy], lags: LagByPartition, *, changed: bool
+    roster: Roster,
+    strategies: Sequence[Strategy],
+    each: Sequence[Outcomes],
+    lags: LagByPartition,
+    *,
+    changed: bool,
 ) -> Plan:
     strategy = strategies[0]
-    each = [_outcomes(roster, one, lags) for one in strategies]
     outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
     settled = each[0].each[0].settled
     moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
@@ -155,7 +163,7 @@ def _plan(
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes),
+        confidence=_confidence(strategies, each, outcomes, raced=raced),
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
@@ -177,7 +185,9 @@ def _plan(
     )
 
 
-def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outcomes:
+def _outcomes(
+    roster: Roster, strategy: Strategy, lags: LagByPartition, *, faithful: bool
+) -> Outcomes:
     """The ways in which the rebalance can end under one strategy."""
     brought = first_round(roster.group, server_side=strategy.server_side)
 
@@ -190,6 +200,7 @@ def _outcomes(roster: Roster, strategy: Strategy, lags: LagByPartition) -> Outco
             ids=draw.ids,
             topic_ids=draw.topic_ids,
             lags=lags,
+            faithful=faithful,
         )
 
     if _is_raced(roster, strategy):
@@ -228,9 +239,13 @@ def _confidence(
     strategies: Sequence[Strategy],
     each: Sequence[Outcomes],
     outcomes: Outcomes,
+    *,
+    raced: bool,
 ) -> str:
     if not strategies[0].exact:
         return "counts"
+    if raced and not outcomes.complete:
+        return "likely"
     if len(outcomes.each) == 1:
         return "exact" if outcomes.complete else "likely"
     return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"

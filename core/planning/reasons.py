@@ -87,19 +87,22 @@ def range_reasons(asked: Question) -> list[str]:
     block = sorted(asked.owner.assignment.get(topic, ()))
     place = _block_of(asked.move.partition, each, more)
     start = place * each + min(place, more)
-    straight = block == list(range(start, start + each + (place < more)))
+    order = asked.sorted(asked.readers)
+    straight = block == list(range(start, start + each + (place < more))) and (
+        order is None or (place < len(order) and order[place] is asked.owner)
+    )
     ends = f"{block[0]} to {block[-1]}" if len(block) > 1 else f"{block[0]} alone"
     if straight:
         found.append(
             f"`{asked.owner.member_id}` is number {place + 1} of them, so its block is {ends}"
         )
-        return found
+        return [*found, *history(asked)]
     numbers = ", ".join(map(str, block))
     found.append(
         "racks come first where they differ: each reader in turn takes the lowest partitions with a"
         f" replica in its rack, as far as its share goes; `{asked.owner.member_id}` gets {numbers}"
     )
-    return [*found, *_rack_reason(asked)]
+    return [*found, *_rack_reason(asked), *history(asked)]
 
 
 def _block_of(partition: int, each: int, more: int) -> int:
@@ -131,12 +134,10 @@ def roundrobin_reasons(asked: Question) -> list[str]:
         f"`roundrobin` deals all partitions in one row, by topic and number, to members in a circle"
         f" in the order of {asked.order[1]}; this is number {place + 1} of {len(row)}"
     ]
-    circle = asked.sorted(plan.members)
-    if circle is None:
-        return found
+    circle = asked.sorted(plan.members) or []
     names = [member.member_id for member in circle]
     if asked.owner.member_id not in names:
-        return found
+        return [*found, *history(asked)]
     at = names.index(asked.owner.member_id)
     before = _owner_of(plan, row[place - 1]) if place else None
     if before is None or before not in names:
@@ -149,7 +150,7 @@ def roundrobin_reasons(asked: Question) -> list[str]:
     if passed:
         listed = ", ".join(f"`{name}`" for name in passed)
         found.append(f"passed by, because they do not read `{move.topic}`: {listed}")
-    return found
+    return [*found, *history(asked)]
 
 
 def _owner_of(plan: Plan, partition: tuple[str, int]) -> str | None:
@@ -181,6 +182,20 @@ def _mixed_rule(asked: Question) -> list[str]:
     ]
 
 
+def history(asked: Question) -> list[str]:
+    """What became of the owner before."""
+    plan, move = asked.plan, asked.move
+    members = {member.member_id: member for member in plan.members}
+    if move.source is None:
+        return ["nobody has it now"]
+    if move.source == move.target:
+        return [f"`{move.target}` has it now and keeps it"]
+    if move.source in plan.leavers or move.source not in members:
+        return [f"`{move.source}`, which has it now, leaves"]
+    before, after = members[move.source].partitions_before, members[move.source].partitions
+    return [f"`{move.source}`, which has it now, goes from {before} to {after} partitions"]
+
+
 def _stay_or_go(asked: Question) -> list[str]:
     """Kept because owned, moved because over the share, given because below it."""
     move, owner = asked.move, asked.owner
@@ -190,7 +205,7 @@ def _stay_or_go(asked: Question) -> list[str]:
             f"kept, because `{owner.member_id}` owns it and stays within its share: it goes from"
             f" {owner.partitions_before} to {owner.partitions} partitions"
         ]
-    found = []
+    found = [] if move.source in members else history(asked)
     if move.source in members:
         source = members[move.source]
         if move.topic not in source.topics:
@@ -258,6 +273,7 @@ def lag_reasons(asked: Question) -> list[str]:
         "in a round each reader gets one, the one with the least lag so far first, then by member"
         f" id; `{asked.owner.member_id}` gets {len(asked.owner.assignment.get(topic, ()))} of"
         f" `{topic}`",
+        *history(asked),
     ]
 
 
@@ -274,7 +290,8 @@ def random_reasons(asked: Question) -> list[str]:
     """Drawn."""
     return [
         f"`random` draws an owner for each partition among the {len(asked.readers)} readers of"
-        f" `{asked.move.topic}`; the same seed draws the same"
+        f" `{asked.move.topic}`; the same seed draws the same",
+        *history(asked),
     ]
 
 

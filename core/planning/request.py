@@ -77,6 +77,7 @@ def build_request(
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
+    faithful: bool = False,
 ) -> AssignmentRequest:
     """The rebalance that decides this roster.
 
@@ -86,6 +87,7 @@ def build_request(
         ids: assumed ids for members that join: name in the roster to id; None: the names.
         topic_ids: assumed ids of topics that do not exist yet.
         lags: records to be read by partition, for assignors that balance by lag.
+        faithful: repeat what Java's class does wrong.
     Returns:
         The request, members in the order in which the coordinator will list them, with the
         topics that somebody subscribes to.
@@ -107,6 +109,7 @@ def build_request(
             if name in subscribed
         },
         generation=brought.generation,
+        faithful=faithful,
     )
 
 

@@ -3,10 +3,10 @@
 Changes are applied in the order given; each sees what the ones before it left.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from kgroups.assignors.javahash import java_sorted
 from kgroups.core.errors import NotFoundError, RefusedError, UsageError
@@ -82,7 +82,7 @@ class _Draft:
 
     group: Group
     seats: list[Seat]
-    topics: dict[str, Topic]
+    topics: MutableMapping[str, Topic]
     leavers: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     said_topics: tuple[str, ...] | None = None  # by a change for the whole group
@@ -102,13 +102,17 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         UsageError: a change that cannot be made, such as fewer partitions.
     """
     draft = _Draft(
-        group, [_seat(group, member) for member in _members(group)], dict(snapshot.topics)
+        group,
+        [_seat(group, member) for member in _members(group)],
+        # Not a copy: a fleet's groups are many, and so are its topics.
+        ChainMap({}, cast(MutableMapping[str, Topic], snapshot.topics)),
     )
     for change in changes:
         _apply(draft, change)
     _say_what_is_not_known(draft, changes)
-    # Patterns last: they see topics that the changes add.
-    draft.seats = [_resolved(seat, draft) for seat in draft.seats]
+    # Patterns last: they see topics that the changes add. Members mostly share one.
+    found: dict[Pattern, tuple[str, ...]] = {}
+    draft.seats = [_resolved(seat, draft, found) for seat in draft.seats]
     return Roster(group, tuple(draft.seats), tuple(draft.leavers), draft.topics, tuple(draft.notes))
 
 
@@ -143,12 +147,14 @@ def _seat(group: Group, member: Member) -> Seat:
     return Seat(member, topics or (), pattern=Pattern(pattern, "re2") if pattern else None)
 
 
-def _resolved(seat: Seat, draft: _Draft) -> Seat:
-    """The seat with the topics that its pattern stands for now."""
-    if seat.pattern is None:
+def _resolved(seat: Seat, draft: _Draft, found: dict[Pattern, tuple[str, ...]]) -> Seat:
+    """The seat with the topics that its pattern stands for now; `found` remembers patterns."""
+    pattern = seat.pattern
+    if pattern is None:
         return seat
-    found = matching_topics(draft.topics, seat.pattern.pattern, seat.pattern.dialect)
-    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found})))
+    if pattern not in found:
+        found[pattern] = matching_topics(draft.topics, pattern.pattern, pattern.dialect)
+    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found[pattern]})))
 
 
 def _say_what_is_not_known(draft: _Draft, changes: Sequence[Change]) -> None:

@@ -49,6 +49,7 @@ def settle(
     topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
+    faithful: bool = False,
 ) -> Settled:
     """The assignment of this roster, after as many rounds as the protocol needs.
 
@@ -56,6 +57,7 @@ def settle(
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
         rounds: after how many it stops, at rest or not.
+        faithful: repeat what Java's class does wrong instead of reporting it.
     Raises:
         KgroupsError: the strategy cannot assign; names it.
     """
@@ -69,6 +71,7 @@ def settle(
             ids=ids,
             topic_ids=topic_ids,
             lags=lags,
+            faithful=faithful,
         )
         shares, found = _assign(strategy, roster.group.group, request)
         faults.update(dict.fromkeys(found))

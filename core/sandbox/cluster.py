@@ -5,7 +5,6 @@ caller's loop.
 """
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.caps import caps_of
+from kgroups.core.sandbox.clock import Clock, wall_clock_ms
 from kgroups.core.sandbox.codec import warm_up
 from kgroups.core.sandbox.connection import Connection
 from kgroups.core.sandbox.coordination import Coordination, group_config, group_properties
@@ -69,7 +69,8 @@ class Cluster:
         self.caps = caps_of(options.as_version)
         self.cluster_id = options.cluster_id or id_text(uuid4())
         self.events = EventLog(wall_clock_ms)
-        self.faults = FaultRules()
+        self.clock = Clock()
+        self.faults = FaultRules(self._topic_name)
         self.request_counts: Counter[tuple[Api, int]] = Counter()
         self.connection_count = 0
         racks = options.racks or [None] * options.brokers
@@ -97,7 +98,6 @@ class Cluster:
         self._persistence: Persistence | None = None
         self._incidents: asyncio.Task[None] | None = None
         self._next_producer_id = 1000
-        self._clock_base_ms = wall_clock_ms() - time.monotonic_ns() // 1_000_000
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -188,7 +188,7 @@ class Cluster:
 
     def now_ms(self) -> int:
         """Epoch milliseconds that never go back."""
-        return self._clock_base_ms + time.monotonic_ns() // 1_000_000
+        return self.clock.now_ms()
 
     @property
     def pumps(self) -> Mapping[int, Pump]:
@@ -359,6 +359,30 @@ class Cluster:
             raise NotFoundError(f"group `{group}` has no member `{member}`")
         await pump.remove_member(group, found)
 
+    def advance_clock(self, ms: int) -> None:
+        """Set the cluster's time forward: sessions end, commits expire, as if so much had passed.
+
+        Raises:
+            UsageError: time does not go back.
+        """
+        if ms < 0:
+            raise UsageError(f"{ms} ms: the cluster's time does not go back")
+        self.clock.advance(ms)
+        self.events.add("clock", f"set forward by {ms} ms")
+        for pump in self.pumps.values():
+            pump.tick()
+
+    def freeze_clock(self, *, frozen: bool = True) -> None:
+        """Stop the cluster's time, or let it go on: while it stands no session ends."""
+        self.clock.freeze(frozen=frozen)
+        self.events.add("clock", "stands still" if frozen else "goes on")
+        for pump in self.pumps.values():
+            pump.tick()
+
+    def _topic_name(self, topic_id: UUID) -> str | None:
+        topic = self.topics.get(None, topic_id)
+        return None if topic is None else topic.name
+
     def _elect(self, *, everything: bool = False) -> None:
         """Give partitions their leaders, and move groups along with theirs.
 
@@ -400,8 +424,3 @@ class Cluster:
     def _save_soon(self) -> None:
         if self._persistence is not None:
             self._persistence.save_soon()
-
-
-def wall_clock_ms() -> int:
-    """Epoch milliseconds now."""
-    return time.time_ns() // 1_000_000

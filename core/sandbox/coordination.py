@@ -11,13 +11,14 @@ from uuid import uuid4
 
 from kgroups.core.coordinator.config import MINUTE_MS, PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Event, EventKind, Write
+from kgroups.core.coordinator.effects import Event, Write
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.record_codec import encode_key, encode_value
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.batches import build_batch, split_batches
 from kgroups.core.sandbox.broker import Broker
+from kgroups.core.sandbox.event_texts import event_text
 from kgroups.core.sandbox.events import EventLog
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, Topics
@@ -195,16 +196,3 @@ class Coordination:
 
     def _tell(self, event: Event) -> None:
         self._events.add(f"group {event.group_id}", event_text(event))
-
-
-def event_text(event: Event) -> str:
-    """An event of a coordinator as a clause."""
-    member = f" {event.member_id}" if event.member_id else ""
-    detail = event.detail
-    match event.kind:
-        case EventKind.STATE_CHANGED if len(detail) == 2:
-            text = f"{detail[0]} -> {detail[1]}"
-        case _:
-            facts = f" ({', '.join(str(fact) for fact in detail)})" if detail else ""
-            text = f"{event.kind.value}{member}{facts}"
-    return f"{text}: {event.reason}" if event.reason else text

@@ -4,10 +4,13 @@ faults:
   - {api: OffsetCommit, group: payments, error: NOT_COORDINATOR, times: 3}
   - {api: Fetch, client: slow-1, delay: 500ms, times: always}
   - {api: JoinGroup, drop: true}
+  - {api: Produce, topic: orders, error: NOT_LEADER_OR_FOLLOWER}
   - {at: 5s, broker_down: 2}
   - {at: 9s, broker_up: 2}
   - {at: 3s, move_coordinator: payments, to: 1}
   - {at: 4s, expire_member: consumer-1, group: payments}
+  - {at: 6s, advance_clock: 7d}
+  - {at: 1s, freeze_clock: true}
 """
 
 import re
@@ -22,10 +25,17 @@ from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.faults import Action, Drop, Fault, LoseRequest, error_code
 
-_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000}
-_DURATION = re.compile(r"(\d{1,9})(ms|s|m)")
+_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"(\d{1,9})(ms|s|m|h|d)")
 _ACTIONS = ("error", "drop", "lose")
-_INCIDENTS = ("broker_down", "broker_up", "move_coordinator", "expire_member")
+_INCIDENTS = (
+    "broker_down",
+    "broker_up",
+    "move_coordinator",
+    "expire_member",
+    "advance_clock",
+    "freeze_clock",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +43,12 @@ class Incident:
     """Something that happens to the cluster at a time after its start.
 
     Args:
-        kind: broker_down, broker_up, move_coordinator or expire_member.
+        kind: one of `_INCIDENTS`.
         broker: that goes down or comes up, or that the group moves to (None: the next one).
         group: that moves, or whose member expires.
         member: member id, instance id or client id of who expires.
+        ms: how far the clock is set forward.
+        frozen: whether the clock stands still from now on.
     """
 
     at_ms: int
@@ -44,6 +56,8 @@ class Incident:
     broker: int | None = None
     group: str | None = None
     member: str | None = None
+    ms: int = 0
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +115,11 @@ def parse_faults(raw: object, source: str) -> FaultPlan:
 
 
 def _rule(entry: Mapping[str, Any], where: str) -> Fault:
-    _only(entry, {"api", "group", "client", "broker", "delay", "times", "skip", *_ACTIONS}, where)
+    _only(
+        entry,
+        {"api", "group", "topic", "client", "broker", "delay", "times", "skip", *_ACTIONS},
+        where,
+    )
     actions = [name for name in _ACTIONS if name in entry and entry[name] is not False]
     if len(actions) > 1:
         raise UsageError(f"{where}: `{actions[0]}` and `{actions[1]}` exclude each other")
@@ -111,6 +129,7 @@ def _rule(entry: Mapping[str, Any], where: str) -> Fault:
     return Fault(
         api=_api(entry["api"], where) if "api" in entry else None,
         group=_optional(entry, "group", _text, where),
+        topic=_optional(entry, "topic", _text, where),
         client=_optional(entry, "client", _text, where),
         broker=_optional(entry, "broker", _count, where),
         action=_action(entry, actions, where),
@@ -152,6 +171,12 @@ def _incident(entry: Mapping[str, Any], where: str) -> Incident:
             raise UsageError(f"{where}: expire_member needs a `group`")
         group = _text(entry["group"], f"{where}: group")
         return Incident(at_ms, kind, group=group, member=_text(value, named))
+    if kind == "advance_clock":
+        return Incident(at_ms, kind, ms=_duration(value, named))
+    if kind == "freeze_clock":
+        if not isinstance(value, bool):
+            raise UsageError(f"{named} is `{value}`, not true or false")
+        return Incident(at_ms, kind, frozen=value)
     return Incident(at_ms, kind, broker=_count(value, named))
 
 
@@ -188,7 +213,9 @@ def _count(value: object, where: str) -> int:
 def _duration(value: object, where: str) -> int:
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise UsageError(f"{where} is `{value}`, not a time", hint="for example 500ms, 2s or 1m")
+        raise UsageError(
+            f"{where} is `{value}`, not a time", hint="for example 500ms, 2s, 1m, 1h or 7d"
+        )
     return int(match[1]) * _UNITS_MS[match[2]]
 
 

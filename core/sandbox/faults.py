@@ -1,8 +1,9 @@
 """Rules that make the cluster misbehave: which requests, how often, and what happens to them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from uuid import UUID
 
 from kio.schema.errors import ErrorCode
 
@@ -26,6 +27,9 @@ Action = Drop | LoseRequest | int | None
 """What happens after the delay: drop, lose, answer an error code, or None: go on as usual."""
 
 
+NameOf = Callable[[UUID], str | None]
+
+
 @dataclass(slots=True)
 class Fault:
     """One rule.
@@ -33,6 +37,7 @@ class Fault:
     Args:
         api: what is asked; None for everything.
         group: of the request; None for any, also for requests without a group.
+        topic: that the request names, by name or by id; None for any, also for requests without.
         client: client id as the request says it; None for any.
         broker: broker that is asked; None for any.
         action: what is done to a request that fits.
@@ -44,6 +49,7 @@ class Fault:
 
     api: Api | None = None
     group: str | None = None
+    topic: str | None = None
     client: str | None = None
     broker: int | None = None
     action: Action = None
@@ -53,13 +59,18 @@ class Fault:
     hits: int = 0
     number: int = field(default=0, compare=False)
 
-    def fits(self, broker: int, request: Request) -> bool:
-        """Whether the rule is for this request, how often it was used aside."""
+    def fits(self, broker: int, request: Request, name_of: NameOf) -> bool:
+        """Whether the rule is for this request, how often it was used aside.
+
+        Args:
+            name_of: the name of a topic by its id.
+        """
         return (
             self.api in (None, request.api)
             and self.broker in (None, broker)
             and self.client in (None, request.client_id)
             and (self.group is None or self.group in groups_of(request.body))
+            and (self.topic is None or self.topic in topics_of(request.body, name_of))
         )
 
     def describe(self) -> str:
@@ -77,9 +88,14 @@ class Fault:
 
 
 class FaultRules:
-    """The rules in force, asked before every request; the first that fits is used."""
+    """The rules in force, asked before every request; the first that fits is used.
 
-    def __init__(self) -> None:
+    Args:
+        name_of: the name of a topic by its id.
+    """
+
+    def __init__(self, name_of: NameOf) -> None:
+        self._name_of = name_of
         self._rules: list[Fault] = []
         self._numbers = count(1)
 
@@ -100,7 +116,7 @@ class FaultRules:
     def match(self, broker: int, request: Request) -> Fault | None:
         """The rule to apply to this request, counted as used; None for none."""
         for rule in self._rules:
-            if not rule.fits(broker, request):
+            if not rule.fits(broker, request, self._name_of):
                 continue
             if rule.skip > 0:
                 rule.skip -= 1
@@ -125,6 +141,25 @@ def groups_of(body: Body) -> list[str]:
         named += [entry["group_id"] if isinstance(entry, dict) else entry for entry in entries]
     if "key" in body:
         named.append(body["key"])
+    return named
+
+
+def topics_of(body: Body, name_of: NameOf) -> list[str]:
+    """The topics that a request names, wherever its API keeps them."""
+    named: list[str] = []
+    for key in ("topics", "topic_data", "topic_names", "topic_partitions"):
+        for entry in body.get(key) or ():
+            if isinstance(entry, str):
+                named.append(entry)
+                continue
+            name = entry.get("name") or entry.get("topic")
+            if not name and entry.get("topic_id") is not None:
+                name = name_of(entry["topic_id"])
+            if name:
+                named.append(name)
+    for group in body.get("groups") or ():
+        if isinstance(group, dict):
+            named += topics_of(group, name_of)
     return named
 
 

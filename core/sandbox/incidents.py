@@ -38,3 +38,7 @@ async def carry_out(cluster: "Cluster", incident: Incident) -> None:
             cluster.move_coordinator(incident.group or "", incident.broker)
         case "expire_member":
             await cluster.expire_member(incident.group or "", incident.member or "")
+        case "advance_clock":
+            cluster.advance_clock(incident.ms)
+        case "freeze_clock":
+            cluster.freeze_clock(frozen=incident.frozen)

@@ -107,6 +107,12 @@ class Pump:
         self._coordinator.finish_loading(self._clock(), partition)
         self._carry_out()
 
+    def tick(self) -> None:
+        """Look at the clock anew, which somebody has set."""
+        self.close()
+        self._armed_for_ms = None
+        self._wake()
+
     def close(self) -> None:
         """Fire no more timers."""
         if self._timer is not None:

@@ -219,6 +219,14 @@ class Sandbox:
         """End a member's session now; named by its member, instance or client id."""
         self._await(lambda cluster: cluster.expire_member(group, member))
 
+    def advance_clock(self, ms: int) -> None:
+        """Set the cluster's time forward: sessions end and commits expire without waiting."""
+        self._on_loop(lambda cluster: cluster.advance_clock(ms))
+
+    def freeze_clock(self, *, frozen: bool = True) -> None:
+        """Stop the cluster's time, or let it go on: while it stands no session ends."""
+        self._on_loop(lambda cluster: cluster.freeze_clock(frozen=frozen))
+
     def _running(self) -> Cluster:
         if self._thread is None or self._cluster is None:
             raise KgroupsError("the sandbox does not run", hint="enter it with `with`")

@@ -19,6 +19,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bad.properties").write_text("security.protocol=CARRIER_PIGEON\n")
     (tmp_path / "scenario.yaml").write_text(scenarios.SCENARIO)
     (tmp_path / "misspelt.yaml").write_text(scenarios.MISSPELT)
+    (tmp_path / "cyclic.yaml").write_text(scenarios.CYCLIC)
+    (tmp_path / "faulty.yaml").write_text(scenarios.FAULTY)
+    simulation = scenarios.SIMULATION
+    (tmp_path / "deploy.yaml").write_text(simulation)
+    (tmp_path / "mistyped.yaml").write_text(simulation.replace("rolling_restart", "roling_restart"))
     (tmp_path / "own_assignors.py").write_text(scenarios.ASSIGNORS)
     monkeypatch.chdir(tmp_path)
     return tmp_path

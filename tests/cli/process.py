@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# A start of Spark on a machine that does ten other things.
+TIMEOUT_S = 180
 PROGRAM = Path(sys.executable).parent / "kgroups"
 
 
@@ -30,5 +32,5 @@ def start(*args: str, **how: Any) -> subprocess.Popen[str]:
 def finish(*args: str, **how: Any) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the program."""
     with start(*args, **how) as process:
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         return process.returncode, stdout, stderr

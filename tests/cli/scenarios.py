@@ -24,6 +24,36 @@ groups:
 MISSPELT = SCENARIO.replace("topics: [orders, payments], owned: {orders: [3", "topcis: [orders], "
                             "owned: {orders: [3")  # fmt: skip
 
+CYCLIC = SCENARIO.replace("app-1: {", "app-1: &one {").replace(
+    "[0, 1, 2], payments", "*one, payments"
+)
+
+# A member without topics, first in hash order: Java's class gives it partitions.
+FAULTY = """\
+topics: {orders: 2}
+groups:
+  idle-app:
+    assignor: sticky
+    client: java
+    members:
+      B: {topics: []}
+      C: {topics: [orders], owned: {orders: [0, 1]}}
+"""
+
+SIMULATION = """\
+schema: kgroups.simulation/1
+name: deploy
+topics:
+  orders: {partitions: 4, rate: 40}
+groups:
+  orders-app:
+    members:
+      app: {count: 2, topics: [orders], processing: 2ms}
+    settings: {session.timeout.ms: 10s}
+events:
+  - {at: 30s, rolling_restart: {group: orders-app, down: 2s, pause: 10s}}
+"""
+
 # `hang` waits for ever, so its test makes the limit short.
 ASSIGNORS = '''\
 """Assignors of a user."""

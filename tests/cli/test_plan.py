@@ -59,16 +59,20 @@ def test_verbose_shows_where_it_raised() -> None:
 @pytest.mark.spark
 @pytest.mark.usefixtures("files")
 def test_the_fleet_is_planned_inside_spark() -> None:
-    """Every group of the file, lag before and after, with the assignors that it uses."""
-    line = "plan --all-groups --report --by group --from shop.json -o json"
+    """Every group of the file after the changes, lag before and after, with its assignors."""
+    line = "plan --all-groups --report --by group --from shop.json -o json --add-members 1:zz"
     code, stdout, stderr = finish(*line.split())
     assert code in (0, 1), stderr
     document: dict[str, Any] = json.loads(stdout)
     check_document(document)
     assert document["schema"] == "kgroups.lag.report/1"
-    rows = {(item["group"], item["assignor"]) for item in document["items"]}
+    rows = {(item["group"], item["assignor"]): item for item in document["items"]}
     assert ("billing", "range") in rows
-    assert all("planned_lag" in item for item in document["items"])
+    for item in rows.values():
+        assert item["planned_members"] == item["members"] + 1
+        assert item["planned_partitions"] >= item["partitions"]
+    assert "members join with ids that were drawn" in stderr
+    assert "left as it is, without members: 1 group" in stderr
 
 
 def test_groups_that_have_no_plans(files: Path) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.cli.official.arguments import parse
+from kgroups.cli.official.dispatch import official_arguments
+from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
+from kgroups.cli.official.tasks import TASKS, Task
 from kgroups.core.errors import UsageError
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.undo import undo_text
+from scripts.incident import write_incident
+from tests.cli.process import finish
 from tests.cli.runner import run
 from tests.cli.tree import command_paths
 
@@ -24,23 +32,75 @@ def sessions() -> list[tuple[str, str]]:
     return found
 
 
+def over_captures(command: str) -> bool:
+    """Whether a session is about the incident's captures, which needs Spark."""
+    return "--captures" in command
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("command", "output"), sessions())
+@pytest.mark.parametrize(
+    ("command", "output"), [pair for pair in sessions() if not over_captures(pair[0])]
+)
 def test_session(command: str, output: str) -> None:
     """The shop's snapshot stands in for the cluster of the session."""
     outcome = run(*shlex.split(command)[1:], "--from", "shop.json")
     assert (outcome.exit_code, outcome.stdout.strip()) == (0, output.strip())
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("command", "output"), [pair for pair in sessions() if over_captures(pair[0])]
+)
+def test_incident(
+    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The incident of `scripts/incident.py` is found as README shows it."""
+    monkeypatch.chdir(tmp_path)
+    write_incident(tmp_path / "captures")
+    code, stdout, stderr = finish(*shlex.split(command)[1:])
+    assert code == 0, stderr
+    assert stdout.strip() == output.strip()
+
+
 def test_there_are_sessions() -> None:
-    """The one above is not empty."""
-    assert len(sessions()) >= 2
+    """The ones above are not empty."""
+    incident = [command for command, _ in sessions() if over_captures(command)]
+    assert len(incident) == 2
+    assert len(sessions()) - len(incident) >= 2
 
 
 @pytest.mark.parametrize("path", command_paths()[1:], ids=" ".join)
 def test_every_command_is_in_the_table(path: tuple[str, ...]) -> None:
     """Each command has a row, or is the first word of one."""
     assert f"| `{' '.join(path)}" in README
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task.ours], ids=lambda task: task.ours)
+def test_our_words_are_understood(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line of ours gets as far as the cluster, of which there is none: no usage error."""
+    monkeypatch.chdir(tmp_path)
+    Path("F").write_text("t,0,1\n")
+    Path("UNDO").write_text(undo_text([Change("g", "t", 0)], cluster_id=None, created_at="now"))
+    words = shlex.split(task.ours or "")
+    if "--watch" in words:  # it would go on looking
+        del words[words.index("--watch") :]
+    outcome = run("-b", "127.0.0.1:1", "--timeout", "2s", *words)
+    assert outcome.exit_code == 3, outcome.stderr
+
+
+@pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.official], ids=lambda task: task.what
+)
+def test_official_words_are_understood(task: Task) -> None:
+    """Each official line is read by the grammar of its tool."""
+    words = shlex.split(task.official or "")
+    if words[0] == "kafka-delete-records.sh":
+        assert parse(words[1:], RECORD_OPTIONS).has("offset-json-file")
+    else:
+        parse(words, GROUP_OPTIONS)
+        assert official_arguments(words, ()) == words
 
 
 @pytest.mark.parametrize("code", ["0", "1", "2", "3", "4", "5", "6", "70", "130"])

@@ -11,7 +11,7 @@ from jsonschema.exceptions import ValidationError
 
 from tests.cli.runner import check_document, run, schemas, validator
 
-COMMANDS = Path(__file__).parents[2] / "cli" / "commands"
+CODE = Path(__file__).parents[2] / "cli"
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -36,9 +36,9 @@ def test_schema_is_sound_and_strict(name: str) -> None:
 def test_every_document_has_a_schema() -> None:
     """What a command calls its document is the name of a schema, and the other way round."""
     named = set()
-    for path in COMMANDS.glob("*.py"):
+    for path in CODE.rglob("*.py"):
         named |= set(re.findall(r'SCHEMA = "kgroups\.([a-z.-]+)/1"', path.read_text()))
-    assert named | {"snapshot", "common", "scenario"} == set(schemas())
+    assert named | {"snapshot", "common", "scenario", "simulation"} == set(schemas())
 
 
 @pytest.mark.usefixtures("files")

@@ -136,6 +136,9 @@ CASES = {
     ),
     "plan with a bad check": "plan billing --from shop.json --fail-on 'mooved > 10%'",
     "plan a misspelt scenario": "plan --from misspelt.yaml",
+    "plan a cyclic scenario": "plan --from cyclic.yaml",
+    "plan what Java does wrong": "plan --from faulty.yaml --members",
+    "plan what Java does wrong, faithfully": "plan --from faulty.yaml --members --faithful",
     "plan with an assignor of one's own": (
         "plan orders-app --from scenario.yaml --assignor own_assignors:First,range --metrics"
     ),
@@ -143,13 +146,47 @@ CASES = {
         "plan orders-app --from scenario.yaml --assignor own_assignors:Last"
     ),
     "plan with a report of one group": "plan billing --report --from shop.json",
-    "plan with a report and changes": (
-        "plan --all-groups --report --add-members 1 --from shop.json"
+    "plan with a report and a partition to explain": (
+        "plan --all-groups --report --explain orders:1 --from shop.json"
+    ),
+    "plan with a report and an unknown member": (
+        "plan --all-groups --report --remove-member nobody --from shop.json"
+    ),
+    "plan with a report and an unknown topic": (
+        "plan --all-groups --report --set-partitions nosuch=4 --from shop.json"
     ),
     "plan by without a report": "plan billing --by member --from shop.json",
     "check an assignor": "plan --check-assignor range",
     "check an assignor as json": "plan --check-assignor own_assignors:TwiceToTwo -o json",
     "check an assignor that is not there": "plan --check-assignor best",
+    "simulate": "simulate deploy.yaml",
+    "simulate in views": "simulate deploy.yaml --rebalances --members --requests",
+    "simulate as json": "simulate deploy.yaml -o json",
+    "simulate rebalances as csv": "simulate deploy.yaml --rebalances -o csv",
+    "simulate two views as csv": "simulate deploy.yaml --rebalances --members -o csv",
+    "simulate a timeline": "simulate deploy.yaml --timeline --until 36s",
+    "simulate a timeline as jsonl": "simulate deploy.yaml --timeline --until 7s -o jsonl",
+    "simulate a timeline as json": "simulate deploy.yaml --timeline --until 7s -o json",
+    "simulate a timeline of many": "simulate deploy.yaml --timeline --repeat 2",
+    "simulate variations": (
+        "simulate deploy.yaml --vary protocol=eager,cooperative,consumer --vary static=false,true "
+        "--repeat 3 --jobs 1"
+    ),
+    "simulate a variation of nothing known": "simulate deploy.yaml --vary colour=red",
+    "simulate a short session": "simulate deploy.yaml --vary session.timeout.ms=4000",
+    "simulate a long heartbeat": "simulate deploy.yaml --vary heartbeat.interval.ms=20s",
+    "simulate an unknown assignor": (
+        "simulate deploy.yaml --vary protocol=consumer --vary group.remote.assignor=best"
+    ),
+    "simulate and not settle": "simulate deploy.yaml --until 31s",
+    "simulate a misspelt file": "simulate mistyped.yaml",
+    "simulate a group": (
+        "simulate --from-group billing --from shop.json --event crash:restart_after=5s --members"
+    ),
+    "simulate a group that is not there": "simulate --from-group nobody --from shop.json",
+    "simulate an event of no kind": "simulate deploy.yaml --event flood",
+    "simulate an event without what it needs": "simulate deploy.yaml --event gc_pause:at=5s",
+    "simulate nothing": "simulate",
     "lag report by nothing known": "lag report --from shop.json --by moon",
     "lag report of a torn file": "lag report --from torn.json",
     "delete with nobody to ask": "delete billing",

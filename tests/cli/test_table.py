@@ -99,3 +99,52 @@ def test_csv_quotes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", written)
     Printer(GlobalOptions(output="csv")).show(_report(iter([{"name": name, "count": None}])))
     assert list(csv.reader(io.StringIO(written.getvalue()))) == [["name", "count"], [name, ""]]
+
+
+SHARED = (
+    Column("group", "GROUP", shared=True),
+    Column("round", "ROUND", right=True, shared=True),
+    Column("member", "MEMBER"),
+    Column("lag", "LAG", right=True),
+)
+ROUNDS = [("app", 1, "m-1", 5), ("app", 1, "m-2", 60), ("app", 2, "m-3", 7)]
+
+
+def on_a_terminal(width: int) -> list[str]:
+    """What a terminal of this width shows of `ROUNDS`."""
+    from rich.console import Console
+
+    from kgroups.cli.terminal import print_grid
+
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=False, highlight=False)
+    print_grid(grid_of(SHARED, ROUNDS), no_color=True, console=console)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_shared_facts_stand_above_where_it_is_narrow() -> None:
+    """A wide terminal has one table; a narrow one a block for each combination of facts."""
+    assert on_a_terminal(40)[:2] == ["GROUP  ROUND  MEMBER  LAG", "app        1  m-1       5"]
+    assert on_a_terminal(20) == [
+        "GROUP app  ROUND 1",
+        "MEMBER  LAG",
+        "m-1       5",
+        "m-2      60",
+        "",
+        "GROUP app  ROUND 2",
+        "MEMBER  LAG",
+        "m-3       7",
+    ]
+    assert on_a_terminal(12)[:2] == ["GROUP app", "ROUND 1"]
+
+
+def test_numbers_are_never_folded() -> None:
+    """Where numbers alone are too wide, a row is a paragraph."""
+    assert on_a_terminal(10)[:5] == ["GROUP app", "ROUND 1", "MEMBER m-1", "LAG 5", ""]
+
+
+def test_flags_can_be_quiet() -> None:
+    """A column of nothing but `false` says nothing; one `true` shows it."""
+    columns = (Column("id", "ID"), Column("joins", "JOINS", quiet=(False,)))
+    assert len(grid_of(columns, [("a", False), ("b", False)]).columns) == 1
+    assert len(grid_of(columns, [("a", False), ("b", True)]).columns) == 2

@@ -43,6 +43,15 @@ class GroupSpec:
         return f"server {self.assignor}" if self.protocol == "consumer" else self.assignor
 
     @property
+    def is_raced(self) -> bool:
+        """Whether its members meet a new topic one by one, with a rebalance in between."""
+        return (
+            self.by_pattern
+            and self.library == "librdkafka"
+            and self.strategy == "cooperative-sticky"
+        )
+
+    @property
     def dialect(self) -> Dialect:
         """Whose regular expressions its members use."""
         if self.protocol == "consumer":

@@ -32,8 +32,7 @@ KINDS: tuple[tuple[Library, Protocol, str, bool], ...] = (
     ("java", "consumer", "range", True),
     ("librdkafka", "classic", "range", True),
     ("librdkafka", "classic", "roundrobin", True),
-    # Not by pattern: its members meet a new topic one by one, and who comes first decides.
-    ("librdkafka", "classic", "cooperative-sticky", False),
+    ("librdkafka", "classic", "cooperative-sticky", True),
     ("librdkafka", "consumer", "uniform", False),
     ("librdkafka", "consumer", "range", True),
 )

@@ -34,7 +34,7 @@ def test_the_demo_shows_every_command_and_ends_well() -> None:
         command, _, answer = part.partition("\n")
         answers[command] = answer
     assert list(answers) == [shlex.join(step.arguments) for step in STEPS + SPARK_STEPS]
-    listed, described, members, worst, plan, lag = answers.values()
+    listed, described, members, worst, plan, lag, fleet = answers.values()
     assert [line.split()[:3] for line in listed.splitlines()[1:4]] == [
         ["audit-nightly", "classic", "Empty"],
         ["orders-app", "classic", "Stable"],
@@ -46,3 +46,7 @@ def test_the_demo_shows_every_command_and_ends_well() -> None:
     assert "orders-3" in plan
     audit = next(line.split() for line in lag.splitlines() if line.startswith("audit-nightly"))
     assert "20" in audit  # the records that expired unread
+    # The fleet report: each group under each assignor of its kind, and what would help it.
+    assert fleet.splitlines()[0].split()[:4] == ["GROUP", "ASSIGNOR", "BEST", "BEST-GAIN"]
+    planned = {tuple(line.split()[:2]) for line in fleet.splitlines()[1:] if line.strip()}
+    assert {("orders-app", "range"), ("payments-app", "uniform")} <= planned

@@ -41,6 +41,35 @@ def test_functions_stay_small() -> None:
     assert long == {}
 
 
+IMPURE = {"time", "datetime", "random", "secrets", "logging", "threading", "asyncio", "socket"}
+IMPURE |= {
+    "os",
+    "io",
+    "pathlib",
+    "subprocess",
+    "multiprocessing",
+    "concurrent",
+    "queue",
+    "tempfile",
+}
+
+
+def test_the_coordinator_needs_nothing_but_pure_python() -> None:
+    """It imports itself and the standard library, without clocks, chance, files and threads."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            for name in names:
+                top = name.split(".")[0]
+                own = name.startswith("kgroups.core.coordinator")
+                if not own and (top not in sys.stdlib_module_names or top in IMPURE):
+                    found.setdefault(path.name, set()).add(name)
+    assert found == {}
+
+
 def test_imports_point_one_way() -> None:
     """assignors <- core <- cli, and the walls between the rooms of core."""
     program = "from importlinter.cli import lint_imports_command; lint_imports_command()"

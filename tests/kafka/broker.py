@@ -65,8 +65,14 @@ def free_ports(count: int) -> list[int]:
 
 
 def new_cluster_id() -> str:
-    """A random cluster id in Kafka's spelling: 16 bytes, URL-safe base64 without padding."""
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    """A random cluster id in Kafka's spelling: 16 bytes, URL-safe base64 without padding.
+
+    It never starts with a dash, which the storage tool would take for an option.
+    """
+    while True:
+        drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not drawn.startswith("-"):
+            return drawn
 
 
 class KafkaCluster:

@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,10 +22,37 @@ from kgroups.core.errors import ClusterError, KgroupsError
 from tests.kafka.java import require_java
 
 KAFKA_VERSION = "4.3.0"
-ARTIFACTS = (
-    ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
-    ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
-    ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
+
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that are fetched together.
+
+    Args:
+        name: of their folder in the cache.
+        artifacts: organisation, name and version of what they are the dependencies of.
+        size: what is fetched and how long it takes, for people.
+    """
+
+    name: str
+    artifacts: tuple[tuple[str, str, str], ...]
+    size: str
+
+
+KAFKA = JarSet(
+    f"kafka-{KAFKA_VERSION}",
+    (
+        ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
+        ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
+        ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
+    ),
+    f"Kafka {KAFKA_VERSION} (92 jars, 55 MB; one to three minutes, once)",
+)
+# The last release whose consumers had no coordinator; its broker runs on today's Java too.
+KAFKA_082 = JarSet(
+    "kafka-0.8.2.2",
+    (("org.apache.kafka", "kafka_2.11", "0.8.2.2"),),
+    "Kafka 0.8.2.2 (17 jars, 14 MB; half a minute, once)",
 )
 JAVA_SOURCES = Path(__file__).parent / "java"
 STAMP = ".done"
@@ -81,11 +109,11 @@ def _ivy_jar() -> Path:
     return found[-1]
 
 
-def _ivy_file() -> str:
-    """The Ivy module whose dependencies are the three artifacts."""
+def _ivy_file(wanted_set: JarSet) -> str:
+    """The Ivy module whose dependencies are the artifacts."""
     wanted = "".join(
         f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default"/>'
-        for org, name, revision in ARTIFACTS
+        for org, name, revision in wanted_set.artifacts
     )
     return (
         '<ivy-module version="2.0"><info organisation="kgroups" module="test-broker"/>'
@@ -94,15 +122,15 @@ def _ivy_file() -> str:
     )
 
 
-def _fetch(folder: Path) -> None:
+def _fetch(wanted: JarSet, folder: Path) -> None:
     """Resolve and copy the jars into `folder`, with progress on stderr.
 
     Raises:
         ClusterError: Ivy could not reach its repository, or not find an artifact.
     """
     ivy, scratch = _ivy_jar(), folder.parent
-    (scratch / "ivy.xml").write_text(_ivy_file())
-    say(f"fetching Kafka {KAFKA_VERSION} (92 jars, 55 MB; one to three minutes, once)")
+    (scratch / "ivy.xml").write_text(_ivy_file(wanted))
+    say(f"fetching {wanted.size}")
     command = [
         *("java", "-jar", str(ivy), "-cache", str(scratch / "ivy-cache")),
         *("-ivy", str(scratch / "ivy.xml"), "-types", "jar", "bundle"),
@@ -123,33 +151,38 @@ def _fetch(folder: Path) -> None:
                 if fetched % 15 == 0:
                     say(f"{fetched} jars fetched")
         watchdog.cancel()
-    if child.returncode != 0 or not any(folder.glob("kafka_2.13-*.jar")):
+    if child.returncode != 0 or not any(folder.glob("kafka_2.*.jar")):
         kept = cache_folder() / "ivy.log"
         kept.write_text("".join(log))
         raise ClusterError(
-            f"Kafka {KAFKA_VERSION} could not be fetched (Ivy ended with {child.returncode})",
+            f"{wanted.name} could not be fetched (Ivy ended with {child.returncode})",
             hint=f"the first set-up needs the network; Ivy's own words are in {kept}",
         )
 
 
-def kafka_jars() -> Path:
-    """Folder with Kafka's jars, fetched when it is not there yet.
+def kafka_jars(wanted: JarSet = KAFKA) -> Path:
+    """Folder with a Kafka's jars, fetched when it is not there yet.
 
     Raises:
         JavaMissing: there is no JDK to fetch and run them with.
         ClusterError: they could not be fetched.
     """
-    folder = cache_folder() / f"kafka-{KAFKA_VERSION}"
+    folder = cache_folder() / wanted.name
     if not (folder / STAMP).exists():
         require_java()
-    return _finished(folder, _fetch)
+    return _finished(folder, lambda unfinished: _fetch(wanted, unfinished))
 
 
-def harness_classes() -> Path:
-    """Folder with our compiled Java classes; a changed source gives another folder."""
-    sources = sorted(JAVA_SOURCES.glob("*.java"))
+def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path:
+    """Folder with our compiled Java classes; a changed source gives another folder.
+
+    Args:
+        wanted: the jars that they are compiled against.
+        sources_in: folder of the sources.
+    """
+    sources = sorted(sources_in.glob("*.java"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    jars = kafka_jars()
+    jars = kafka_jars(wanted)
 
     def compile_into(folder: Path) -> None:
         require_java()
@@ -159,7 +192,8 @@ def harness_classes() -> Path:
         if done.returncode != 0:
             raise ClusterError(f"javac refused the test harness: {done.stderr}")
 
-    return _finished(cache_folder() / f"harness-{KAFKA_VERSION}-{digest}", compile_into)
+    name = wanted.name.replace("kafka", "harness", 1)
+    return _finished(cache_folder() / f"{name}-{digest}", compile_into)
 
 
 def class_path() -> str:
@@ -173,6 +207,7 @@ def main() -> int:
         require_java()
         jars = kafka_jars()
         harness_classes()
+        kafka_jars(KAFKA_082)
     except KgroupsError as failure:
         hint = f"\n\nhint: {failure.hint}" if failure.hint else ""
         print(f"error: {failure.message}{hint}", file=sys.stderr)

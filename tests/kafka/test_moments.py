@@ -1,12 +1,16 @@
 """Ends of logs at times gone by and times of records, of a real broker that was told the times."""
 
+from collections import Counter
+
 import pytest
 from confluent_kafka import Producer
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.moments import ends_at, next_record_times
+from kgroups.core.kafka.offsets_topic import OffsetsTopic
 from kgroups.core.kafka.settings import ClientSettings, read_settings
+from kgroups.core.lag.commits import parse_record
 from kgroups.core.snapshot import PartitionLog, Topic
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.workload import commit_offsets, create_topics
@@ -68,3 +72,24 @@ def test_a_cluster_that_is_not_there() -> None:
     nowhere = read_settings("127.0.0.1:1", None)
     with pytest.raises(ClusterError):
         next_record_times(nowhere, [(TOPIC, 0, 0)], timeout_ms=1_500)
+
+
+def test_every_commit_is_read_without_waiting(kafka: KafkaCluster) -> None:
+    """All slices of the offsets topic, each to its end; none waits for records that cannot come."""
+    create_topics(kafka.bootstrap, {"counted": 1})
+    for offset in range(20):
+        groups = [f"counted-{number}" for number in range(50)]
+        commit_offsets(kafka.bootstrap, {group: {("counted", 0): offset} for group in groups})
+    log = OffsetsTopic(read_settings(kafka.bootstrap, None))
+    found: Counter[str] = Counter()
+    for part in log.slices():
+        places = []
+        for records in log.read(part):
+            for record in records:
+                places.append(record.offset)
+                _, _, kind, group, *_ = parse_record(record)
+                if kind == "commit" and group.startswith("counted-"):
+                    found[group] += 1
+        assert places == sorted(set(places))
+        assert all(part.start <= place < part.end for place in places)
+    assert found == {f"counted-{number}": 20 for number in range(50)}

@@ -36,7 +36,7 @@ class Line:
         ]
 
 
-_NO_BROKER_NEEDED = (
+NO_BROKER_NEEDED = (
     # the parser's errors
     "--list --bogus",
     "--list -x",
@@ -105,7 +105,7 @@ _NO_BROKER_NEEDED = (
     "--validate-regex '(?P<n>a)(?P<n>b)'",
 )
 
-_READING = (
+READING = (
     "--bootstrap-server {b} --list",
     "--bootstrap-server={b} -list",
     "--list --bootstrap-server {b} a stray word --timeout 9000",
@@ -298,6 +298,8 @@ _RESETTING = (
 _RESET = "--bootstrap-server {b} --reset-offsets "
 _RESETTING_OTHERS = (
     _RESET + "--group nobody --all-topics --to-latest --dry-run",
+    "--bootstrap-server 127.0.0.1:1 --timeout 300 --reset-offsets --group g --topic t --to-latest "
+    "--dry-run",
     _RESET + "--group nobody --topic reset-b --to-latest --dry-run",
     _RESET + "--group live-classic --all-topics --to-latest --execute",
     _RESET + "--group live-modern --dry-run",
@@ -318,6 +320,7 @@ def _forget(options: str) -> Line:
     )
 
 
+_NOBODY = "--bootstrap-server 127.0.0.1:1 --timeout 300 "
 _FORGET = "--bootstrap-server {b} --delete-offsets "
 _FORGETTING = (
     _forget("--topic reset-a:0"),
@@ -339,6 +342,7 @@ _FORGETTING = (
     Line(_FORGET + "--group share-readers --topic audit:0"),
     Line(_FORGET + "--group connect-workers --topic audit"),
     Line(_FORGET + "--group stuck-preparing --topic audit"),
+    Line(_NOBODY + "--delete-offsets --group g --topic t:0 --topic u"),
 )
 
 _RECORDS = (
@@ -358,8 +362,8 @@ _RECORDS = (
 )
 
 LINES = (
-    *map(Line, _NO_BROKER_NEEDED),
-    *map(Line, _READING),
+    *map(Line, NO_BROKER_NEEDED),
+    *map(Line, READING),
     *_FAILING,
     *_DELETING,
     *_RESETTING,

@@ -24,6 +24,7 @@ class Scenario:
         status: exit code.
         before: commits of groups, made first.
         after: commits of groups as they must be then.
+        absent: cells that no row may begin with.
     """
 
     suite: str
@@ -35,3 +36,4 @@ class Scenario:
     status: int = 0
     before: Mapping[str, Offsets] = field(default_factory=dict)
     after: Mapping[str, Offsets] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()

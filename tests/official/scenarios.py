@@ -29,14 +29,20 @@ def _list() -> list[Scenario]:
         Scenario(
             suite, "type: all", "--list --type", ("live-modern Consumer", "live-classic Classic")
         ),
-        Scenario(suite, "type: consumer", "--list --type consumer", ("live-modern Consumer",), 4),
+        Scenario(
+            suite,
+            "type: consumer",
+            "--list --type consumer",
+            ("live-modern Consumer", "mixed-protocols Consumer"),
+            absent=("live-classic", "empty-odd"),
+        ),
         Scenario(suite, "type: any case", "--list --type cLaSsIc", ("empty-odd Classic",)),
         Scenario(
             suite,
             "type and state",
             "--list --type consumer --state stable",
-            ("live-modern Consumer Stable",),
-            2,
+            ("live-modern Consumer Stable", "live-modern-range Consumer Stable"),
+            absent=("mixed-protocols", "stuck-reconciling", "live-classic"),
         ),
         Scenario(
             suite, "bad state", "--list --state bad", err="Invalid state list 'bad'", status=1

@@ -1,6 +1,7 @@
 """Three brokers, one of them stopped: what can be known is shown, the rest is told on stderr."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -34,25 +35,34 @@ def lamed() -> Iterator[Lamed]:
 
     A group of one live member is coordinated by another broker; its name is the one with 0.
     """
-    with KafkaCluster(ClusterSpec(brokers=3)) as cluster:
-        create_topics(cluster.bootstrap, {TOPIC: 3}, replicas={TOPIC: [[1], [2], [3]]})
-        produce(cluster.bootstrap, {(TOPIC, number): 10 for number in range(3)})
-        offsets = {(TOPIC, number): 4 for number in range(3)}
-        commit_offsets(cluster.bootstrap, dict.fromkeys(EVERYBODY, offsets))
-        with ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin:
-            placed = admin.coordinators([*EVERYBODY, *LIVE]).coordinators
-        at = {name: broker.id for name, broker in placed.items()}
-        name = next(name for name in LIVE if at[name] != 3)
-        with LiveGroup(cluster.bootstrap, name, [MemberSpec("lives", (TOPIC,))]) as live:
-            live.wait_stable(3)
-            cluster.stop_brokers([3])
-            wait_until(lambda: len(brokers_of(cluster)) == 2, "the brokers know that one is gone")
-            yield cluster, at | {name: 0}
+    with (
+        KafkaCluster(ClusterSpec(brokers=3)) as cluster,
+        lame(cluster.bootstrap, lambda: cluster.stop_brokers([3])) as at,
+    ):
+        yield cluster, at
 
 
-def brokers_of(cluster: KafkaCluster) -> list[int]:
+@contextmanager
+def lame(bootstrap: str, stop: Callable[[], None]) -> Iterator[dict[str, int]]:
+    """Fill a cluster of three, stop a broker; the coordinator of each group before that."""
+    create_topics(bootstrap, {TOPIC: 3}, replicas={TOPIC: [[1], [2], [3]]})
+    produce(bootstrap, {(TOPIC, number): 10 for number in range(3)})
+    offsets = {(TOPIC, number): 4 for number in range(3)}
+    commit_offsets(bootstrap, dict.fromkeys(EVERYBODY, offsets))
+    with ClusterAdmin(ClientSettings(bootstrap)) as admin:
+        placed = admin.coordinators([*EVERYBODY, *LIVE]).coordinators
+    at = {name: broker.id for name, broker in placed.items()}
+    name = next(name for name in LIVE if at[name] != 3)
+    with LiveGroup(bootstrap, name, [MemberSpec("lives", (TOPIC,))]) as live:
+        live.wait_stable(3)
+        stop()
+        wait_until(lambda: len(brokers_of(bootstrap)) == 2, "the brokers know that one is gone")
+        yield at | {name: 0}
+
+
+def brokers_of(bootstrap: str) -> list[int]:
     """Ids of the brokers that the others believe to be up."""
-    with ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin:
+    with ClusterAdmin(ClientSettings(bootstrap)) as admin:
         return [broker.id for broker in admin.list_groups().brokers]
 
 
@@ -144,7 +154,8 @@ def test_members_and_state(lamed: Lamed) -> None:
         assert answer.stderr.count("Error: ") == 1
         assert f"hint: {lost}: the group has no coordinator" in answer.stderr
         assert answer.status == 1
-    ours = run("-b", cluster.bootstrap, "describe", lost, live, "--members", "-o", "json")
+    start = ("-b", cluster.bootstrap, "--timeout", "4s")
+    ours = run(*start, "describe", lost, live, "--members", "-o", "json")
     assert [item["group"] for item in ours.document["items"]] == [live]
     assert [error["target"] for error in ours.document["errors"]] == [lost, f"{TOPIC}-2"]
     assert ours.exit_code == 3
@@ -176,9 +187,12 @@ def test_offsets_deleted_as_far_as_reached(lamed: Lamed) -> None:
     lost = next(name for name in FORGOT if at[name] == 3)
     answer = told(cluster, "--delete-offsets", "--group", lost, "--topic", f"{TOPIC}:0")
     assert answer.status == 1
-    assert "Error: Encountered some unknown error: COORDINATOR_NOT_AVAILABLE" in answer.stderr
+    # asked again until the time is over, the coordinator may be last heard of in either way
+    codes = ("COORDINATOR_NOT_AVAILABLE", "REQUEST_TIMED_OUT")
+    unknown = "Error: Encountered some unknown error: "
+    assert any(unknown + code in answer.stderr for code in codes)
     (row,) = [line for line in answer.stdout.splitlines() if line.startswith(TOPIC)]
-    assert "CoordinatorNotAvailableException" in row
+    assert any(name in row for name in ("CoordinatorNotAvailableException", "TimeoutException"))
 
 
 def test_reset_of_all_groups_there_are(lamed: Lamed) -> None:

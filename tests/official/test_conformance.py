@@ -30,6 +30,7 @@ def test_scenario(full: KafkaCluster, scenario: Scenario) -> None:
     for row in scenario.rows:
         start = row.replace("{b}", full.bootstrap)
         assert any(line.startswith(start) for line in lines), told
+    assert not any(line.startswith(scenario.absent) for line in lines), told
     if scenario.count is not None:
         data = [line for line in lines if line and not line.startswith(("GROUP ", "TOPIC "))]
         assert len(data) == scenario.count, told

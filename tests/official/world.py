@@ -87,9 +87,9 @@ def populated(bootstrap: str, *, share: bool = True) -> Iterator[None]:
         for group, _ in live:
             stack.enter_context(group)
         connection = stack.enter_context(WireConnection(bootstrap, client_id="wire"))
-        _hold(connection)
         if share:
             stuck.share(connection, "share-readers", AUDIT)
+        _hold(connection)
         for group, partitions in live:
             group.wait_stable(partitions)
         owner = next(m for m in live[0][0].members if (ORDERS, 3) in m.assignment)

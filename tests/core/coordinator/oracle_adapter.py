@@ -7,7 +7,7 @@ from uuid import UUID
 from kgroups.core.coordinator import record_codec
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
-from kgroups.core.coordinator.effects import Reply, Write
+from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.server_side import coordinator_ports
 from tests.core.coordinator.oracle_json import (
@@ -27,10 +27,15 @@ BLANK = {"offsets.topic.num.partitions": "1"}
 
 
 class Adapter:
-    """One coordinator after another: each `config` operation begins a new one."""
+    """One coordinator after another: each `config` operation begins a new one.
+
+    Attributes:
+        events: what the coordinators told; whoever reads them may empty the list.
+    """
 
     def __init__(self) -> None:
         self.log: list[tuple[bytes, bytes | None]] = []
+        self.events: list[Event] = []
         self._start({}, raw=False)
 
     def _start(self, properties: dict[str, str], *, raw: bool) -> None:
@@ -93,6 +98,8 @@ class Adapter:
                     response = answer
                 else:
                     completed.append({"id": token, "response": answer})
+            elif isinstance(effect, Event):
+                self.events.append(effect)
             elif isinstance(effect, Write):
                 for record in effect.records:
                     key, value = (

@@ -1,13 +1,17 @@
 """Java's HashMap order, against vectors of a JVM and a plain model."""
 
+from collections import Counter
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from kgroups.assignors.javahash import CHAIN_LIMIT, hash_order, string_hash
 from kgroups.core.coordinator.javahash import (
     JavaHashMap,
     grown_capacity,
     hash_map_order,
+    java_hash,
     spread_hash,
 )
 
@@ -72,3 +76,15 @@ def test_a_map_that_shrank_keeps_its_table(names: list[str], data: st.DataObject
     for name in kept:
         model.setdefault(spread_hash(name) & mask, []).append(name)
     assert table.ordered_keys() == [name for _, chain in sorted(model.items()) for name in chain]
+
+
+@given(NAMES)
+def test_the_assignors_hash_alike(names: list[str]) -> None:
+    """Two packages that may not import each other have the same hash and the same order.
+
+    Not where a chain grows long: there the assignors build trees, as Java does.
+    """
+    hashes = [string_hash(name) for name in names]
+    assert hashes == [java_hash(name) & 0xFFFFFFFF for name in names]
+    if max(Counter(spread_hash(name) & 15 for name in names).values(), default=0) <= CHAIN_LIMIT:
+        assert hash_order(names, hashes) == hash_map_order(names)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgroups.core.coordinator.placement import java_hash, offsets_partition
+from kgroups.core.coordinator.javahash import java_hash
+from kgroups.core.coordinator.placement import offsets_partition
 
 VECTORS = [
     ("", 0, 0),

@@ -279,7 +279,7 @@ def test_one_request_serves_all_groups_of_a_coordinator() -> None:
             snapshot = admin.snapshot()
     assert len(snapshot.groups) == 2
     assert broker.count("offset_fetch") == 1
-    assert broker.count("describe_groups") == 1
+    assert broker.count("describe_groups") == 0  # the listing says all of empty classic groups
     assert broker.count("find_coordinator") == 0
     assert broker.count("list_offsets") == 2
 
@@ -352,3 +352,33 @@ def test_hanging_broker_leaves_time_for_the_others() -> None:
     (error,) = snapshot.errors
     assert error.target == f"broker 2 ({hanging.address})"
     assert (error.code, error.exit_code) == ("REQUEST_TIMED_OUT", 3)
+
+
+def test_a_deletion_whose_answer_was_lost_is_done() -> None:
+    """It is asked again, and `not found` then says that the first request was carried out."""
+    brokers = Brokers()
+    lost = iter([True])
+
+    def delete(version: int, request: Any) -> dict[str, object]:
+        if next(lost, False):
+            raise ConnectionResetError
+        results = tuple(
+            part(
+                "delete_groups",
+                version,
+                "DeletableGroupResult",
+                group_id=name,
+                error_code=NOT_FOUND,
+            )
+            for name in request.groups_names
+        )
+        return {"throttle_time": NO_WAIT, "results": results}
+
+    with _scripted(brokers) as broker:
+        brokers.ports = {1: broker.port}
+        broker.answers["delete_groups"] = delete
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            first = admin.delete_groups(["a"])
+            second = admin.delete_groups(["a"])
+    assert [each.result for each in first] == ["done"]
+    assert [each.error and each.error.code for each in second] == ["GROUP_ID_NOT_FOUND"]

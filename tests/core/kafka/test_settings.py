@@ -164,7 +164,7 @@ def test_java_key_store_comes_with_the_way_to_convert_it() -> None:
         settings_from_text("ssl.keystore.type=JKS\nssl.keystore.location=/x/me.jks", "a:1")
     hint = caught.value.hint or ""
     assert "keytool -importkeystore -srckeystore /x/me.jks" in hint
-    assert "openssl pkcs12 -in store.p12 -nodes -out /x/me.pem" in hint
+    assert "openssl pkcs12 -in /x/me.p12 -nodes -out /x/me.pem" in hint
     assert "`ssl.keystore.type=PEM`" in hint
 
 

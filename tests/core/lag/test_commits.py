@@ -3,13 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from kgroups.core.coordinator import records as r
-from kgroups.core.coordinator.record_codec import encode_key, encode_value
-from kgroups.core.lag.commits import COMMITS, parse_record, read_commits
+from kgroups.core.coordinator.record_bytes import RecordError
+from kgroups.core.coordinator.record_codec import decode_record, encode_key, encode_value
+from kgroups.core.lag.commits import COMMITS, KnownKeys, parse_record, read_commits
 from kgroups.core.lag.ends import BUCKETS, times_to_ask
 from kgroups.core.lag.history_report import lag_history
 from kgroups.core.lag.report import LagQuery
@@ -53,12 +57,22 @@ class LogInMemory:
             yield records[start : start + 2]
 
 
-def commit(place: int, at_ms: int, group: str, offset: int | None, partition: int = 0) -> Raw:
+def commit(
+    place: int,
+    at_ms: int,
+    group: str,
+    offset: int | None,
+    partition: int = 0,
+    metadata: str = "",
+    topic_id: UUID | None = None,
+) -> Raw:
     """A commit's record, or its tombstone."""
     key = r.OffsetCommitKey(group, "t", partition)
     value = None
     if offset is not None:
-        value = r.OffsetCommitValue(offset, leader_epoch=3, commit_timestamp_ms=at_ms)
+        value = r.OffsetCommitValue(
+            offset, 3, metadata, commit_timestamp_ms=at_ms, topic_id=topic_id
+        )
     record = r.Record(key, value)
     return Raw(place, at_ms, encode_key(key), encode_value(record))
 
@@ -84,6 +98,56 @@ def test_records_by_kind() -> None:
         parsed = parse_record(rubbish)
         assert parsed[2] == "broken"
         assert parsed[-1]
+
+
+RECORDS = st.builds(
+    commit,
+    st.integers(0, 2**40),
+    st.integers(-1, 2**50),
+    st.text(max_size=12),
+    st.none() | st.integers(0, 2**50),
+    st.integers(0, 2**31 - 1),
+    st.text(max_size=3) | st.integers(120, 300).map("x".__mul__),
+    st.none() | st.uuids(),
+)
+
+
+@given(RECORDS, st.integers(0, 5), st.binary(max_size=8), st.integers(-1, 60))
+def test_the_short_way_says_what_the_codec_says(
+    record: Raw, version: int, more: bytes, cut: int
+) -> None:
+    """Whatever the version, the length and the bytes: parsed alone, from known keys, by codec."""
+    value = record.value
+    if value is not None:
+        # Mostly as it was written; else of another version, longer, or cut off.
+        value = (version.to_bytes(2, "big") if version else value[:2]) + value[2:]
+        value = value + more if cut % 2 else value if cut < 0 else value[:cut]
+    record = record._replace(value=value)
+    assert record.key is not None
+    keys: KnownKeys = {}
+    first = parse_record(record, keys)
+    assert parse_record(record, keys) == parse_record(record) == first
+    assert len(keys) == 1
+    failure = None
+    said = None
+    try:
+        said = decode_record(record.key, value)
+    except RecordError as exc:
+        failure = str(exc)
+    if failure is not None:
+        assert first[2:] == ("broken", *[None] * 6, failure)
+        return
+    assert said is not None
+    assert isinstance(said.key, r.OffsetCommitKey)
+    if isinstance(said.value, r.OffsetCommitValue):
+        assert first[2] == "commit"
+        assert first[6] == said.value.offset
+        at_ms = said.value.commit_timestamp_ms
+        assert first[8] == (at_ms if at_ms >= 0 else record.timestamp_ms)
+        assert first[7] == (said.value.leader_epoch if said.value.leader_epoch >= 0 else None)
+    else:
+        assert first[2] == "tombstone"
+    assert first[3:6] == (said.key.group_id, said.key.topic, said.key.partition)
 
 
 def test_the_data_source_reads_every_slice(spark: SparkSession) -> None:

@@ -41,9 +41,13 @@ def three_reports(session: SparkSession, folder: Path) -> list[Any]:
     reports: list[LagReport] = [
         lag_report([snapshot], LagQuery(top=1000), session=session),
         lag_report([snapshot], planned, session=session),
-        lag_report_over(folder, LagQuery(top=1000), session=session, **window),  # type: ignore[arg-type]
+        lag_report_over(folder, LagQuery(top=1000, pictures=True), session=session, **window),  # type: ignore[arg-type]
     ]
-    return [[_rounded(r.items), r.summary, [e.message for e in r.errors]] for r in reports]
+    drawn = reports[2].pictures
+    assert drawn is not None
+    pictures = [drawn.over_time, drawn.partitions, drawn.members, drawn.verdicts]
+    said = [[_rounded(r.items), r.summary, [e.message for e in r.errors]] for r in reports]
+    return [*said, pictures]
 
 
 def _rounded(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -316,7 +316,8 @@ def test_a_capture_that_breaks_inside_is_one_sentence(spark: SparkSession, tmp_p
     write_rows(tmp_path, captures(6, 12))
     path = find_captures(tmp_path)[3].path
     content = bytearray(path.read_bytes())
-    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    pages_end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[4:pages_end] = bytes(pages_end - 4)
     path.write_bytes(content)
     with pytest.raises(KgroupsError, match=path.name) as caught:
         ask(spark, tmp_path, Span(START_MS, UNTIL_MS))

@@ -11,10 +11,10 @@ from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.errors import UsageError
-from kgroups.core.lag import arithmetic, dryrun, transforms
+from kgroups.core.lag import arithmetic, compared, dryrun, transforms
 from kgroups.core.lag.arithmetic import OffsetRow, lag_summary, offset_rows
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
-from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS, capture_tables
+from kgroups.core.lag.schemas import PLAN_MEMBERS, ROWS, TOPICS, capture_tables, plan_tables
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -213,6 +213,7 @@ def test_planned_groups_name_the_gain(spark: SparkSession) -> None:
         "gain": 300,
         "gain_with_member": 600,
         "members": 2,
+        "planned_members": 2,
         "idle_members": 1,
         "partitions": 4,
         "lag": 1000,
@@ -306,9 +307,10 @@ def test_assignors_run_inside_spark(
     tables = capture_tables([classic_fleet(23, 5)])
     create: Any = spark.createDataFrame
     lagged = transforms.with_lag(create(tables.rows, schema=ROWS))
-    members, topics = create(tables.members, schema=MEMBERS), create(tables.topics, schema=TOPICS)
+    members, topics = plan_tables([classic_fleet(23, 5)], {}, lambda _: "java")
+    members, topics = create(members, schema=PLAN_MEMBERS), create(topics, schema=TOPICS)
     planned = dryrun.planned_assignments(members, topics, lagged, ("range",))
-    dryrun.members_now_and_planned(members, lagged, planned, ("range",)).explain()
+    compared.members_now_and_planned(members, lagged, planned, ("range",)).explain()
     plan = capsys.readouterr().out
     assert "FlatMapCoGroupsInArrow" in plan
     assert "ArrowEvalPython" not in plan

@@ -141,6 +141,7 @@ def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
         Group("g", "classic", "Empty", offsets={"t": commits}),
         Group("h", "classic", "Empty", offsets={"t": {2: CommittedOffset(100)}}),
         Group("i", "classic", "Empty", offsets={"t": {3: CommittedOffset(5)}}),
+        Group("j", "classic", "Empty", offsets={"t": {p: commits[p] for p in (2, 3)}}),
     )
     topics = {"t": Topic("t", dict.fromkeys(range(5), log))}
     snapshot = ClusterSnapshot(at_ms, groups, topics, cluster_id="c1")
@@ -166,9 +167,13 @@ def test_lag_in_seconds_by_the_next_record(spark: SparkSession) -> None:
         ("g", 4): (0.0, "record", "high"),
         ("h", 2): (0.0, "at_head", "high"),
         ("i", 3): (None, None, None),
+        ("j", 2): (0.0, "at_head", "high"),
+        ("j", 3): (None, None, None),
     }
     assert seconds("group") == {
         ("g", None): (7.5, "record", "high"),
         ("h", None): (0.0, "at_head", "high"),
         ("i", None): (None, None, None),
+        # One partition is at the head, of the other nobody can say: 0 would be a lie.
+        ("j", None): (None, None, None),
     }

@@ -16,7 +16,7 @@ from kgroups.core.offsets.change import (
 )
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.targets import Target
-from kgroups.core.offsets.undo import parse_undo, plan_undo, undo_text
+from kgroups.core.offsets.undo import parse_undo, plan_resume, plan_undo, undo_text
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog, Topic
 
 LOGS = {
@@ -178,3 +178,20 @@ def test_no_undo_file() -> None:
             parse_undo(json.dumps(document), "f")
     with pytest.raises(UsageError, match="no undo file"):
         parse_undo("{", "f")
+
+
+def test_resume_does_what_is_left() -> None:
+    """Rows that are there already are skipped; one that something else moved says so."""
+    rows = [
+        Change("g", "t", 0, CommittedOffset(30, None, "memo"), CommittedOffset(40)),
+        Change("g", "t", 1, CommittedOffset(20), CommittedOffset(90)),
+        Change("g", "t", 2, CommittedOffset(1), None),
+    ]
+    undo = parse_undo(undo_text(rows, cluster_id="c", created_at="now"), "undo.json")
+    offsets = {"t": {0: CommittedOffset(40), 1: CommittedOffset(25)}}
+    planned = plan_resume(replace(GROUP, offsets=offsets), undo.rows, LOGS)
+    assert [change.result for change in planned] == ["skipped", "planned", "skipped"]
+    assert planned[1].new == CommittedOffset(90)
+    assert planned[1].note == "moved since: 20 stood there"
+    untouched = replace(GROUP, offsets={"t": {1: CommittedOffset(20)}})
+    assert plan_resume(untouched, undo.rows, LOGS)[1].note is None

@@ -139,3 +139,15 @@ def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
     assert (len(plan.outcomes.each) > 1) == (confidence == "outcomes")
     assert plan.outcomes.complete
     assert not plan.depends_on_member_ids
+
+
+def test_with_three_members_the_race_is_not_told_to_the_end() -> None:
+    """Two members: every end; three: those that are likely, and no promise."""
+    held = [member(name, {"t1": [number]}) for number, name in enumerate("abc")]
+    changes: list[Change] = [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)]
+    group = group_of(*held, assignor="cooperative-sticky")
+    plan = plan_group(cluster_of(group, {"t1": 3}), group, changes, leader="librdkafka")
+    assert (plan.confidence, plan.outcomes.complete) == ("likely", False)
+    assert any("the likely ones, not all there are" in note for note in plan.notes)
+    for outcome in plan.outcomes.each:  # whoever came first, everything is given out in the end
+        assert sum(len(p) for held in outcome.settled.shares.values() for p in held.values()) == 5

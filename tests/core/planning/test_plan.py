@@ -218,3 +218,26 @@ def test_racks_reach_the_strategy() -> None:
     topics = {"t": near.topics["t"].__class__("t", logs)}
     plan = plan_group(ClusterSnapshot(0, (group,), topics), group)
     assert [dict(m.assignment) for m in plan.members] == [{"t": (1,)}, {"t": (0,)}]
+
+
+def test_what_java_does_wrong_is_told_and_repeated_only_if_wanted() -> None:
+    """A member without topics that comes first in hash order gets partitions from Java's class."""
+    group = group_of(member("B", {}, topics=[]), member("C", {"t": [0, 1]}), assignor="sticky")
+    cluster = cluster_of(group, {"t": 2})
+    plan = plan_group(cluster, group, leader="java")
+    assert [fault.code for fault in plan.faults] == ["EMPTY_SUBSCRIPTION"]
+    assert [member.partitions for member in plan.members] == [0, 2]
+    plan = plan_group(cluster, group, leader="java", faithful=True)
+    assert [member.partitions for member in plan.members] == [1, 1]
+    assert plan.faults == ()
+
+
+def test_a_leader_that_fails_fails_the_plan_if_wanted() -> None:
+    """A claim on a partition that is gone: told, or the exception that Java's class throws."""
+    group = group_of(member("a", {"t": [0, 3]}), member("b", {"t": [1]}), assignor="sticky")
+    cluster = cluster_of(group, {"t": 3})
+    plan = plan_group(cluster, group, leader="java")
+    assert [fault.code for fault in plan.faults] == ["PHANTOM_PARTITION"]
+    assert sorted(m.partitions for m in plan.members) == [1, 2]
+    with pytest.raises(KgroupsError, match=r"throws java\.lang\.IllegalStateException"):
+        plan_group(cluster, group, leader="java", faithful=True)

@@ -118,10 +118,32 @@ def test_what_is_wrong_is_named(name: str) -> None:
     assert says in refused.value.message
 
 
-def test_a_cycle_is_refused() -> None:
-    """An alias that refers to what it stands in."""
-    with pytest.raises(UsageError, match="an alias refers to the value that it stands in"):
-        read("topics: &t {a: *t}\ngroups: {}\n")
+CYCLES = {
+    "a mapping in itself": ("topics: &t {a: *t}\ngroups: {}\n", 1),
+    "a list in itself": ("topics: {}\ngroups:\n  g:\n    changes: &c\n    - *c\n", 4),
+    "two that hold each other": (
+        "topics: {}\ngroups:\n  g: &g\n    members:\n      m: {owned: *g}\n", 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_a_cycle_is_refused(name: str) -> None:
+    """An alias that refers to what it stands in, with the line at which that begins."""
+    text, line = CYCLES[name]
+    with pytest.raises(UsageError) as refused:
+        read(text)
+    assert "an alias refers to the value that it stands in" in refused.value.message
+    assert refused.value.message.startswith(f"`s.yaml`, line {line}:")
+    assert refused.value.exit_code == 2
+
+
+def test_an_anchor_is_used_as_often_as_wanted() -> None:
+    """Anchors as such are welcome; only a circle is not."""
+    text = GOOD.replace("app-1: {topics", "app-1: &one {topics").replace(
+        "changes:\n      - add_members: 2:web\n      - remove_member: 1",
+        "changes: [&c {add_members: 1}, *c]",
+    )
+    assert read(text).changes["app"] == (AddMembers(1), AddMembers(1))
 
 
 def test_instance_ids_are_unique() -> None:

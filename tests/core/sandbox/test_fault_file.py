@@ -26,6 +26,9 @@ faults:
   - {at: 1m, move_coordinator: payments, to: 1}
   - {move_coordinator: billing}
   - {at: 4s, expire_member: consumer-1, group: payments}
+  - {at: 6s, advance_clock: 7d}
+  - {at: 10s, freeze_clock: true}
+  - {api: Produce, topic: orders, drop: true}
 """
 
 
@@ -44,12 +47,15 @@ def test_example(tmp_path: Path) -> None:
         Fault(api=Api.FETCH, client="slow-1", delay_ms=500, times=None),
         Fault(api=Api.JOIN_GROUP, action=Drop(), broker=2, skip=1),
         Fault(action=LoseRequest(), delay_ms=1000),
+        Fault(api=Api.PRODUCE, topic="orders", action=Drop()),
     )
     assert plan.incidents == (
         Incident(0, "move_coordinator", group="billing"),
         Incident(4_000, "expire_member", group="payments", member="consumer-1"),
         Incident(5_000, "broker_down", broker=2),
+        Incident(6_000, "advance_clock", ms=7 * 86_400_000),
         Incident(9_000, "broker_up", broker=2),
+        Incident(10_000, "freeze_clock", frozen=True),
         Incident(60_000, "move_coordinator", group="payments", broker=1),
     )
 
@@ -76,6 +82,8 @@ MISTAKES = [
     ("a rule at a time", "faults: [{at: 1s, drop: true}]", "unknown key `drop`"),
     ("a member without group", "faults: [{expire_member: m}]", "needs a `group`"),
     ("a broker that is text", "faults: [{broker_down: one}]", "broker_down is `one`"),
+    ("a clock by number", "faults: [{advance_clock: 5}]", "advance_clock is `5`, not a time"),
+    ("a clock that is text", "faults: [{freeze_clock: 1}]", "freeze_clock is `1`, not true or"),
     ("a move of a broker", "faults: [{broker_down: 1, to: 2}]", "unknown key `to`"),
 ]
 

@@ -3,17 +3,18 @@
 import time
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
-from kgroups.core.errors import NotFoundError
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.librdkafka import Member, members, produce, wait_for_shares
 from tests.core.sandbox.test_server import HEARTBEAT
-from tests.core.sandbox.wire import WireClient
+from tests.core.sandbox.wire import WireClient, join_body
 from tests.kafka.waiting import wait_until
 
-NOT_COORDINATOR, LOADING = 16, 14
+NOT_COORDINATOR, LOADING, UNKNOWN_MEMBER = 16, 14, 25
 RETRY = {
     "reconnect_backoff_max_ms": 200,
     "reconnect_backoff_ms": 50,
@@ -189,3 +190,66 @@ def test_member_expires(cluster: Sandbox) -> None:
         wait_for_shares([2, 2], first, second)
         with pytest.raises(NotFoundError, match="no member"):
             cluster.expire_member("expires", "nobody")
+
+
+@pytest.mark.parametrize("topic", ["t", "other"])
+def test_by_topic(topic: str) -> None:
+    """A rule for a topic hits who names it, by name or by id, and nobody else."""
+    with Sandbox(brokers=1, topics={"t": 1, "other": 1}) as cluster:
+        rules = {
+            api: cluster.add_fault(Fault(api=api, topic=topic, delay_ms=1, times=None))
+            for api in (Api.PRODUCE, Api.FETCH, Api.OFFSET_COMMIT, Api.OFFSET_FETCH, Api.METADATA)
+        }
+        produce(cluster.bootstrap_servers, "t", 5, partitions=1)
+        with Member(cluster.bootstrap_servers, "g", ["t"], "m") as member:
+            wait_until(lambda: len(member.values) == 5, what="5 records")
+        hit = {api for api, rule in rules.items() if rule.hits}
+    assert hit == (set(rules) if topic == "t" else set())
+
+
+def test_the_clock_is_set_forward() -> None:
+    """A commit expires and a session ends without waiting for either."""
+    with Sandbox(brokers=1, topics={"t": 2}) as cluster:
+        servers = cluster.bootstrap_servers
+        alone = Consumer({"bootstrap.servers": servers, "group.id": "nobody", "log_level": 0})
+        alone.commit(offsets=[TopicPartition("t", 0, 5)], asynchronous=False)
+        with WireClient(servers) as client:
+            joined = client.ask(Api.JOIN_GROUP, 3, join_body("idle", session_timeout=60_000))
+            beat = {
+                "group_id": "idle",
+                "generation_id": joined["generation_id"],
+                "member_id": joined["member_id"],
+            }
+            assert client.ask(Api.HEARTBEAT, 2, beat)["error_code"] == 0
+            cluster.advance_clock(61_000)
+            assert client.ask(Api.HEARTBEAT, 2, beat)["error_code"] == UNKNOWN_MEMBER
+            (row,) = alone.committed([TopicPartition("t", 0)], timeout=20)
+            assert row.offset == 5
+            cluster.advance_clock(8 * 86_400_000)
+            (row,) = alone.committed([TopicPartition("t", 0)], timeout=20)
+            assert row.offset < 0
+        alone.close()
+        with pytest.raises(UsageError, match="does not go back"):
+            cluster.advance_clock(-1)
+
+
+def test_a_clock_that_stands_ends_no_session() -> None:
+    """What is due stays due for later; when the clock goes on, so do the timers."""
+    with Sandbox(brokers=1, topics={"t": 2}) as cluster:
+        cluster.freeze_clock()
+        with WireClient(cluster.bootstrap_servers) as client:
+            body = join_body("slow", session_timeout=6_000)
+            joined = client.ask(Api.JOIN_GROUP, 3, body)
+            beat = {
+                "group_id": "slow",
+                "generation_id": joined["generation_id"],
+                "member_id": joined["member_id"],
+            }
+            cluster.advance_clock(5_999)
+            assert client.ask(Api.HEARTBEAT, 2, beat)["error_code"] == 0
+            cluster.advance_clock(5_999)
+            cluster.freeze_clock(frozen=False)
+            wait_until(
+                lambda: "session" in "\n".join(str(line) for line in cluster.events),
+                what="the session has ended",
+            )

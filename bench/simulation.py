@@ -1,0 +1,142 @@
+"""Speed of the simulation: requests a second, linear cost, flat memory; a process for each case.
+
+Times are processor times, because a run has one thread and the machine may be shared. Writes
+bench/simulation_results.json; exit 1 when a target was missed.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from bench.machine import describe_machine
+from bench.stage import say
+from kgroups.core.document import parse_document
+from kgroups.core.simulation.run import simulate
+from kgroups.core.simulation.scenario_file import parse_simulation
+
+RESULTS = Path(__file__).parent / "simulation_results.json"
+
+SCENARIO = """\
+until: {minutes}m
+topics: {{orders: {{partitions: {partitions}, rate: {partitions}}}}}
+groups:
+  app:
+    protocol: {protocol}
+    members:
+      m: {{count: {members}, topics: [orders], processing: 2ms}}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: so many members, for so many virtual minutes."""
+
+    members: int
+    minutes: int
+    protocol: str = "eager"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run took.
+
+    Args:
+        checks: invariants that were checked on the way.
+    """
+
+    requests: int
+    events: int
+    checks: int
+    cpu_s: float
+    peak_mb: float
+
+    @property
+    def requests_a_second(self) -> float:
+        """Simulated requests in a second of processor time."""
+        return self.requests / self.cpu_s
+
+
+def measure(case: Case) -> Measured:
+    """One run, in this process."""
+    text = SCENARIO.format(
+        minutes=case.minutes,
+        members=case.members,
+        partitions=2 * case.members,
+        protocol=case.protocol,
+    )
+    scenario = parse_simulation(parse_document(text, "bench", "yaml"))
+    began_s = time.process_time()
+    outcome = simulate(scenario)
+    cpu_s = time.process_time() - began_s
+    assert outcome.settled, "the group of the bench settles"
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Measured(outcome.requests, outcome.steps, outcome.checks, cpu_s, peak_mb)
+
+
+def alone(case: Case) -> Measured:
+    """One run in a process of its own, so that its peak of memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, case).result()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure with its target."""
+
+    name: str
+    value: float
+    unit: str
+    target: str
+    passed: bool
+
+
+def rows() -> list[Row]:
+    """Every figure."""
+    found: list[Row] = []
+
+    def add(name: str, value: float, unit: str, target: str, good: Callable[[float], bool]) -> None:
+        found.append(Row(name, round(value, 2), unit, target, good(value)))
+        say(f"{found[-1]}")
+
+    for protocol in ("eager", "consumer"):
+        speed = alone(Case(100, 20, protocol)).requests_a_second
+        add(f"{protocol}, 100 members", speed, "requests/s", "20,000", lambda v: v >= 20_000)
+    big = alone(Case(1_000, 30))
+    add("1,000 members, half an hour", big.cpu_s, "s", "60 s", lambda v: v <= 60)
+    add("1,000 members", big.requests_a_second, "requests/s", "20,000", lambda v: v >= 20_000)
+    short, long = alone(Case(50, 20)), alone(Case(50, 160))
+    cost = (long.cpu_s / long.events) / (short.cpu_s / short.events)
+    add("cost of an event, 160 minutes by 20", cost, "times", "below 1.3", lambda v: v < 1.3)
+    growth = long.peak_mb - short.peak_mb
+    add("memory, 160 minutes less 20", growth, "MB", "below 5 MB", lambda v: v < 5)
+    return found
+
+
+def main() -> int:
+    """Run, print, write. 0 when every target is met, else 1."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > cores / 2:
+        say(f"others keep this machine busy (load {load:.1f} on {cores} cores): expect less")
+    found = rows()
+    for row in found:
+        verdict = "PASS" if row.passed else "MISS"
+        print(f"{verdict}  {row.name}: {row.value:,g} {row.unit} (target: {row.target})")
+    machine = describe_machine()
+    report = {
+        "machine": machine if isinstance(machine, dict) else asdict(machine),
+        "load": round(load, 1),
+        "rows": [asdict(row) for row in found],
+    }
+    RESULTS.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(row.passed for row in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The options of `kgroups plan`, as types: what is changed, which tables, the fleet."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+Grouping = Literal["member", "group", "client", "host", "assignor"]
+_Texts = list[str] | None
+
+
+def _option(flag: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(flag, metavar=metavar, help=help, **more)
+
+
+Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Names of groups.")]
+AllGroups = Annotated[bool, _option("--all-groups", "Every group of the cluster.")]
+Assignors = Annotated[_Texts, _option("--assignor", "Plan with these assignors.", "NAME")]
+LeaderClient = Annotated[
+    str | None, _option("--as", "Client library of the group's leader.", "CLIENT")
+]
+Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario instead.", "FILE")]
+
+Faithful = Annotated[bool, _option("--faithful", "Repeat what a Java leader does wrong, too.")]
+
+# What changes.
+NewMembers = Annotated[_Texts, _option("--add-members", "Members that join.", "N")]
+GoneMembers = Annotated[_Texts, _option("--remove-member", "Members that leave.", "ID|N")]
+GoneHosts = Annotated[_Texts, _option("--drop-host", "Hosts whose members leave.", "HOST")]
+GrownTopics = Annotated[_Texts, _option("--set-partitions", "Topics that grow.", "TOPIC=N")]
+NewTopics = Annotated[_Texts, _option("--add-topic", "Topics that are created.", "TOPIC=N")]
+Subscriptions = Annotated[_Texts, _option("--subscribe", "What members read.", "TOPICS")]
+Patterns = Annotated[
+    _Texts, _option("--pattern", "The pattern that members subscribe by.", "REGEX")
+]
+
+# What is shown.
+ShowMetrics = Annotated[bool, _option("--metrics", "Show figures of balance.")]
+ShowMembers = Annotated[bool, _option("--members", "Show who gets what.")]
+ShowMoves = Annotated[bool, _option("--moves", "Show what changes hands.")]
+ShowRounds = Annotated[bool, _option("--rounds", "Show what is given up and got in each round.")]
+ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every way in which it can end.")]
+Explained = Annotated[_Texts, _option("--explain", "Say why this partition goes there.", "TOPIC:N")]
+Checks = Annotated[_Texts, _option("--fail-on", "End with 6 if this holds: 'moved > 10%'.", "EXPR")]
+CheckedAssignor = Annotated[
+    str | None, _option("--check-assignor", "Try an assignor on many small groups.", "NAME")
+]
+
+# The fleet.
+FleetReport = Annotated[bool, _option("--report", "Plan the fleet inside Spark.")]
+GroupedBy = Annotated[Grouping | None, _option("--by", "What a row of it stands for.", "KEY")]
+TopRows = Annotated[int, _option("--top", "Only the first N rows of it.", "N", min=1)]
+Master = Annotated[str | None, _option("--master", "Spark master.", "URL")]
+Remote = Annotated[str | None, _option("--remote", "Spark Connect server.", "URL")]

@@ -1,0 +1,1 @@
+"""Rebalances in virtual time: the real coordinator and client half under a heap of events."""

@@ -1,0 +1,76 @@
+"""A member of a consumer group (KIP-848) in front of its client half."""
+
+from collections.abc import Callable
+from typing import Final
+from uuid import UUID
+
+from kgroups.core.coordinator.client_effects import Subscribe
+from kgroups.core.coordinator.client_ports import Positions
+from kgroups.core.coordinator.membership import MembershipClient
+from kgroups.core.coordinator.membership_states import MemberState
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.group_consumer import GroupConsumer, client_config
+from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
+
+LEAVING: Final = frozenset({MemberState.PREPARE_LEAVING, MemberState.LEAVING})
+
+
+class ModernConsumer(GroupConsumer):
+    """A member of a consumer group.
+
+    Args:
+        new_id: a member makes its own id.
+    """
+
+    _client: MembershipClient
+
+    def __init__(
+        self,
+        group: GroupPlan,
+        plan: MemberPlan,
+        sender: str,
+        positions: Positions,
+        new_id: Callable[[], UUID],
+    ) -> None:
+        super().__init__(group, plan, sender, positions)
+        self._id = str(new_id())
+
+    def _make(self, now_ms: int) -> MembershipClient:
+        return MembershipClient(
+            client_config(self.group, self.plan),
+            self._id,
+            now_ms=now_ms,
+            assignor=self.plan.settings.remote_assignor,
+            positions=self.positions,
+        )
+
+    def _subscription(self, topology: Topology) -> Subscribe:
+        """Names, and a pattern that the coordinator resolves."""
+        return Subscribe(self.plan.topics, self.plan.pattern)
+
+    def _lookup_identity(self) -> tuple[str | None, int]:
+        return self._client.member_id, self._client.epoch
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self._client.state in LEAVING
+
+    @property
+    def wants_poll(self) -> bool:
+        """A callback waits, or an assignment is to be reconciled."""
+        return bool(self._callbacks) or self._client.poll_is_due
+
+    @property
+    def gives_records(self) -> bool:
+        """Not while it commits before it gives something up."""
+        return not self._client.is_giving_up
+
+    @property
+    def settled(self) -> bool:
+        """Stable, with nothing on its mind."""
+        return self._client.state is MemberState.STABLE and self._is_at_rest
+
+    @property
+    def closed(self) -> bool:
+        """Said good-bye."""
+        return self._client.state is MemberState.CLOSED

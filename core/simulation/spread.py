@@ -1,0 +1,45 @@
+"""Durations that vary: fixed, normal or with a heavy tail; drawn from the random numbers given."""
+
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+from typing import Final, Literal
+
+Shape = Literal["fixed", "normal", "heavy"]
+
+# Pareto: finite mean, infinite variance; one in a thousand takes about a hundred times the least.
+DEFAULT_TAIL: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How long something takes, in ms (fractions allowed).
+
+    Args:
+        mean_ms: the average.
+        deviation_ms: standard deviation, of the normal shape only; what falls below 0 counts 0.
+        tail: Pareto's exponent, of the heavy shape only; above 1, smaller is heavier.
+    """
+
+    mean_ms: float = 0.0
+    shape: Shape = "fixed"
+    deviation_ms: float = 0.0
+    tail: float = DEFAULT_TAIL
+
+    def draw(self, random: Random) -> float:
+        """One duration in ms."""
+        if self.shape == "fixed":
+            return self.mean_ms
+        if self.shape == "normal":
+            return max(0.0, random.gauss(self.mean_ms, self.deviation_ms))
+        least_ms = self.mean_ms * (self.tail - 1) / self.tail
+        return least_ms * random.paretovariate(self.tail)
+
+    def draw_sum(self, random: Random, count: int) -> float:
+        """`count` durations one after the other, in ms."""
+        if self.shape == "fixed":
+            return self.mean_ms * count
+        if self.shape == "normal":
+            spread = self.deviation_ms * sqrt(count)
+            return max(0.0, random.gauss(self.mean_ms * count, spread))
+        return sum(self.draw(random) for _ in range(count))

@@ -1,0 +1,79 @@
+"""Many runs: every variation with every seed, one after the other or on several cores."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.core.simulation.outcome import Outcome
+from kgroups.core.simulation.refusals import check_scenario
+from kgroups.core.simulation.run import simulate
+from kgroups.core.simulation.scenario import Scenario
+from kgroups.core.simulation.variation import Variation, varied
+
+# Tasks handed to a process at once: few, so that no core waits long for the others at the end.
+CHUNKS_A_JOB: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run of a sweep.
+
+    Args:
+        place: of its variation among all.
+    """
+
+    place: int
+    scenario: Scenario
+    seed: int
+
+
+def plan_tasks(
+    scenario: Scenario, variations: Sequence[Variation], seeds: Sequence[int]
+) -> list[Task]:
+    """Every variation with every seed, variations first.
+
+    Raises:
+        UsageError: a variation has an impossible parameter.
+    """
+    tasks: list[Task] = []
+    for place, variation in enumerate(variations):
+        one = varied(scenario, variation)
+        check_scenario(one)
+        tasks += [Task(place, one, seed) for seed in seeds]
+    return tasks
+
+
+def carry_out(task: Task) -> tuple[int, Outcome]:
+    """One run, with the place of its variation."""
+    return task.place, simulate(task.scenario, seed=task.seed)
+
+
+def sweep(
+    tasks: Sequence[Task], jobs: int, progress: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, Outcome]]:
+    """The outcomes of all tasks, in their order.
+
+    Args:
+        jobs: processes; 1: here.
+        progress: called with the number of runs that are done.
+    """
+    for done, found in enumerate(_outcomes(tasks, jobs), 1):
+        if progress is not None:
+            progress(done)
+        yield found
+
+
+def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, Outcome]]:
+    if jobs <= 1 or len(tasks) <= 1:
+        return map(carry_out, tasks)
+    return _on_processes(tasks, min(jobs, len(tasks)))
+
+
+def _on_processes(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
+    # Only who asks for several jobs pays for this import.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    chunk = max(1, len(tasks) // (jobs * CHUNKS_A_JOB))
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(carry_out, tasks, chunksize=chunk)

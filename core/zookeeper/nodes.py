@@ -1,0 +1,142 @@
+"""What a consumer does with nodes: reads that watch where it listens, writes with their parents.
+
+Each method is a routine for `lanes.py`. Source: kafka.utils.ZkUtils and org.I0Itec.zkclient's
+ZkClient, of Kafka 0.8.2.
+"""
+
+from kgroups.core.zookeeper.lanes import Routine, ZkFailure
+from kgroups.core.zookeeper.requests import Api, Reply, Request, ZkError
+from kgroups.core.zookeeper.tree import parent_of
+
+
+class Nodes:
+    """A client's way to the nodes.
+
+    Attributes:
+        child_listeners: nodes whose children are listened to -> what is done then.
+        data_listeners: the same, of nodes whose data is listened to.
+    """
+
+    def __init__(self) -> None:
+        self.child_listeners: dict[str, str] = {}
+        self.data_listeners: dict[str, str] = {}
+
+    def _ask(self, api: Api, path: str, data: str = "", *, ephemeral: bool = False) -> Routine[str]:
+        reply = yield from self._reply(Request(api, path, data, ephemeral))
+        return reply.data
+
+    def _reply(self, request: Request) -> Routine[Reply]:
+        reply = yield request
+        assert reply is not None, "a request is answered with a Reply"
+        if reply.error is not None:
+            raise ZkFailure(reply.error, request.path)
+        return reply
+
+    def _watches(self, path: str) -> bool:
+        return path in self.child_listeners or path in self.data_listeners
+
+    # ------------------------------------------------------------------ reads
+
+    def exists(self, path: str, *, watch: bool = False) -> Routine[bool]:
+        """Whether a node is there."""
+        reply = yield Request(Api.EXISTS, path, watch=watch or self._watches(path))
+        return reply is not None and reply.error is None
+
+    def children(self, path: str) -> Routine[tuple[str, ...]]:
+        """Names below a node; ZkFailure if it is not there."""
+        reply = yield from self._reply(Request(Api.GET_CHILDREN, path, watch=self._watches(path)))
+        return reply.children
+
+    def children_if_any(self, path: str) -> Routine[tuple[str, ...]]:
+        """Names below a node; none if it is not there."""
+        try:
+            return (yield from self.children(path))
+        except ZkFailure as failure:
+            if failure.error is not ZkError.NO_NODE:
+                raise
+            return ()
+
+    def data(self, path: str) -> Routine[str]:
+        """A node's data; ZkFailure if it is not there."""
+        reply = yield from self._reply(Request(Api.GET_DATA, path, watch=self._watches(path)))
+        return reply.data
+
+    def data_if_any(self, path: str) -> Routine[str | None]:
+        """A node's data; None if it is not there."""
+        try:
+            return (yield from self.data(path))
+        except ZkFailure as failure:
+            if failure.error is not ZkError.NO_NODE:
+                raise
+            return None
+
+    # ------------------------------------------------------------------ listening
+
+    def listen_to_children(self, path: str, listener: str) -> Routine[tuple[str, ...]]:
+        """Listen to a node's children from now on; those it has."""
+        self.child_listeners[path] = listener
+        yield from self.exists(path, watch=True)
+        return (yield from self.children_if_any(path))
+
+    def listen_to_data(self, path: str, listener: str) -> Routine[None]:
+        """Listen to a node's data from now on."""
+        self.data_listeners[path] = listener
+        yield from self.exists(path, watch=True)
+
+    # ------------------------------------------------------------------ writes
+
+    def delete(self, path: str) -> Routine[None]:
+        """Remove a node, unless it is gone already."""
+        try:
+            yield from self._ask(Api.DELETE, path)
+        except ZkFailure as failure:
+            if failure.error is not ZkError.NO_NODE:
+                raise
+
+    def create_persistent(self, path: str) -> Routine[None]:
+        """Create a node that stays, with those above it, unless it is there."""
+        try:
+            yield from self._ask(Api.CREATE, path)
+        except ZkFailure as failure:
+            if failure.error is ZkError.NODE_EXISTS:
+                return
+            if failure.error is not ZkError.NO_NODE:
+                raise
+            yield from self.create_persistent(parent_of(path))
+            yield from self.create_persistent(path)
+
+    def create_ephemeral(self, path: str, data: str) -> Routine[None]:
+        """Create a node that goes with the session, with persistent ones above it.
+
+        Raises:
+            ZkFailure: NodeExists: it is there with other data.
+        """
+        try:
+            try:
+                yield from self._ask(Api.CREATE, path, data, ephemeral=True)
+            except ZkFailure as failure:
+                if failure.error is not ZkError.NO_NODE:
+                    raise
+                yield from self.create_persistent(parent_of(path))
+                yield from self._ask(Api.CREATE, path, data, ephemeral=True)
+        except ZkFailure as failure:
+            if failure.error is not ZkError.NODE_EXISTS:
+                raise
+            # It may be our own: the connection broke after the first attempt was done.
+            if (yield from self.data_if_any(path)) != data:
+                raise
+
+    def write_persistent(self, path: str, data: str) -> Routine[None]:
+        """Write a node that stays, creating it and those above it where they are missing."""
+        try:
+            yield from self._ask(Api.SET_DATA, path, data)
+        except ZkFailure as failure:
+            if failure.error is not ZkError.NO_NODE:
+                raise
+            yield from self.create_persistent(parent_of(path))
+            try:
+                yield from self._ask(Api.CREATE, path, data)
+            except ZkFailure as other:
+                if other.error is not ZkError.NODE_EXISTS:
+                    raise
+                yield from self._ask(Api.SET_DATA, path, data)

@@ -1,0 +1,275 @@
+"""One table of a partition's life in a window: points in, what is said of it out.
+
+The same cases go through plain Python (`said_of`, below) and through the Spark columns. Captures
+are a minute apart unless a case says otherwise; None is what a capture did not know.
+"""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+MINUTE_MS = 60_000
+NOBODY = ""
+
+
+class Point(NamedTuple):
+    """One capture of the partition: minutes from the window's start, and three offsets."""
+
+    minute: float
+    committed: int | None
+    start: int | None
+    end: int | None
+
+
+class Said(NamedTuple):
+    """What a report says: records a second, seconds, trend and verdict."""
+
+    lag: int | None
+    rate_in: float | None
+    rate_out: float | None
+    lag_seconds: float | None
+    method: str | None
+    trend: str | None
+    verdict: str | None
+    rule: str
+
+
+class WindowCase(NamedTuple):
+    """A life and what follows from it.
+
+    Args:
+        error: Kafka's error name at the last capture.
+        owner: who is assigned the partition; empty: nobody.
+    """
+
+    id: str
+    points: list[Point]
+    said: Said
+    error: str | None = None
+    owner: str = "m"
+
+
+def life(
+    minutes: int, committed: int | None, reads: int, end: int, writes: int, start: int = 0
+) -> list[Point]:
+    """A capture each minute of a partition that is written and read at steady rates."""
+    return [
+        Point(m, None if committed is None else committed + reads * m, start, end + writes * m)
+        for m in range(minutes)
+    ]
+
+
+MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
+GONE = Point(11, 500, None, None)
+
+WINDOW_CASES = [
+    WindowCase(
+        "keeps up",
+        life(12, 600, 60, 600, 60),
+        Said(0, 1.0, 1.0, 0.0, "at_head", "steady", "OK", "no_lag"),
+    ),
+    WindowCase(
+        "falls behind",
+        life(12, 600, 30, 600, 60),
+        Said(330, 1.0, 0.5, 330.0, "interpolated", "growing", "WARN", "lag_never_falls"),
+    ),
+    WindowCase(
+        "catches up, from before the window",
+        life(12, 0, 90, 1_800, 60),
+        Said(1_470, 1.0, 1.5, 1_470.0, "rate", "draining", "OK", "progresses"),
+    ),
+    WindowCase(
+        "stands still while it is assigned",
+        life(12, 600, 0, 600, 60),
+        Said(660, 1.0, 0.0, 660.0, "interpolated", "growing", "STALL", "offset_stands_still"),
+    ),
+    WindowCase(
+        "stopped: nobody is assigned it",
+        life(12, 600, 0, 660, 60),
+        Said(720, 1.0, 0.0, 720.0, "rate", "growing", "STOP", "commits_stopped"),
+        owner=NOBODY,
+    ),
+    WindowCase(
+        "a topic without a record for the whole window",
+        life(12, 0, 0, 50, 0),
+        Said(50, 0.0, 0.0, None, None, "steady", "STALL", "offset_stands_still"),
+    ),
+    WindowCase(
+        "was at the head a moment ago",
+        [*life(11, 600, 0, 600, 0), Point(11, 600, 0, 660)],
+        Said(60, 60 / 660, 0.0, 60.0, "interpolated", "growing", "OK", "was_at_head"),
+    ),
+    WindowCase(
+        "never committed",
+        life(12, None, 0, 600, 60),
+        Said(None, 1.0, None, None, None, None, None, "lag_unknown"),
+    ),
+    WindowCase(
+        "topic deleted",
+        [*life(11, 500, 0, 600, 60), GONE],
+        Said(None, 1.0, 0.0, None, None, "growing", None, "lag_unknown"),
+        error=MISSING,
+    ),
+    WindowCase(
+        "commit below log start",
+        [p._replace(start=300) for p in life(12, 100, 0, 600, 60)],
+        Said(960, 1.0, 0.0, None, None, "growing", "STALL", "offset_stands_still"),
+    ),
+    WindowCase(
+        "commit beyond the end of a truncated log",
+        [*life(11, 600, 60, 600, 60), Point(11, 1_200, 0, 900)],
+        Said(0, 600 / 660, 600 / 660, 0.0, "at_head", "steady", "OK", "no_lag"),
+    ),
+    WindowCase(
+        "group recreated: it commits from 0 again",
+        [
+            *life(8, 600, 60, 600, 60),
+            *(Point(m, 60 * (m - 8), 0, 600 + 60 * m) for m in range(8, 12)),
+        ],
+        Said(1_080, 1.0, 600 / 660, 1_080.0, "rate", "growing", "REWIND", "offset_went_back"),
+    ),
+    WindowCase(
+        "topic recreated with smaller offsets",
+        [
+            *life(6, 6_000, 60, 6_000, 60),
+            *(Point(m, 60 * (m - 6), 0, 60 * (m - 5)) for m in range(6, 12)),
+        ],
+        Said(60, 600 / 660, 600 / 660, 60.0, "interpolated", "growing", "REWIND",
+             "offset_went_back"),
+    ),
+    WindowCase(
+        "the collector's clock jumps back: captures are told in the order of their times",
+        [p._replace(minute=(p.minute * 7) % 12) for p in life(12, 600, 0, 600, 0)],
+        Said(0, 0.0, 0.0, 0.0, "at_head", "steady", "OK", "no_lag"),
+    ),
+    # The end passed the commit in the jump: half of its 31 minutes and five more.
+    WindowCase(
+        "the collector's clock jumps ahead and the window is longer than it was",
+        [p._replace(minute=p.minute + 30 * (p.minute > 5)) for p in life(12, 600, 30, 600, 60)],
+        Said(330, 660 / 2_460, 330 / 2_460, 1_230.0, "interpolated", "growing",
+             "WARN", "lag_never_falls"),
+    ),
+    WindowCase(
+        "ends unknown in between",
+        [p if p.minute % 3 == 0 else p._replace(end=None) for p in life(13, 600, 30, 600, 60)],
+        Said(360, 1.0, 0.5, 360.0, "interpolated", "growing", "WARN", "lag_never_falls"),
+    ),
+    WindowCase(
+        "one capture only",
+        life(1, 600, 0, 700, 0),
+        Said(100, None, None, None, None, None, None, "too_few_captures"),
+    ),
+]  # fmt: skip
+
+
+def said_of(case: WindowCase) -> Said:
+    """The case in plain Python, line by line as a person would compute it."""
+    points = sorted(case.points, key=lambda point: point.minute)
+    lags = [_lag(point) for point in points]
+    last = points[-1]
+    rate_in = _rate([(p.minute, p.end) for p in points])
+    rate_out = _rate([(p.minute, p.committed) for p in points])
+    lag = None if case.error else lags[-1]
+    seconds, method = _seconds(points, lag, rate_in)
+    known = [value for value in lags if value is not None]
+    trend = None
+    if len(known) > 1 or (known and len(points) > 1):
+        produced = sum(
+            max(b - a, 0) for a, b in pairwise([p.end for p in points if p.end is not None])
+        )
+        slack = max(1.0, 0.05 * produced, 0.1 * max(known))
+        change = known[-1] - known[0]
+        trend = "growing" if change > slack else "draining" if change < -slack else "steady"
+    verdict, rule = _verdict(points, lags, lag, case.owner, last)
+    return Said(lag, rate_in, rate_out, seconds, method, trend, verdict, rule)
+
+
+def _lag(point: Point) -> int | None:
+    if point.committed is None or point.start is None or point.end is None:
+        return None
+    return max(point.end - max(point.committed, point.start), 0)
+
+
+def _rate(values: list[tuple[float, int | None]]) -> float | None:
+    """What was added, a second; steps back are not subtracted."""
+    known = [(minute, value) for minute, value in values if value is not None]
+    if len(known) < 2:
+        return None
+    added = sum(max(b - a, 0) for (_, a), (_, b) in pairwise(known))
+    return added / ((known[-1][0] - known[0][0]) * 60)
+
+
+def _seconds(
+    points: list[Point], lag: int | None, rate_in: float | None
+) -> tuple[float | None, str | None]:
+    """The time since the log's end was where the commit is, and how it was found."""
+    last = points[-1]
+    if lag is None or last.committed is None or last.start is None:
+        return None, None
+    if lag == 0:
+        return 0.0, "at_head"
+    if last.committed < last.start:
+        return None, None
+    ends = [(p.minute, p.end) for p in points if p.end is not None]
+    shrank = max((t for (_, a), (t, b) in pairwise(ends) if b < a), default=-1.0)
+    crossings = [
+        (t, before + (last.committed - a) * (t - before) / (b - a))
+        for (before, a), (t, b) in pairwise(ends)
+        if a <= last.committed < b
+    ]
+    if crossings and crossings[-1][0] > shrank:
+        return (last.minute - crossings[-1][1]) * 60, "interpolated"
+    return (lag / rate_in, "rate") if rate_in else (None, None)
+
+
+def _verdict(
+    points: list[Point], lags: list[int | None], lag: int | None, owner: str, last: Point
+) -> tuple[str | None, str]:
+    """Burrow's rules on the last ten points."""
+    recent = points[-10:]
+    commits = [p.committed for p in recent if p.committed is not None]
+    if lag is None:
+        return None, "lag_unknown"
+    if lag == 0:
+        return "OK", "no_lag"
+    if len(commits) < 3:
+        return None, "too_few_captures"
+    assert last.committed is not None
+    is_flat = len(set(commits)) == 1
+    if is_flat and not owner and all(p.end is None or p.end > last.committed for p in recent):
+        return "STOP", "commits_stopped"
+    for place, (before, after) in enumerate(pairwise(commits), start=1):
+        if after < before:
+            if max(commits[place:]) < before:
+                return "REWIND", "offset_went_back"
+            break
+    known = [value for value in lags[-10:] if value is not None]
+    if 0 in known:
+        return "OK", "was_at_head"
+    if is_flat:
+        return "STALL", "offset_stands_still"
+    if len(known) > 1 and all(b >= a for a, b in pairwise(known)):
+        return "WARN", "lag_never_falls"
+    return "OK", "progresses"
+
+
+def rows_of(case: WindowCase, start_ms: int) -> list[dict[str, Any]]:
+    """The case as rows of captures, of a group of its name."""
+    last = max(point.minute for point in case.points)
+    return [
+        {
+            "captured_at_ms": start_ms + round(point.minute * MINUTE_MS),
+            "cluster": "c1",
+            "group": case.id,
+            "group_type": "classic",
+            "group_state": "Stable" if case.owner else "Empty",
+            "topic": "t",
+            "partition": 0,
+            "commits_known": True,
+            "committed_offset": point.committed,
+            "log_start_offset": point.start,
+            "log_end_offset": point.end,
+            "member_id": case.owner or None,
+            "error": case.error if point.minute == last else None,
+        }
+        for point in case.points
+    ]

@@ -1,0 +1,120 @@
+"""The simulation holds no group state and assigns nothing: all of that is the coordinator's."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.coordinator.classic_group import ClassicGroup
+from kgroups.core.coordinator.consumer_group import ConsumerGroup
+
+FOLDER = Path(__file__).parents[3] / "core" / "simulation"
+FILES = sorted(FOLDER.glob("*.py"))
+
+# What decides: the inside of the coordinator, the assignors. A driver needs their doors only.
+DOORS = {
+    "kgroups.core.coordinator.admin_messages",
+    "kgroups.core.coordinator.client",
+    "kgroups.core.coordinator.client_config",
+    "kgroups.core.coordinator.client_effects",
+    "kgroups.core.coordinator.client_offsets",
+    "kgroups.core.coordinator.client_ports",
+    "kgroups.core.coordinator.client_states",
+    "kgroups.core.coordinator.config",
+    "kgroups.core.coordinator.coordinator",
+    "kgroups.core.coordinator.effects",
+    "kgroups.core.coordinator.errors",
+    "kgroups.core.coordinator.membership",
+    "kgroups.core.coordinator.membership_states",
+    "kgroups.core.coordinator.messages",
+    "kgroups.core.coordinator.offset_messages",
+    "kgroups.core.coordinator.placement",
+    "kgroups.core.coordinator.ports",
+    "kgroups.core.coordinator.records",
+    "kgroups.core.coordinator.snapshot",
+    "kgroups.core.coordinator.topology",
+}
+# Group state by the names that the coordinator's own groups have for it.
+STATE = {
+    "generation",
+    "group_epoch",
+    "target_epoch",
+    "leader",
+    "pending_join",
+    "pending_sync",
+    "assigned",
+    "target",
+    "assignment",
+    "protocol_type",
+}
+# Requests of groups that only a client half may make; an OffsetCommit sets the start of a run.
+REQUESTS = {
+    "JoinGroupRequest",
+    "SyncGroupRequest",
+    "HeartbeatRequest",
+    "LeaveGroupRequest",
+    "ConsumerGroupHeartbeatRequest",
+}
+
+
+def imports_of(tree: ast.AST) -> set[str]:
+    """Modules that a file imports from."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+def stored_names(tree: ast.AST) -> set[str]:
+    """Attributes that a file assigns, and fields that its classes declare."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr.lstrip("_"))
+        elif isinstance(node, ast.ClassDef):
+            fields = (line.target for line in node.body if isinstance(line, ast.AnnAssign))
+            found |= {field.id for field in fields if isinstance(field, ast.Name)}
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_goes_through_the_doors(path: Path) -> None:
+    """Neither assignors nor the coordinator's inside are imported."""
+    for module in imports_of(ast.parse(path.read_text())):
+        assert not module.startswith("kgroups.assignors"), module
+        if module.startswith("kgroups.core.coordinator"):
+            assert module in DOORS, module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_stores_no_group_state(path: Path) -> None:
+    """No attribute and no field has a name that the coordinator has for a group's state."""
+    assert stored_names(ast.parse(path.read_text())) & STATE == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_makes_no_request_of_its_own(path: Path) -> None:
+    """Requests that change a group come out of the client halves."""
+    names = {n.id for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Name)}
+    assert names & REQUESTS == set()
+
+
+def test_the_names_are_those_of_real_groups() -> None:
+    """Every name that is forbidden here is one that a group in the coordinator goes by."""
+    slots = set(vars(ClassicGroup("g", 0))) | set(vars(ConsumerGroup("g", 0)))
+    member = {"pending_join", "pending_sync", "assigned", "target", "assignment"}
+    assert STATE - member <= slots | {"leader", "protocol_type"}
+
+
+def test_the_check_has_teeth() -> None:
+    """Code that does what is forbidden is found."""
+    tree = ast.parse(
+        "from kgroups.assignors.ranges import RangeAssignor\n"
+        "class Group:\n    generation: int\n"
+        "    def f(self):\n        self.leader = 1\n"
+    )
+    assert imports_of(tree) == {"kgroups.assignors.ranges"}
+    assert stored_names(tree) == {"generation", "leader"}

@@ -1,0 +1,184 @@
+"""A run is a function of scenario and seed; its figures, its timeline, its end."""
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.effects import Event, EventKind
+from kgroups.core.simulation.actors import Hold
+from kgroups.core.simulation.item import median, percentile95
+from kgroups.core.simulation.ledger import BrokenInvariant
+from kgroups.core.simulation.outcome import Outcome
+from kgroups.core.simulation.recorder import Line
+from kgroups.core.simulation.run import Run, simulate
+from kgroups.core.simulation.sweep import plan_tasks, sweep
+from kgroups.core.simulation.variation import combinations, parse_vary
+from tests.core.simulation.scenarios import BASE, scenario, with_event
+
+LOSSY: dict[str, Any] = {
+    "network": {"latency": {"normal": "3ms", "deviation": "2ms"}, "loss": 0.02}
+}
+
+
+def timeline(seed: int) -> list[Line]:
+    """Every line of a run in which chance plays a part."""
+    found: list[Line] = []
+    simulate(scenario(until="2m", **LOSSY), seed=seed, timeline=found.append, every_request=True)
+    return found
+
+
+def test_the_same_seed_gives_the_same_lines_and_another_seed_others() -> None:
+    """Line by line, heartbeats included."""
+    assert timeline(1) == timeline(1)
+    assert timeline(1) != timeline(2)
+
+
+def test_lines_one_at_a_time_are_those_of_the_callback() -> None:
+    """Both ways of getting a timeline show the same, and the same outcome."""
+    found: list[Line] = []
+    one = scenario(until="2m")
+    outcome = simulate(one, timeline=found.append)
+    ended: list[Outcome] = []
+
+    def told() -> Iterator[Line]:
+        ended.append((yield from Run(one, one.seed).lines()))
+
+    assert list(told()) == found
+    assert ended == [outcome]
+
+
+def test_without_an_end_a_run_is_over_when_it_has_settled() -> None:
+    """Ten quiet seconds after the last event and the last rebalance."""
+    text = BASE.replace("until: 7m\n", "")
+    outcome = simulate(scenario(text, events=[{"at": "60s", "scale_out": {"group": "app"}}]))
+    (group,) = outcome.groups
+    assert outcome.settled
+    assert group.settled_ms is not None
+    assert group.settled_ms + 10_000 <= outcome.end_ms < group.settled_ms + 13_000
+
+
+def test_a_run_that_never_settles_ends_and_says_so() -> None:
+    """Members that crash every second on average never come to rest."""
+    crashes = {"every": "1s", "crash": {"group": "app", "restart_after": "1s"}}
+    outcome = simulate(scenario(until="3m", events=[crashes]))
+    assert outcome.end_ms == 180_000
+    assert not outcome.settled
+
+
+def test_nobody_without_a_cause() -> None:
+    """Every rebalance says why it began, by the member's name."""
+    (group,) = simulate(with_event("crash", "eager")[1]).groups
+    causes = [one.cause for one in group.rebalances]
+    assert causes == ["m-1 joined", "session of m-1 timed out", "m-1 joined"]
+
+
+@pytest.mark.parametrize("policy", ["auto", "each poll", "never"])
+def test_the_commit_policy_decides_what_is_read_twice(policy: str) -> None:
+    """Five seconds of records, the last poll's, or everything since the start."""
+    one = replace(with_event("crash", "eager")[1], until_ms=170_000)
+    auto, each = policy == "auto", policy == "each poll"
+    members = tuple(
+        replace(
+            plan,
+            settings=replace(plan.settings, enable_auto_commit=auto, commit_each_poll=each),
+        )
+        for plan in one.groups[0].members
+    )
+    (group,) = simulate(replace(one, groups=(replace(one.groups[0], members=members),))).groups
+    # Each member reads 20 records a second; the crash is at two minutes.
+    low, high = {"auto": (50, 110), "each poll": (0, 3), "never": (1_000, 30_000)}[policy]
+    assert low <= group.read_again <= high
+
+
+def test_memory_does_not_grow_with_virtual_time() -> None:
+    """Eight times as long, about as much memory."""
+    simulate(scenario(until="5m"))  # what is made once
+    peaks = []
+    for minutes in (5, 40):
+        gc.collect()
+        tracemalloc.start()
+        simulate(scenario(until=f"{minutes}m"))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] * 1.5
+
+
+def test_a_sweep_keeps_order_on_several_cores() -> None:
+    """Two processes give what one gives, every variation with every seed."""
+    variations = combinations(parse_vary(["protocol=eager,consumer", "static=false,true"]))
+    tasks = plan_tasks(scenario(until="30s"), variations, (1, 2))
+    assert [(task.place, task.seed) for task in tasks[:3]] == [(0, 1), (0, 2), (1, 1)]
+    assert list(sweep(tasks, 2)) == list(sweep(tasks, 1))
+
+
+def test_medians_and_percentiles_are_values_that_happened() -> None:
+    """The lower middle one; the nearest rank."""
+    assert (median([4, 1, 3, 2]), median([5])) == (2, 5)
+    assert (percentile95(list(range(1, 101))), percentile95([7, 3])) == (95, 7)
+
+
+# ---------------------------------------------------------------------- invariants have teeth
+
+
+def settled_run() -> Run:
+    """A run that was carried out."""
+    run = Run(scenario(until="1m"), 1)
+    run.carry_out()
+    return run
+
+
+def test_two_owners_in_one_generation_are_found() -> None:
+    """Both are members and up to date."""
+    run = settled_run()
+    one, other = list(run.world.processes.values())[:2]
+    ledger = run.world.groups["app"].ledger
+    (partition,) = [p for p, account in ledger.accounts.items() if one.life in account.owners][:1]
+    hold = Hold((partition,), one.consumer.epoch + 1)
+    shared = ledger.hold((partition,), other.seat.name, other.life, run.world.now_ms)
+    run.world.invariants.held(other, hold, [], run.world.processes, run.world.now_ms)
+    with pytest.raises(BrokenInvariant, match="was given to"):
+        run.world.invariants.held(one, hold, [], run.world.processes, run.world.now_ms)
+    same = Hold((partition,), one.consumer.epoch)
+    with pytest.raises(BrokenInvariant, match=r"and both are members \(seed 1"):
+        run.world.invariants.held(other, same, shared, run.world.processes, run.world.now_ms)
+
+
+def test_who_was_thrown_out_may_own_on_unknowing() -> None:
+    """The coordinator has told that the other one is no member any more."""
+    run = settled_run()
+    one, other = list(run.world.processes.values())[:2]
+    partition = TopicPartition("orders", 0)
+    event = Event(0, EventKind.MEMBER_REMOVED, "app", one.consumer.member_id, "gone")
+    run.world.invariants.told(event, None)
+    hold = Hold((partition,), other.consumer.epoch + 1)
+    shared = [(partition, frozenset({one.life}))]
+    run.world.invariants.held(other, hold, shared, run.world.processes, run.world.now_ms)
+
+
+def test_an_answer_too_many_a_commit_backwards_and_lost_requests_are_found() -> None:
+    """Each raises."""
+    run = settled_run()
+    invariants, now_ms = run.world.invariants, run.world.now_ms
+    with pytest.raises(BrokenInvariant, match="answered twice"):
+        invariants.answered(None, now_ms)
+    ledger = run.world.groups["app"].ledger
+    back = ledger.store({TopicPartition("orders", 0): 0})
+    with pytest.raises(BrokenInvariant, match="went backwards"):
+        invariants.stored("app", back, now_ms)
+    with pytest.raises(BrokenInvariant, match="1 requests wait for an answer, 0 are parked"):
+        invariants.waiting(1, 0, now_ms)
+
+
+def test_a_partition_without_an_owner_at_rest_is_found() -> None:
+    """The group is Stable and everybody settled."""
+    run = settled_run()
+    state = run.world.groups["app"]
+    (life, *_) = run.world.processes
+    state.ledger.release(list(state.ledger.accounts), life, run.world.now_ms)
+    with pytest.raises(BrokenInvariant, match="not every partition has one owner"):
+        run.world.invariants.at_rest(state, run.world.brokers.snapshot_of("app"), 0)

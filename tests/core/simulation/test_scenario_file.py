@@ -1,0 +1,148 @@
+"""A scenario's file: what it means, and what is said of a wrong one."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from kgroups.core.document import parse_document
+from kgroups.core.errors import UsageError
+from kgroups.core.simulation.event_file import parse_event
+from kgroups.core.simulation.incidents import Crash, Scheduled
+from kgroups.core.simulation.refusals import check_scenario
+from kgroups.core.simulation.scenario_file import parse_simulation
+from kgroups.core.simulation.spread import Spread
+from kgroups.core.simulation.units import parse_ms, show_ms
+from kgroups.core.simulation.variation import combinations, parse_vary, varied
+from tests.core.simulation.scenarios import BASE, EVENTS, scenario
+from tests.core.simulation.test_random import RANDOM
+
+SCHEMA = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
+
+
+def complaint(text: str) -> str:
+    """What is said of a file."""
+    with pytest.raises(UsageError) as raised:
+        parse_simulation(parse_document(text, "s.yaml", "yaml"))
+    return f"{raised.value.message} | {raised.value.hint}"
+
+
+def test_members_are_numbered_and_settings_are_laid_over_each_other() -> None:
+    """Library, then group, then member."""
+    text = BASE.replace(
+        "m: {count: 3,", "m: {count: 2, static: true, every: 5s, client: librdkafka,"
+    )
+    (group,) = scenario(text).groups
+    one, two = group.members
+    assert (one.name, one.instance_id, one.start_ms) == ("m-1", "m-1", 0)
+    assert (two.name, two.instance_id, two.start_ms) == ("m-2", "m-2", 5_000)
+    assert one.settings.max_poll_records == 1
+    assert one.settings.session_timeout_ms == 10_000
+    assert one.settings.auto_commit_interval_ms == 5_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("session.timeout.ms", "session.timeout", "line 12, `groups.app.settings.session.timeout`"),
+        ("60s\n", "60 parsecs\n", "`60 parsecs` is not a duration"),
+        ("rate: 60", "rate: much", "`much` is not a rate"),
+        ("protocol: eager", "protocol: lazy", "expected one of `eager`, `cooperative`"),
+        ("topics: [orders], ", "", "it reads nothing"),
+        ("count: 3", "count: -3", "at least 0"),
+        ("brokers: 3", "brokers: 0", "at least 1"),
+        ("processing: 2ms", "processing: {heavy: 2ms, tail: 1}", "expected a number above 1"),
+    ],
+)
+def test_a_wrong_file_is_told_with_line_and_what_is_accepted(old: str, new: str, said: str) -> None:
+    """Each complaint names the place."""
+    assert old in BASE
+    text = complaint(BASE.replace(old, new))
+    assert said in text
+    assert "`s.yaml`, line " in text
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"at": 1, "crash": {"group": "nobody"}}, "there is no group `nobody`"),
+        ({"at": 1, "crash": {"group": "app", "member": "x"}}, "there is no member `x`"),
+        ({"at": 1, "gc_pause": {"group": "app"}}, "the key `for` is missing"),
+        ({"crash": {"group": "app"}}, "expected `at` (once) or `every`"),
+        ({"at": 1, "every": 2, "crash": {"group": "app"}}, "expected `at` (once) or `every`"),
+        ({"at": 1}, "expected one event, found 0"),
+        ({"at": 1, "broker_down": {"broker": 3}}, "at most 2"),
+        ({"at": 1, "create_topic": {"topic": "orders", "partitions": 1}}, "already"),
+    ],
+)
+def test_a_wrong_event_is_told(event: dict[str, object], said: str) -> None:
+    """Names are looked up, numbers bounded."""
+    assert said in complaint(yaml.safe_dump({**yaml.safe_load(BASE), "events": [event]}))
+
+
+def test_the_command_lines_events_are_those_of_a_file() -> None:
+    """`at` is a minute and the group the first one unless said."""
+    found = parse_event("crash:member=m-1,restart_after=5s", scenario())
+    assert found == Scheduled(Crash("app", "m-1", 5_000), at_ms=60_000)
+    assert parse_event("crash:every=5m", scenario()).every_ms == 300_000
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_the_schema_takes_what_the_reader_takes(kind: str) -> None:
+    """Every scenario of these tests keeps to it; a key too many does not."""
+    validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
+    value = {
+        **yaml.safe_load(EVENTS[kind][0]),
+        "events": [{"at": "2m", kind: dict(EVENTS[kind][1])}],
+    }
+    assert validator.is_valid(value)
+    assert validator.is_valid(yaml.safe_load(RANDOM))
+    value["events"][0][kind]["colour"] = 1
+    assert not validator.is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("vary", "code"),
+    [
+        ("session.timeout.ms=5999", "INVALID_SESSION_TIMEOUT"),
+        ("session.timeout.ms=1800001", "INVALID_SESSION_TIMEOUT"),
+        ("heartbeat.interval.ms=10s", "INVALID_CONFIG"),
+        ("group.consumer.session.timeout.ms=44s", "INVALID_CONFIG"),
+        ("group.consumer.heartbeat.interval.ms=20s", "INVALID_CONFIG"),
+    ],
+)
+def test_impossible_parameters_are_refused_by_the_brokers_name(vary: str, code: str) -> None:
+    """Just beyond each bound."""
+    (variation,) = combinations(parse_vary([vary]))
+    with pytest.raises(UsageError) as raised:
+        check_scenario(varied(scenario(), variation))
+    assert raised.value.code == code
+
+
+@pytest.mark.parametrize("vary", ["session.timeout.ms=6000", "session.timeout.ms=30m"])
+def test_the_bounds_themselves_are_fine(vary: str) -> None:
+    """As a broker takes them."""
+    (variation,) = combinations(parse_vary([vary]))
+    check_scenario(varied(scenario(), variation))
+
+
+def test_spreads_have_the_mean_that_was_asked_for() -> None:
+    """Fixed exactly, normal and heavy nearly, over many draws; sums as well."""
+    random = Random(1)
+    for spread in (Spread(2.0), Spread(2.0, "normal", 0.5), Spread(2.0, "heavy", tail=2.5)):
+        mean = sum(spread.draw(random) for _ in range(20_000)) / 20_000
+        assert mean == pytest.approx(2.0, rel=0.1)
+        assert spread.draw_sum(random, 10_000) / 10_000 == pytest.approx(2.0, rel=0.1)
+    heavy = Spread(2.0, "heavy")
+    assert max(heavy.draw(random) for _ in range(20_000)) > 100
+
+
+def test_durations_are_read_and_shown() -> None:
+    """Every unit."""
+    read = [parse_ms(text) for text in ("250", "5ms", "1.5s", "2m", "1h", "250us")]
+    assert read == [250, 5, 1_500, 120_000, 3_600_000, 0.25]
+    shown = [show_ms(ms) for ms in (12, 1_500, 61_000, 3_720_000)]
+    assert shown == ["12ms", "1.5s", "1m01s", "1h02m"]

@@ -1,0 +1,65 @@
+"""Each event among consumers of the ZooKeeper era, as a text file; and what no event of them is.
+
+KGROUPS_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
+"""
+
+from typing import Any
+
+import pytest
+
+from kgroups.core.simulation.incidents import INCIDENTS
+from kgroups.core.simulation.item import HERD
+from kgroups.core.simulation.outcome import GroupOutcome
+from kgroups.core.simulation.run import simulate
+from kgroups.core.simulation.scenario import Scenario
+from tests.core.simulation.scenarios import BASE, EVENTS, scenario, with_event
+from tests.core.simulation.test_golden import FOLDER, UPDATE, figures, story
+
+# Consumers of 0.8.2 look at brokers when they rebalance, and watch them only if there are none.
+LONELY = BASE.replace("brokers: 3", "brokers: 1").replace("eager", "zookeeper")
+RESTART = {"at": "130s", "crash": {"group": "app", "member": "m-1", "restart_after": "5s"}}
+DOWN = {"at": "120s", "broker_down": {"broker": 0, "failover": "1s"}}
+UP = {"at": "180s", "broker_up": {"broker": 0}}
+
+
+def pair(kind: str) -> tuple[Scenario, Scenario]:
+    """The scenario without the event, and with it."""
+    lonely: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+        "broker_down": ([RESTART], [DOWN, RESTART]),
+        "broker_up": ([DOWN, RESTART], [DOWN, RESTART, UP]),
+    }
+    if kind in lonely:
+        without, with_it = lonely[kind]
+        return scenario(LONELY, events=without), scenario(LONELY, events=with_it)
+    return with_event(kind, "zookeeper")
+
+
+def herd(group: GroupOutcome) -> dict[str, int]:
+    """The figures of the herd."""
+    return {name: read(group) for name, read in HERD.items()}
+
+
+@pytest.mark.parametrize("kind", sorted(set(EVENTS) - {"move_coordinator"}))
+def test_an_event_changes_the_result_as_the_file_says(kind: str) -> None:
+    """The run differs from the one without the event, and is the one that was looked at."""
+    without, with_it = (simulate(one) for one in pair(kind))
+    assert with_it.events[kind] == 1
+    assert figures(without.groups[0]) != figures(with_it.groups[0])
+    (group,) = with_it.groups
+    text = story(with_it) + "".join(f"herd {n}: {count}\n" for n, count in herd(group).items())
+    path = FOLDER / f"{kind} zookeeper.txt"
+    if UPDATE:
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_every_event_is_there() -> None:
+    """No kind of event is left out but the one that concerns a coordinator."""
+    assert set(EVENTS) == set(INCIDENTS)
+
+
+def test_a_group_without_coordinator_does_not_care_where_it_is() -> None:
+    """Moving the coordinator changes nothing at all."""
+    without, with_it = (simulate(one) for one in with_event("move_coordinator", "zookeeper"))
+    assert with_it.events == {"move_coordinator": 1}
+    assert without.groups == with_it.groups

@@ -1,0 +1,160 @@
+"""Writes that are interrupted: members that come in between, kill -9, Ctrl-C in the middle."""
+
+import csv
+import os
+import pty
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import start
+from tests.cli.runner import Outcome, run
+from tests.kafka.live import LiveGroup, MemberSpec
+from tests.kafka.waiting import wait_until
+from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+
+pytestmark = pytest.mark.kafka
+
+TOPIC = "stop-t"
+MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "2500"))
+
+
+@pytest.fixture(scope="module")
+def address(cluster_address: str) -> str:
+    """A topic with records."""
+    create_topics(cluster_address, {TOPIC: 2})
+    produce(cluster_address, {(TOPIC, 0): 50, (TOPIC, 1): 50})
+    return cluster_address
+
+
+@contextmanager
+def asked(*line: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A command that has asked its question; the answer is written to the number."""
+    leader, follower = pty.openpty()
+    try:
+        with start(*line, stdin=follower) as process:
+            read_until(process, "?")
+            yield process, leader
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+def read_until(process: subprocess.Popen[str], end: str) -> str:
+    """What a command says on stderr, up to a text."""
+    assert process.stderr is not None
+    said = ""
+    while not said.endswith(end):
+        piece = process.stderr.read(1)
+        assert piece, said
+        said += piece
+    return said
+
+
+WRITES = {
+    "reset-offsets": ("--to", "earliest", "--all-topics", "--no-undo"),
+    "delete-offsets": ("--all-topics", "--no-undo"),
+    "delete": (),
+}
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("command", WRITES)
+def test_a_member_joins_between_preview_and_apply(
+    address: str, command: str, protocol: str
+) -> None:
+    """The broker refuses the group, which is shown with its member and host: exit code 4."""
+    group, other = f"stop-{command}-{protocol}", f"stop-{command}-{protocol}-other"
+    commit_offsets(address, {group: {(TOPIC, 0): 10}, other: {(TOPIC, 0): 10}})
+    line = ("-b", address, command, group, other, *WRITES[command])
+    with asked(*line) as (process, answer):
+        members = [MemberSpec(f"stop-{command}", (TOPIC,))]
+        with LiveGroup(address, group, members, protocol=protocol) as live:  # type: ignore[arg-type]
+            live.wait_stable(2)
+            os.write(answer, b"y\n")
+            stdout, stderr = process.communicate(timeout=60)
+            assert process.returncode == 4, stderr
+            assert f"1 member: stop-{command} on /127.0.0.1" in stderr
+            assert fetch_offsets(address, group) == {(TOPIC, 0): 10}
+    rows = {line.split()[0]: line for line in stdout.splitlines()[1:]}
+    assert " refused" in rows[group]
+    assert " done" in rows[other]
+    left = {} if command != "reset-offsets" else {(TOPIC, 0): 0}
+    assert fetch_offsets(address, other) == left
+
+
+def csv_rows(outcome: Outcome) -> list[dict[str, str]]:
+    """The rows of a CSV: thousands of items of JSON take long to be held to their schema."""
+    return list(csv.DictReader(outcome.stdout.splitlines()))
+
+
+def held(address: str) -> dict[str, int]:
+    """Where each of the killed groups stands."""
+    found = csv_rows(run("-b", address, "describe", "stop-killed-*", "-o", "csv"))
+    return {row["group"]: int(row["committed_offset"]) for row in found}
+
+
+def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
+    """Each group stands where it stood or where it should; what is left is done by --resume.
+
+    The target is a shift, which the same command would make twice.
+    """
+    names = [f"stop-killed-{number:04}" for number in range(1_000)]
+    commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
+    line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
+    with start("-b", address, *line, "--undo-dir", str(tmp_path)) as process:
+        wait_until(lambda: bool(list(tmp_path.iterdir())), "the undo file is there")
+        process.kill()
+    (undo,) = tmp_path.iterdir()
+    offsets = held(address)
+    assert set(offsets.values()) <= {10, 17}
+    told = run("-b", address, "reset-offsets", "--undo", str(undo), "--dry-run", "-o", "csv")
+    done = {row["group"] for row in csv_rows(told) if row["result"] == "planned"}
+    assert done == {name for name, offset in offsets.items() if offset == 17}
+    rest = run("-b", address, "reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    assert rest.exit_code == 0
+    assert held(address) == dict.fromkeys(names, 17)
+    assert run("-b", address, "delete", "stop-killed-*", "--yes").exit_code == 0
+
+
+def test_ctrl_c_among_thousands(address: str) -> None:
+    """It stops after the batch and says how far it came; what it says is true; again ends it."""
+    names = [f"stop-many-{number:05}" for number in range(MANY)]
+    commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
+    line = ("-b", address, "--timeout", "60s", "delete", "stop-many-*", "--yes", "-o", "csv")
+    with start(*line) as process:
+        read_until(process, f"deleting, 500 of {MANY:,} groups\n")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "stopping after this batch" in stderr
+    match = re.search(r"interrupted: ([\d,]+) of ([\d,]+) groups were sent", stderr)
+    assert match is not None, stderr
+    sent = int(match[1].replace(",", ""))
+    assert stdout.count(",done,") == sent
+    assert stdout.count(",skipped,") == MANY - sent
+    left = csv_rows(run("-b", address, "list", "stop-many-*", "-o", "csv"))
+    assert [row["group"] for row in left] == names[sent:]
+    again = run(*line)
+    assert again.exit_code == 0
+    assert again.stdout.count(",done,") == MANY - sent
+    assert f"deleting, 0 of {MANY - sent:,} groups\n" in again.stderr
+
+
+def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
+    """Who cannot wait for the batch need not."""
+    names = [f"stop-twice-{number:05}" for number in range(1_000)]
+    commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
+    with start("-b", address, "--timeout", "60s", "delete", "stop-twice-*", "--yes") as process:
+        read_until(process, "groups\n")
+        process.send_signal(signal.SIGINT)
+        read_until(process, "stops at once\n")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert run("-b", address, "delete", "stop-twice-*", "--yes").exit_code in (0, 5)
