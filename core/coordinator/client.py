@@ -133,6 +133,8 @@ class ConsumerClient:
 
 def _pursue(member: ClientMember) -> None:
     """Do what can be done now: the steps of the state, finding the coordinator, joining."""
+    # What was to be committed before goes first: a later commit is never of less.
+    send_commits(member)
     run_steps(member)
     send_commits(member)
     if member.is_armed(ClientTimer.BACKOFF):
