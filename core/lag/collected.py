@@ -56,13 +56,18 @@ class Capture(NamedTuple):
 
 
 class CapturedFile(NamedTuple):
-    """A file of captures: its cluster, and the times of its first and last capture."""
+    """A file of captures: its cluster, and the times of its first and last capture.
+
+    Args:
+        rows: how many it has; 0 until `readable` has looked into it.
+    """
 
     path: Path
     cluster: str
     date: str
     first_ms: int
     last_ms: int
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,11 @@ class Window:
 
     files: tuple[CapturedFile, ...]
     broken: tuple[ItemError, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows its files have, those outside the window included."""
+        return sum(file.rows for file in self.files)
 
     @property
     def last_ms(self) -> dict[str, int]:
@@ -280,17 +290,19 @@ def readable(
         UsageError: `strict`, and there are others.
         FileNotFoundError: one went away meanwhile.
     """
-    broken = {file: why for file in files if (why := why_broken(file.path)) is not None}
+    looked_into = [(file, *_look_into(file.path)) for file in files]
     errors = tuple(
         ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
-        for file, why in broken.items()
+        for file, why, _ in looked_into
+        if why is not None
     )
     if errors and strict:
         raise UsageError(
             f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
             hint="delete it, or leave out --strict to report without it",
         )
-    return tuple(file for file in files if file not in broken), errors
+    good = tuple(file._replace(rows=rows) for file, why, rows in looked_into if why is None)
+    return good, errors
 
 
 def _examined(
@@ -310,8 +322,8 @@ def _utc(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
-def why_broken(path: Path) -> str | None:
-    """Why a file cannot be read; None if it can, as far as its footer tells.
+def _look_into(path: Path) -> tuple[str | None, int]:
+    """Why a file cannot be read, None if it can as far as its footer tells; how many rows it has.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -320,17 +332,17 @@ def why_broken(path: Path) -> str | None:
     import pyarrow.parquet as pq
 
     try:
-        schema = pq.read_schema(path)
+        footer = pq.read_metadata(path)
     except FileNotFoundError:
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})"
-    version = (schema.metadata or {}).get(VERSION_KEY)
+        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", 0
+    version = (footer.metadata or {}).get(VERSION_KEY)
     if version is None or not version.isdigit():
-        return "it was not written by kgroups"
+        return "it was not written by kgroups", 0
     if int(version) > SCHEMA_VERSION:
-        return f"it was written by a newer kgroups (schema {int(version)})"
-    return None
+        return f"it was written by a newer kgroups (schema {int(version)})", 0
+    return None, footer.num_rows
 
 
 # --- compacting --------------------------------------------------------------------------------
@@ -364,7 +376,7 @@ def compact(
             if before_ms is not None and files[0].date >= utc_date(before_ms):
                 continue
             with contextlib.suppress(FileNotFoundError):  # another run merges this directory
-                usable = [file for file in files if why_broken(file.path) is None]
+                usable, _ = readable(files)
                 if len(usable) >= at_least:
                     yield _merge(folder, table, usable)
 

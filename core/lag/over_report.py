@@ -8,7 +8,6 @@ from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
@@ -38,7 +37,7 @@ from kgroups.core.lag.report import (
 )
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS
-from kgroups.core.lag.session import Progress, SessionOptions
+from kgroups.core.lag.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
@@ -88,8 +87,10 @@ def lag_report_over(
                 return _report(
                     spark, folder, window, query, (since_ms, until_ms), tell, strict=strict
                 )
-            except (PySparkException, FileNotFoundError) as exc:
-                if isinstance(exc, PySparkException) and not MERGED_AWAY.search(str(exc)):
+            except FileNotFoundError:
+                pass
+            except SPARK_ERRORS as exc:
+                if not MERGED_AWAY.search(str(exc)):
                     raise
             tell("reading again: captures were merged meanwhile")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
@@ -110,7 +111,7 @@ def _report(
 ) -> LagReport:
     """The report on these files."""
     since_ms, until_ms = span_ms
-    tell(f"reading {len(window.files):,} files of captures")
+    tell(f"reading {window.rows:,} rows in {len(window.files):,} files of captures")
     rows = read_rows(spark, folder, window)
     now = newest(rows, window, until_ms, query)
     series = history_of(rows, now, since_ms, until_ms)
@@ -127,7 +128,7 @@ def _report(
         keys = transforms.KEYS[query.by]
         by_key = over.history_by(series, keys)
         report = with_members(by_key, series, rest.members, query.by, keys)
-        tell(f"computing lag by {query.by} over {len(window.files):,} files")
+        tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
         summary = totals_of(now, rest.members)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -27,7 +27,13 @@ from kgroups.core.lag.schemas import (
     capture_tables,
     plan_tables,
 )
-from kgroups.core.lag.session import Progress, SessionOptions, first_line, spark_session
+from kgroups.core.lag.session import (
+    SPARK_ERRORS,
+    Progress,
+    SessionOptions,
+    first_line,
+    spark_session,
+)
 from kgroups.core.planning.fleet import Fleet
 from kgroups.core.planning.leaders import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
@@ -159,7 +165,7 @@ def running(
                 yield started
         else:
             yield session
-    except PySparkException as exc:
+    except SPARK_ERRORS as exc:
         raise spark_failure(exc) from exc
 
 
@@ -167,7 +173,7 @@ def _group_count(snapshots: Sequence[ClusterSnapshot]) -> int:
     return sum(len(snapshot.groups) for snapshot in snapshots)
 
 
-def spark_failure(exc: PySparkException) -> KgroupsError:
+def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",

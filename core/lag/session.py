@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext, __version__
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -35,6 +36,10 @@ Progress = Callable[[str], None]
 EXECUTORS_TIMEOUT_S = 30.0
 # Waits of 0.05, 0.2, 0.8, 3.2 s: a server that is gone is told in seconds, not in ten minutes.
 CONNECT_RETRIES = 4
+# What a query may throw: PySpark's own errors; of a job that failed, and of a JVM that is gone,
+# what py4j makes of it.
+SPARK_ERRORS = (PySparkException, Py4JError)
+
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
@@ -354,4 +359,7 @@ def first_line(exc: BaseException) -> str:
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
     if not lines:
         return type(exc).__name__
+    if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
+        # py4j: which method, then `: java.class.of.Exception: what it says`.
+        return re.sub(r"^(: )?([\w$]+\.)+[\w$]+: ", "", lines[1]).rstrip(".")
     return lines[-1 if "Python worker" in lines[0] else 0].rstrip(".")

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag import over
 from kgroups.core.lag.collected import compact, find_captures
 from kgroups.core.lag.over_report import lag_report_over
@@ -309,6 +309,20 @@ def test_a_broken_capture_is_named_and_left_out(spark: SparkSession, tmp_path: P
     assert len(report.items) == len(SHAPES)
     with pytest.raises(UsageError, match="cannot be read"):
         ask(spark, tmp_path, window, strict=True)
+
+
+def test_a_capture_that_breaks_inside_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    """A file whose footer is whole and whose pages are not: Spark's failure, with the file."""
+    write_rows(tmp_path, captures(6, 12))
+    path = find_captures(tmp_path)[3].path
+    content = bytearray(path.read_bytes())
+    pages_end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[4:pages_end] = bytes(pages_end - 4)
+    path.write_bytes(content)
+    with pytest.raises(KgroupsError, match=path.name) as caught:
+        ask(spark, tmp_path, Span(START_MS, UNTIL_MS))
+    assert caught.value.code == "SPARK_FAILED"
+    assert "\n" not in caught.value.message
 
 
 def test_where_filters_the_report(spark: SparkSession, folder: Path) -> None:
