@@ -69,7 +69,7 @@ def drawn(report: LagReport) -> Pictures:
 
 
 def test_lag_over_time(drawn: Pictures, folder: Path) -> None:
-    """A group's line is its captures' sums, each capture once; of the groups that ever lagged most."""
+    """A line is the sums of its captures, each once; of the groups that ever lagged most."""
     with duckdb.connect() as connection:
         expected = connection.sql(OVER_TIME.format(folder=folder)).fetchall()
     line = [(r["at_ms"], r["lag"]) for r in drawn.over_time if r["group"] == "falls behind"]
