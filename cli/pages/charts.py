@@ -28,6 +28,7 @@ COLOURS = (
     "#999999",
 )
 UNKNOWN_COLOUR = "#8888"
+GRADIENT_PX = 140
 LINE_HEIGHT_PX = 260
 LANE_HEIGHT_PX = 26
 LEGEND_COLUMNS = 2
@@ -99,7 +100,7 @@ def heat_map(
         title=unit,
         # Lag spans powers of ten, and 0 must have a colour too.
         scale=alt.Scale(type="symlog", scheme="viridis", domainMin=0),
-        legend=alt.Legend(orient="bottom", gradientLength=200, format=",.0f", tickCount=3),
+        legend=alt.Legend(orient="bottom", gradientLength=GRADIENT_PX, format=",.0f", tickCount=3),
     )
     chart = (
         alt.Chart(_data(values))

@@ -93,16 +93,21 @@ def lag_over_time(rows: Sequence[dict[str, Any]]) -> Figure:
     """Lag of the groups with most lag, over the window."""
     name = namer(rows)
     points = [(row["at_ms"], name(row), row["lag"]) for row in rows]
-    first: dict[str, Any] = {}
-    last: dict[str, Any] = {}
-    for _, group, lag in points:
+    lives: dict[str, list[tuple[int, int]]] = {}
+    for at_ms, group, lag in points:
         if lag is not None:
-            first.setdefault(group, lag)
-            last[group] = lag
-    said = [f"{group} from {first[group]:,} to {last[group]:,}" for group in last]
-    summary = f"Lag in records of the {len({p[1] for p in points})} groups with most lag now"
+            lives.setdefault(group, []).append((lag, at_ms))
+    said = [_life(group, life) for group, life in lives.items()]
+    summary = f"Lag in records of the {len({p[1] for p in points})} groups with most lag"
     summary += f": {'; '.join(said)}." if said else "; none of it is known."
     return lines("Lag over time", summary, points, unit="lag (records)", kind="group")
+
+
+def _life(group: str, life: Sequence[tuple[int, int]]) -> str:
+    """A group's line in words: where it begins, its peak and when, where it ends."""
+    (first, _), (last, _) = life[0], life[-1]
+    peak, at_ms = max(life)
+    return f"{group} from {first:,} to {last:,}, at most {peak:,} at {timestamp(at_ms)[11:16]}"
 
 
 def verdicts(rows: Sequence[dict[str, Any]]) -> Figure:

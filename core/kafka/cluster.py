@@ -139,6 +139,27 @@ class Cluster:
                 self._failed[broker] = failure
             raise
 
+    async def ask_many(
+        self,
+        broker: int,
+        api: str,
+        bodies: Sequence[Callable[[int], Any]],
+        deadline: float,
+        read: Reader = decode_response,
+        lane: int = 0,
+    ) -> list[Any]:
+        """The answers of many requests to one broker, as `Connection.ask_many` gives them.
+
+        Raises:
+            BrokerFailure: it could not be asked.
+        """
+        connection = await self.connection(broker, deadline, lane)
+        answers = await connection.ask_many(api, bodies, deadline, read)
+        for answer in answers:
+            if isinstance(answer, BrokerFailure) and answer.code == "REQUEST_TIMED_OUT":
+                self._failed[broker] = answer
+        return answers
+
     async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
         """The connection to a broker, opened now if there is none.
 

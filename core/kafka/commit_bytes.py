@@ -55,8 +55,8 @@ def read_commit_answer(api: str, version: int, frame: bytes) -> Errors:
     answer = decode_response(api, version, frame)
     return {
         (topic.name, row.partition_index): error_name(row.error_code)
-        for topic in answer.topics
-        for row in topic.partitions
+        for topic in answer.topics or ()
+        for row in topic.partitions or ()
     }
 
 

@@ -6,7 +6,7 @@ import socket
 import ssl
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 from kgroups.core.kafka.failures import BrokerFailure
@@ -130,6 +130,15 @@ class Connection:
             BrokerFailure: the broker does not offer the API, did not answer in time, closed the
                 connection, or its answer cannot be read.
         """
+        version = self._version_of(api)
+        return version, await self._ask(api, version, body(version), deadline, read)
+
+    def _version_of(self, api: str) -> int:
+        """The highest version of both sides.
+
+        Raises:
+            BrokerFailure: there is none.
+        """
         version = self.offers(api)
         if version is None:
             raise BrokerFailure(
@@ -137,7 +146,51 @@ class Connection:
                 f"broker {self.address} does not offer {api}",
                 address=self.address,
             )
-        return version, await self._ask(api, version, body(version), deadline, read)
+        return version
+
+    async def ask_many(
+        self, api: str, bodies: Sequence[Body], deadline: float, read: Reader = decode_response
+    ) -> list[Any]:
+        """The answer of each of many requests that are sent together, or its `BrokerFailure`.
+
+        Args:
+            api, deadline, read: as for `ask`.
+            bodies: make the requests of a version.
+        Raises:
+            BrokerFailure: the broker does not offer the API, or the connection is closed.
+        """
+        version = self._version_of(api)
+        if self._failure is not None:
+            raise self._failure
+        self._asked = api
+        loop = asyncio.get_running_loop()
+        frames: list[bytes] = []
+        waiting: list[asyncio.Future[bytes]] = []
+        for body in bodies:
+            self._next_id += 1
+            frames.append(
+                encode_request(api, version, self._next_id, self._settings.client_id, body(version))
+            )
+            waiting.append(loop.create_future())
+            self._pending.append(_Pending(self._next_id, waiting[-1]))
+        self._writer.write(b"".join(frames))
+        await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
+        return [self._outcome(api, version, answer, read) for answer in waiting]
+
+    def _outcome(
+        self, api: str, version: int, answer: "asyncio.Future[bytes]", read: Reader
+    ) -> Any:
+        """What one of many requests came to."""
+        if not answer.done():
+            answer.cancel()
+            return _timed_out(self.address, f"answer {api}")
+        failure = answer.exception()
+        if failure is not None:
+            return failure
+        try:
+            return read(api, version, answer.result())
+        except BrokerFailure as unreadable:
+            return unreadable
 
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""

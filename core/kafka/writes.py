@@ -15,7 +15,13 @@ from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
 from kgroups.core.kafka.commit_bytes import VERSIONS, commit_request, read_commit_answer
 from kgroups.core.kafka.commits import fetch_commits
 from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
-from kgroups.core.kafka.messages import build, build_part, error_name, schema
+from kgroups.core.kafka.messages import (
+    build,
+    build_part,
+    decode_response,
+    error_name,
+    schema,
+)
 from kgroups.core.offsets.change import Key
 from kgroups.core.snapshot import CommittedOffset, Member
 
@@ -28,8 +34,6 @@ Failure = str | BrokerFailure | None
 Failures = dict[Partition, Failure]
 Answers = dict[Key, ItemError | None]
 Held = Mapping[str, Mapping[int, CommittedOffset]]
-
-IN_FLIGHT = 512
 
 LANES = 8
 """Connections to each coordinator, when there are many groups."""
@@ -50,23 +54,24 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Failures]:
         found: dict[str, Failures] = {}
         left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
-        gate = asyncio.Semaphore(IN_FLIGHT)
         async for attempt in Attempts(deadline, whole=True):
             find = cluster.known_coordinators if attempt == 1 else cluster.coordinators
             placed, lost = await find(list(left), deadline)
 
-            async def one(
-                group: str, wanted: Commits, lane: int, placed: Mapping[str, int] = placed
-            ) -> Failures:
-                async with gate:
-                    return await _write_group(cluster, placed[group], group, wanted, deadline, lane)
-
             names = [group for group in left if group in placed]
             lanes = min(LANES, 1 + len(names) // GROUPS_A_LANE)
+            bundles: dict[tuple[int, int], dict[str, Commits]] = {}
+            for index, group in enumerate(names):
+                bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
             answers = await asyncio.gather(
-                *(one(group, left[group], index % lanes) for index, group in enumerate(names))
+                *(
+                    _write_bundle(cluster, broker, lane, bundle, deadline)
+                    for (broker, lane), bundle in bundles.items()
+                )
             )
-            round_: dict[str, Failures] = dict(zip(names, answers, strict=True))
+            round_: dict[str, Failures] = {
+                group: failures for answer in answers for group, failures in answer.items()
+            }
             round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
             again: dict[str, Commits] = {}
             for group, failures in round_.items():
@@ -147,58 +152,64 @@ def _error(target: str, failure: str | BrokerFailure) -> ItemError:
     return item_error(target, failure)
 
 
-async def _write_group(
-    cluster: Cluster, broker: int, group: str, wanted: Commits, deadline: Deadline, lane: int
-) -> Failures:
-    """One group's answers: at most one commit and one deletion."""
-    commits: dict[str, dict[int, CommittedOffset]] = {}
-    gone: list[Partition] = []
-    for at, commit in wanted.items():
-        if commit is None:
-            gone.append(at)
-        else:
-            commits.setdefault(at[0], {})[at[1]] = commit
-    found: Failures = {}
-    if commits:
-        found |= await _commit(cluster, broker, group, commits, deadline, lane)
-    if gone:
-        found |= await _forget(cluster, broker, group, gone, deadline)
-    for at in wanted if len(found) < len(wanted) else ():  # an answer without all that was asked
-        found.setdefault(at, "NETWORK_EXCEPTION")
-    return found
-
-
-async def _commit(
-    cluster: Cluster,
-    broker: int,
-    group: str,
-    commits: Mapping[str, Mapping[int, CommittedOffset]],
-    deadline: Deadline,
-    lane: int,
-) -> Failures:
+async def _write_bundle(
+    cluster: Cluster, broker: int, lane: int, groups: Mapping[str, Commits], deadline: Deadline
+) -> dict[str, Failures]:
+    """The answers of groups of one coordinator: at most one commit and one deletion each."""
+    found: dict[str, Failures] = {group: {} for group in groups}
+    commits: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
+    gone: dict[str, list[Partition]] = {}
+    for group, wanted in groups.items():
+        for at, commit in wanted.items():
+            if commit is None:
+                gone.setdefault(group, []).append(at)
+            else:
+                commits.setdefault(group, {}).setdefault(at[0], {})[at[1]] = commit
     limit = deadline.share(2)
-    try:
-        _, errors = await cluster.ask(
-            broker, "offset_commit", _commit_body(group, commits), limit, read_commit_answer, lane
-        )
-    except BrokerFailure as failure:
-        return {(topic, number): failure for topic, rows in commits.items() for number in rows}
-    found: Failures = errors
+    for api, bodies, read in (
+        (
+            "offset_commit",
+            {group: _commit_body(group, rows) for group, rows in commits.items()},
+            read_commit_answer,
+        ),
+        (
+            "offset_delete",
+            {group: delete_offsets_body(group, rows) for group, rows in gone.items()},
+            read_delete_answer,
+        ),
+    ):
+        if not bodies:
+            continue
+        try:
+            answers = await cluster.ask_many(broker, api, list(bodies.values()), limit, read, lane)
+        except BrokerFailure as failure:
+            answers = [failure] * len(bodies)
+        for group, answer in zip(bodies, answers, strict=True):
+            if isinstance(answer, dict):
+                found[group] |= answer
+                continue
+            asked = gone[group] if api == "offset_delete" else _places(commits[group])
+            found[group] |= dict.fromkeys(asked, answer)
+    for group, wanted in groups.items():
+        for at in wanted if len(found[group]) < len(wanted) else ():  # not all was answered
+            found[group].setdefault(at, "NETWORK_EXCEPTION")
     return found
 
 
-async def _forget(
-    cluster: Cluster, broker: int, group: str, gone: Sequence[Partition], deadline: Deadline
-) -> Failures:
-    try:
-        _, answer = await cluster.ask(
-            broker, "offset_delete", delete_offsets_body(group, gone), deadline.share(2)
-        )
-    except BrokerFailure as failure:
-        return dict.fromkeys(gone, failure)
+def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[Partition]:
+    return [(topic, number) for topic, rows in commits.items() for number in rows]
+
+
+def read_delete_answer(api: str, version: int, frame: bytes) -> Failures | str:
+    """The error name of each partition in an answer to OffsetDelete, or that of the group.
+
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    answer = decode_response(api, version, frame)
     whole = error_name(answer.error_code)
     if whole is not None:
-        return dict.fromkeys(gone, whole)
+        return whole
     return {
         (topic.name, item.partition_index): error_name(item.error_code)
         for topic in answer.topics

@@ -30,7 +30,7 @@ class Pictures:
     """Rows of each chart; an empty list is a chart that there is nothing for.
 
     Args:
-        over_time: `group`, `at_ms`, `lag`: of the groups with most lag now.
+        over_time: `group`, `at_ms`, `lag`: of the groups with most lag at any time.
         partitions: `group`, `topic`, `partition`, `lag`: of the topics of groups with most lag.
         members: `group`, `member_id`, `client_id`, `partitions`, `lag`: of the groups with most.
         verdicts: `verdict` or, without a window of time, `lag_status`; `partitions` and `groups`
@@ -51,10 +51,12 @@ def take_pictures(series: DataFrame, rows: DataFrame | None = None) -> Pictures:
             `verdict`.
         rows: the captures of the window with `lag`; None: there is but one.
     """
-    worst = [row.asDict() for row in _worst_groups(series, max(SHARE_GROUPS, LINE_GROUPS))]
-    lines = worst[:LINE_GROUPS]
-    over_time = _bring(lag_over_time(rows, lines)) if rows is not None and lines else []
-    shares = worst[:SHARE_GROUPS]
+    over_time: list[dict[str, Any]] = []
+    if rows is not None:
+        # An incident that is over is still the line to show.
+        lines = _worst_groups(series, LINE_GROUPS, "lag_peak")
+        over_time = _bring(lag_over_time(rows, lines)) if lines else []
+    shares = _worst_groups(series, SHARE_GROUPS, "lag")
     return Pictures(
         over_time=over_time,
         partitions=_bring(lag_of_partitions(series)),
@@ -68,11 +70,11 @@ def _bring(bounded: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict() for row in bounded.collect()]
 
 
-def _worst_groups(series: DataFrame, count: int) -> list[Any]:
-    """Cluster and name of the groups with most lag, the most first."""
-    lags = series.groupBy(*GROUP).agg(F.sum("lag").alias("lag"))
-    ordered = lags.orderBy(F.desc_nulls_last("lag"), *GROUP).limit(count)
-    return ordered.select(*GROUP).collect()
+def _worst_groups(series: DataFrame, count: int, by: str) -> list[dict[str, Any]]:
+    """Cluster and name of the groups with most of a column, the most first."""
+    most = series.groupBy(*GROUP).agg(F.sum(by).alias("most"))
+    ordered = most.orderBy(F.desc_nulls_last("most"), *GROUP).limit(count)
+    return _bring(ordered.select(*GROUP))
 
 
 def _is_one_of(groups: Sequence[dict[str, Any]]) -> Column:

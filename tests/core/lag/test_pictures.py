@@ -30,6 +30,17 @@ from (select distinct * from read_parquet('{folder}/rows/*/*/*.parquet', hive_pa
 where "group" = 'falls behind' group by 1 order by 1
 """
 
+WORST = """
+with peaks as (
+    select "group", topic, partition,
+        max(greatest(log_end_offset - greatest(committed_offset, log_start_offset), 0)) as peak
+    from read_parquet('{folder}/rows/*/*/*.parquet', hive_partitioning = true)
+    where committed_offset is not null and log_end_offset is not null
+    group by all
+)
+select "group" from peaks group by 1 order by sum(peak) desc limit {count}
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -57,14 +68,18 @@ def drawn(report: LagReport) -> Pictures:
     return report.pictures
 
 
-def test_lag_over_time(report: LagReport, drawn: Pictures, folder: Path) -> None:
-    """A group's line is its captures' sums, each capture once; the most lagging groups only."""
+def test_lag_over_time(drawn: Pictures, folder: Path) -> None:
+    """A group's line is its captures' sums, each capture once; of the groups that ever lagged most."""
     with duckdb.connect() as connection:
         expected = connection.sql(OVER_TIME.format(folder=folder)).fetchall()
     line = [(r["at_ms"], r["lag"]) for r in drawn.over_time if r["group"] == "falls behind"]
     assert line == expected
-    most = [row["group"] for row in report.items[: pictures.LINE_GROUPS]]
-    assert {row["group"] for row in drawn.over_time} == set(most)
+    with duckdb.connect() as connection:
+        worst = connection.sql(WORST.format(folder=folder, count=5)).fetchall()
+    shown = {row["group"] for row in drawn.over_time}
+    assert len(shown) == pictures.LINE_GROUPS
+    # A peak between two points is not seen, so the last places may be another's.
+    assert {group for (group,) in worst} <= shown
 
 
 def test_partitions_and_members_add_up(drawn: Pictures) -> None:
