@@ -220,7 +220,8 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     with tempfile.TemporaryFile(prefix="kgroups-spark-") as log:
         session, process = _launch(conf, None if options.verbose else log, java)
         try:
-            if not options.is_local:
+            # Executors that are allocated on demand come with the first query only.
+            if not options.is_local and conf.get("spark.dynamicAllocation.enabled") != "true":
                 tell(f"waiting for executors of {options.master}")
                 _wait_for_executors(session, str(options.master))
             yield session
