@@ -37,13 +37,33 @@ def over_captures(command: str) -> bool:
     return "--captures" in command
 
 
+def simulated(command: str) -> bool:
+    """Whether a session is about the scenario of a deploy."""
+    return "simulate" in command
+
+
+def of_the_shop(command: str) -> bool:
+    """Whether a session is about the groups of the tests' snapshot."""
+    return not (over_captures(command) or simulated(command))
+
+
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("command", "output"), [pair for pair in sessions() if not over_captures(pair[0])]
-)
+@pytest.mark.parametrize(("command", "output"), [p for p in sessions() if of_the_shop(p[0])])
 def test_session(command: str, output: str) -> None:
     """The shop's snapshot stands in for the cluster of the session."""
     outcome = run(*shlex.split(command)[1:], "--from", "shop.json")
+    assert (outcome.exit_code, outcome.stdout.strip()) == (0, output.strip())
+
+
+@pytest.mark.parametrize(("command", "output"), [p for p in sessions() if simulated(p[0])])
+def test_simulation(
+    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scenario that README shows gives the figures that README shows."""
+    (scenario,) = re.findall(r"```yaml\n(# deploy\.yaml\n.*?)```", README, re.DOTALL)
+    (tmp_path / "deploy.yaml").write_text(scenario, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    outcome = run(*shlex.split(command)[1:])
     assert (outcome.exit_code, outcome.stdout.strip()) == (0, output.strip())
 
 
@@ -66,7 +86,8 @@ def test_there_are_sessions() -> None:
     """The ones above are not empty."""
     incident = [command for command, _ in sessions() if over_captures(command)]
     assert len(incident) == 2
-    assert len(sessions()) - len(incident) >= 2
+    assert sum(simulated(command) for command, _ in sessions()) == 2
+    assert sum(of_the_shop(command) for command, _ in sessions()) >= 2
 
 
 @pytest.mark.parametrize("path", command_paths()[1:], ids=" ".join)
