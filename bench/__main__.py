@@ -9,8 +9,8 @@ import compileall
 import os
 import sys
 from importlib import import_module
-from pkgutil import iter_modules
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import cast
 
 from bench import benchmarks
