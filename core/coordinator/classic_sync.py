@@ -18,11 +18,11 @@ from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.messages import (
     HeartbeatRequest,
-    HeartbeatResponse,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.records import GroupMetadataKey, Record
+from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
 from kgroups.core.coordinator.shard import Shard, TimerKind
 from kgroups.core.coordinator.states import OUTCOMES, Act, Ask, ClassicState
 
@@ -118,7 +118,7 @@ def heartbeat_no_group(
     shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group | None
 ) -> None:
     """Heartbeat to a group that does not exist."""
-    shard.reply(token, HeartbeatResponse(ErrorCode.UNKNOWN_MEMBER_ID))
+    shard.reply(token, HEARTBEAT_ANSWERS[ErrorCode.UNKNOWN_MEMBER_ID])
 
 
 def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group) -> None:
@@ -130,4 +130,4 @@ def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: G
     if error is ErrorCode.NONE:
         error = OUTCOMES[Ask.HEARTBEAT][group.state].error
         restart_session(shard, group, group.members[request.member_id])
-    shard.reply(token, HeartbeatResponse(error))
+    shard.reply(token, HEARTBEAT_ANSWERS[error])

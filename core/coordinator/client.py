@@ -39,6 +39,7 @@ from kgroups.core.coordinator.client_join import (
 from kgroups.core.coordinator.client_member import ClientMember, ClientTimer
 from kgroups.core.coordinator.client_ports import ClientPorts
 from kgroups.core.coordinator.client_states import (
+    AGENDAS,
     BEATING,
     CLIENT_OUTCOMES,
     NEEDS_COORDINATOR,
@@ -89,7 +90,8 @@ class ConsumerClient:
             member.now_ms = max(member.now_ms, due.at_ms)
             TIMERS[kind](member, token)
             _pursue(member)
-        member.now_ms = max(member.now_ms, now_ms)
+        if now_ms > member.now_ms:
+            member.now_ms = now_ms
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -104,6 +106,12 @@ class ConsumerClient:
     def state(self) -> ClientState:
         """Where the member is on its way into the group."""
         return self._member.state
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it is Stable and no poll will begin a rebalance."""
+        member = self._member
+        return member.state is ClientState.STABLE and member.rejoin_reason is None
 
     @property
     def identity(self) -> tuple[int, str]:
@@ -134,15 +142,20 @@ class ConsumerClient:
 def _pursue(member: ClientMember) -> None:
     """Do what can be done now: the steps of the state, finding the coordinator, joining."""
     # What was to be committed before goes first: a later commit is never of less.
-    send_commits(member)
-    run_steps(member)
-    send_commits(member)
+    if member.commits:
+        send_commits(member)
+    if member.state in AGENDAS:
+        run_steps(member)
+        if member.commits:
+            send_commits(member)
+    if member.coordinator is not None and member.state is not ClientState.JOINING:
+        return
     if member.is_armed(ClientTimer.BACKOFF):
         return
     if member.coordinator is None:
         if member.state in NEEDS_COORDINATOR and Api.FIND not in member.current:
             send_find(member)
-    elif member.state is ClientState.JOINING and Api.JOIN not in member.current:
+    elif Api.JOIN not in member.current:
         send_join(member)
 
 
@@ -234,7 +247,7 @@ def _steps_over(member: ClientMember, token: int) -> None:
 
 
 def _request_over(member: ClientMember, token: int) -> None:
-    take_answer(member, token, None)
+    take_answer(member, member.overdue(), None)
 
 
 def _backoff_over(member: ClientMember, token: int) -> None:

@@ -31,20 +31,21 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
     if flight is None:
         return
     error = ErrorCode.NETWORK_EXCEPTION if response is None else error_of(flight.api, response)
-    stale = (flight.generation, flight.member_id) != (member.generation, member.member_id)
-    reaction = reaction_to(flight.api, error)
+    api = flight.api
+    stale = flight.generation != member.generation or flight.member_id != member.member_id
+    reaction = reaction_to(api, error)
     if flight.commit is not None:
         commit_answered(member, flight.commit, error, reaction, stale=stale)
-    elif flight.api is Api.COMMIT:
+    elif api is Api.COMMIT:
         _tell_commit(member, error)
-    if stale and flight.api is not Api.FIND:
+    if stale and api is not Api.FIND:
         return
     if reaction is Reaction.PROCEED:
         member.attempts = 0
-        _proceed(member, flight.api, response)
+        _proceed(member, api, response)
     else:
         _react(member, flight, reaction, error, response)
-    if flight.api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
+    if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
         _prove_alive(member)
 
 
@@ -53,9 +54,13 @@ def error_of(api: Api, response: Any) -> ErrorCode:
     if api is Api.FIND:
         return ErrorCode(response.coordinators[0].error_code)
     if api is Api.COMMIT:
-        codes = [one.error_code for topic in response.topics for one in topic.partitions]
-        return next((code for code in codes if code is not ErrorCode.NONE), ErrorCode.NONE)
-    return ErrorCode(response.error_code)
+        for topic in response.topics:
+            for one in topic.partitions:
+                if one.error_code is not ErrorCode.NONE:
+                    return one.error_code  # type: ignore[no-any-return] # a response's own
+        return ErrorCode.NONE
+    code = response.error_code
+    return code if type(code) is ErrorCode else ErrorCode(code)
 
 
 def _react(

@@ -94,17 +94,19 @@ def send_sync(member: ClientMember, joined: JoinGroupResponse) -> None:
 
 def send_heartbeat(member: ClientMember) -> None:
     """Tell the coordinator that the member is alive."""
-    config = member.config
-    request = HeartbeatRequest(
-        version=HEARTBEAT_VERSION,
-        client_id=config.client_id,
-        client_host=config.client_host,
-        group_id=config.group_id,
-        generation_id=member.generation,
-        member_id=member.member_id,
-        group_instance_id=config.group_instance_id,
-    )
-    member.send(Api.HEARTBEAT, request)
+    config, beat = member.config, member.beat
+    known = beat is not None and beat.generation_id == member.generation
+    if beat is None or not known or beat.member_id != member.member_id:
+        beat = member.beat = HeartbeatRequest(
+            version=HEARTBEAT_VERSION,
+            client_id=config.client_id,
+            client_host=config.client_host,
+            group_id=config.group_id,
+            generation_id=member.generation,
+            member_id=member.member_id,
+            group_instance_id=config.group_instance_id,
+        )
+    member.send(Api.HEARTBEAT, beat)
 
 
 def _decide(member: ClientMember, joined: JoinGroupResponse) -> tuple[SyncGroupAssignment, ...]:

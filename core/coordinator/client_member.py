@@ -25,7 +25,12 @@ from kgroups.core.coordinator.client_states import (
     ClientState,
     Step,
 )
-from kgroups.core.coordinator.messages import NO_GENERATION, UNKNOWN_MEMBER_ID, Request
+from kgroups.core.coordinator.messages import (
+    NO_GENERATION,
+    UNKNOWN_MEMBER_ID,
+    HeartbeatRequest,
+    Request,
+)
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 
@@ -47,6 +52,7 @@ class ClientTimer(Enum):
 
 MEMBERSHIP_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
+ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
 
 
 class Commit(NamedTuple):
@@ -68,6 +74,7 @@ class Flight(NamedTuple):
 
     Args:
         awaited: the state goes on with its answer; else only an event tells of it.
+        until_ms: the answer counts as lost from then on.
         commit: what is committed, if the application asked for it.
     """
 
@@ -75,6 +82,7 @@ class Flight(NamedTuple):
     generation: int
     member_id: str
     awaited: bool
+    until_ms: int
     commit: Commit | None = None
 
 
@@ -90,6 +98,7 @@ class ClientMember:
         owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
+        beat: the heartbeat sent last; one that says the same is the same.
     """
 
     def __init__(self, config: ClientConfig, ports: ClientPorts, now_ms: int) -> None:
@@ -119,6 +128,7 @@ class ClientMember:
         self.last_generation = NO_GENERATION
         self.watched: dict[str, int] | None = None
         self.failure: str | None = None
+        self.beat: HeartbeatRequest | None = None
 
     # ------------------------------------------------------------------ effects and timers
 
@@ -154,21 +164,38 @@ class ClientMember:
         commit: Commit | None = None,
     ) -> None:
         """Send a request to the coordinator, or FindCoordinator to any broker."""
-        token = self.number()
-        self.flights[token] = Flight(api, self.generation, self.member_id, awaited, commit)
+        self._numbers = token = self._numbers + 1
+        patience_ms = self.config.request_timeout_ms if timeout_ms is None else timeout_ms
+        until_ms = self.now_ms + patience_ms
+        self.flights[token] = Flight(
+            api, self.generation, self.member_id, awaited, until_ms, commit
+        )
         if awaited:
             self.current[api] = token
-        patience = self.config.request_timeout_ms if timeout_ms is None else timeout_ms
-        self.arm(ClientTimer.REQUEST, patience, token)
+        # One timer for all of them, for the one that is waited for least long.
+        armed_ms = self.timers.deadline(ANY_REQUEST)
+        if armed_ms is None or until_ms < armed_ms:
+            self.timers.schedule(ANY_REQUEST, until_ms, None)
         self.effects.append(Send(token, None if api is Api.FIND else self.coordinator, request))
 
     def land(self, token: int) -> Flight | None:
         """The request of this token, which is under way no more; None if nobody waits for it."""
-        self.timers.cancel((ClientTimer.REQUEST, token))
-        flight = self.flights.pop(token, None)
-        if flight is not None and self.current.get(flight.api) == token:
+        flights = self.flights
+        flight = flights.pop(token, None)
+        if flight is None:
+            return None
+        armed_ms = self.timers.deadline(ANY_REQUEST)
+        if not flights:
+            self.timers.cancel(ANY_REQUEST)
+        elif armed_ms is None or flight.until_ms <= armed_ms:
+            self.timers.schedule(ANY_REQUEST, min(one.until_ms for one in flights.values()), None)
+        if self.current.get(flight.api) == token:
             del self.current[flight.api]
         return flight
+
+    def overdue(self) -> int:
+        """The token of the request whose answer is waited for least long; there is one."""
+        return min(self.flights, key=lambda token: (self.flights[token].until_ms, token))
 
     def drop(self, *apis: Api) -> None:
         """Wait no more for the answers to these requests."""

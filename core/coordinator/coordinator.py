@@ -161,10 +161,11 @@ class Coordinator:
     def _fire(self, now_ms: int) -> None:
         """Carry out, a step each, timers due by then and background tasks, until none is left."""
         shard = self._shard
-        if shard.effects == []:
+        if not shard.effects:
             shard.forget_undo()
+        timers = shard.timers
         while True:
-            due = shard.timers.pop_due(now_ms)
+            due = timers.pop_due(now_ms)
             if due is not None:
                 kind, group_id, member_id = due.key
                 shard.now_ms = max(shard.now_ms, due.at_ms)

@@ -1,10 +1,13 @@
 """Where a group lives: the partition that Java's hash of its name leads to."""
 
+from functools import lru_cache
+
 from kgroups.core.coordinator.javahash import java_hash
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
 
+@lru_cache(maxsize=4096)
 def offsets_partition(group: str, partitions: int) -> int:
     """Partition of `__consumer_offsets` that holds `group`; its leader is the coordinator.
 

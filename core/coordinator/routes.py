@@ -61,6 +61,11 @@ class Route:
     handler: Handler
 
 
+# Heartbeats are most of what a coordinator hears; each answer is made once.
+HEARTBEAT_ANSWERS: Mapping[ErrorCode, HeartbeatResponse] = {
+    error: HeartbeatResponse(error) for error in ErrorCode
+}
+
 AnyRoute = GroupRoute | Route
 Routes = Mapping[type[Request], AnyRoute]
 
@@ -99,7 +104,7 @@ def refuse_sync_request(request: SyncGroupRequest, error: ErrorCode) -> SyncGrou
 
 def refuse_heartbeat_request(request: HeartbeatRequest, error: ErrorCode) -> HeartbeatResponse:
     """A Heartbeat answer with this error."""
-    return HeartbeatResponse(error)
+    return HEARTBEAT_ANSWERS[error]
 
 
 def refuse_leave_request(request: LeaveGroupRequest, error: ErrorCode) -> LeaveGroupResponse:

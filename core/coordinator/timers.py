@@ -26,7 +26,8 @@ class Timers(Generic[K, P]):
     """Timers by key; scheduling a key again replaces its deadline and its payload."""
 
     def __init__(self) -> None:
-        self._armed: dict[K, Deadline[K, P]] = {}
+        # As Deadlines, but plain: one is made at every heartbeat, and few ever fire.
+        self._armed: dict[K, tuple[int, int, K, P]] = {}
         self._placed: dict[K, int] = {}
         self._heap: list[tuple[int, int, K]] = []
         self._turn = 0
@@ -40,7 +41,7 @@ class Timers(Generic[K, P]):
     def schedule(self, key: K, at_ms: int, payload: P) -> None:
         """Arm `key` for `at_ms`, instead of whatever it was armed for."""
         self._turn = turn = self._turn + 1
-        self._armed[key] = Deadline(at_ms, turn, key, payload)
+        self._armed[key] = (at_ms, turn, key, payload)
         placed = self._placed.get(key)
         if placed is None or placed > at_ms:
             self._placed[key] = at_ms
@@ -53,36 +54,46 @@ class Timers(Generic[K, P]):
     def deadline(self, key: K) -> int | None:
         """When `key` is due; None if it is not armed."""
         armed = self._armed.get(key)
-        return None if armed is None else armed.at_ms
+        return None if armed is None else armed[0]
 
     def next_deadline(self) -> int | None:
         """When the earliest timer is due; None if none is armed."""
+        heap = self._heap
+        if not heap:
+            return None
+        at_ms, turn, key = heap[0]
+        armed = self._armed.get(key)
+        if armed is not None and armed[1] == turn:
+            return at_ms
         first = self._settle()
-        return None if first is None else first.at_ms
+        return None if first is None else first[0]
 
     def pop_due(self, now_ms: int) -> Deadline[K, P] | None:
         """The earliest timer due at or before `now_ms`, disarmed; None if there is none."""
         if not self._heap or self._heap[0][0] > now_ms:
             return None
         first = self._settle()
-        if first is None or first.at_ms > now_ms:
+        if first is None or first[0] > now_ms:
             return None
         heappop(self._heap)
-        self._placed.pop(first.key, None)
-        del self._armed[first.key]
-        return first
+        key = first[2]
+        self._placed.pop(key, None)
+        del self._armed[key]
+        return Deadline(*first)
 
     def armed(self) -> tuple[Deadline[K, P], ...]:
         """Every armed timer, in the order in which they will fire."""
-        return tuple(sorted(self._armed.values(), key=lambda one: (one.at_ms, one.turn)))
+        return tuple(
+            Deadline(*one) for one in sorted(self._armed.values(), key=lambda one: one[:2])
+        )
 
-    def _settle(self) -> Deadline[K, P] | None:
+    def _settle(self) -> tuple[int, int, K, P] | None:
         """Bring the earliest armed timer to the top of the heap; None if none is armed."""
         heap = self._heap
         while heap:
             at_ms, turn, key = heap[0]
             armed = self._armed.get(key)
-            if armed is not None and armed.turn == turn:
+            if armed is not None and armed[1] == turn:
                 return armed
             heappop(heap)
             if self._placed.get(key) != at_ms:
@@ -90,6 +101,6 @@ class Timers(Generic[K, P]):
             if armed is None:
                 del self._placed[key]
             else:
-                self._placed[key] = armed.at_ms
-                heappush(heap, (armed.at_ms, armed.turn, key))
+                self._placed[key] = armed[0]
+                heappush(heap, (armed[0], armed[1], key))
         return None

@@ -192,7 +192,10 @@ class Consumer(ABC):
     @property
     @abstractmethod
     def settled(self) -> bool:
-        """Whether it is in its group, holds what it should, and plans nothing else."""
+        """Whether it is in its group, holds what it should, and plans nothing else.
+
+        Then it gives records, has no failure, is not closed and wants no poll.
+        """
 
     @property
     @abstractmethod

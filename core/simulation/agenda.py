@@ -11,13 +11,15 @@ class Agenda:
     Attributes:
         now_ms: the virtual time.
         done: events carried out.
+        halted: set while it runs: it stops after this event.
     """
 
-    __slots__ = ("_heap", "_turn", "done", "now_ms")
+    __slots__ = ("_heap", "_turn", "done", "halted", "now_ms")
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.done = 0
+        self.halted = False
         self._turn = 0
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
 
@@ -26,15 +28,17 @@ class Agenda:
         self._turn = turn = self._turn + 1
         heappush(self._heap, (at_ms, turn, what, given))
 
-    def run(self, until_ms: int, stop: Callable[[], bool]) -> None:
-        """Carry out what is due, in order, until a time or until `stop` says so."""
-        heap = self._heap
-        while heap and heap[0][0] <= until_ms and not stop():
+    def run(self, until_ms: int) -> None:
+        """Carry out what is due, in order, until a time or until it is halted."""
+        heap, now_ms, done = self._heap, self.now_ms, 0
+        self.halted = False
+        while heap and heap[0][0] <= until_ms and not self.halted:
             at_ms, _, what, given = heappop(heap)
-            if at_ms > self.now_ms:
-                self.now_ms = at_ms
-            self.done += 1
+            if at_ms > now_ms:
+                self.now_ms = now_ms = at_ms
+            done += 1
             what(*given)
+        self.done += done
 
     def has(self, until_ms: int) -> bool:
         """Whether something is to be done by then."""

@@ -88,9 +88,7 @@ class ClassicConsumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        client = self._client
-        stable = client.state is ClientState.STABLE and client.rejoin_reason is None
-        return stable and self._is_at_rest
+        return self._client.is_at_rest and self._is_at_rest
 
     @property
     def closed(self) -> bool:

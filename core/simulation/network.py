@@ -5,7 +5,7 @@ What takes how long is drawn from the seed; messages of one connection keep thei
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import count
 from random import Random
 from typing import Final
@@ -90,8 +90,11 @@ class Network(ABC):
         self.pending = 0
         self.last_ms = START_MS
         self.happened: Counter[str] = Counter()
+        latency, loss = scenario.network.latency, scenario.network.loss
+        steady = latency.shape == "fixed" and not loss
+        self._steady_ms = max(1, round(latency.mean_ms)) if steady else None
         self._tokens = count(1)
-        self._asked: dict[int, tuple[Process, int, str, Address]] = {}
+        self._asked: dict[Hashable, tuple[Process, int, str, Address]] = {}
         self._asking: Process | None = None
 
     @property
@@ -112,6 +115,8 @@ class Network(ABC):
 
     def delay_ms(self, process: Process) -> int:
         """One way, packets that were lost included."""
+        if self._steady_ms is not None and process.cut_ms <= self.agenda.now_ms:
+            return self._steady_ms
         network, random = self.scenario.network, self.network
         delay_ms = network.latency.draw(random)
         if network.loss:
@@ -132,42 +137,45 @@ class Network(ABC):
         return delay
 
     def send(self, process: Process, ask: Ask) -> None:
-        now_ms = self.now_ms
-        self.recorder.asked(now_ms, process, ask.kind)
-        arrives_ms = now_ms + self.delay_ms(process)
+        agenda = self.agenda
+        self.recorder.asked(process, ask.kind)
+        arrives_ms = agenda.now_ms + self.delay_ms(process)
         if type(ask.request) is Frame:
             arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
+        elif arrives_ms < process.sent_ms:
+            arrives_ms = process.sent_ms
         else:
-            process.sent_ms = arrives_ms = max(arrives_ms, process.sent_ms)
-        self.agenda.at(arrives_ms, self._arrive, process, ask)
+            process.sent_ms = arrives_ms
+        agenda.at(arrives_ms, self._arrive, process, ask)
 
     def _arrive(self, process: Process, ask: Ask) -> None:
-        to = ask.to
+        number, to, kind, request = ask
+        up = self.brokers.up
         if to == ANY_BROKER:
-            to = self.brokers.up[0] if self.brokers.up else -1
-        if isinstance(to, int) and to not in self.brokers.up:
-            self._reply(process, ask.token, ask.kind, None)
+            to = up[0] if up else -1
+        if to is not ZOOKEEPER and to not in up:
+            self._reply(process, number, kind, None)
             return
         token = next(self._tokens)
-        self._asked[token] = (process, ask.token, ask.kind, to)
+        self._asked[token] = (process, number, kind, to)
         self._asking = process
-        self.services[to].submit(self.now_ms, token, process.life, ask.request)
+        self.services[to].submit(self.agenda.now_ms, token, process.life, request)
         self.drain(to)
         self._asking = None
 
     def drain(self, address: Address) -> None:
         """Carry out what a service wants done, and see to its next deadline."""
-        service, now_ms = self.services[address], self.now_ms
+        service, now_ms = self.services[address], self.agenda.now_ms
         for output in service.take():
             if type(output) is Answer:
                 if output.token is NOBODY:
                     continue
                 process, token, kind, _ = self.invariants.answered(
-                    self._asked.pop(int(str(output.token)), None), now_ms
+                    self._asked.pop(output.token, None), now_ms
                 )
                 self._reply(process, token, kind, output.response)
             elif type(output) is Forgotten:
-                self._asked.pop(int(str(output.token)), None)
+                self._asked.pop(output.token, None)
             elif type(output) is Stored:
                 self._store(output)
             elif type(output) is Told:
@@ -207,17 +215,20 @@ class Network(ABC):
         self.recorder.event(self.now_ms, event)
 
     def _reply(self, process: Process, token: int, kind: str, response: object) -> None:
-        arrives_ms = self.now_ms + self.delay_ms(process)
+        agenda = self.agenda
+        arrives_ms = agenda.now_ms + self.delay_ms(process)
         if type(response) is Reception:
             arrives_ms = process.in_turn(-response.connection, arrives_ms)
+        elif arrives_ms < process.received_ms:
+            arrives_ms = process.received_ms
         else:
-            process.received_ms = arrives_ms = max(arrives_ms, process.received_ms)
-        self.agenda.at(arrives_ms, self._deliver, process, token, kind, response)
+            process.received_ms = arrives_ms
+        agenda.at(arrives_ms, self._deliver, process, token, kind, response)
 
     def _deliver(self, process: Process, token: int, kind: str, response: object) -> None:
         if not process.alive:
             return
-        now_ms = self.now_ms
+        now_ms = self.agenda.now_ms
         if process.frozen_ms > now_ms:
             self.agenda.at(process.frozen_ms, self._deliver, process, token, kind, response)
             return

@@ -125,7 +125,7 @@ class Recorder:
 
     # ------------------------------------------------------------------ requests
 
-    def asked(self, now_ms: int, process: Process, kind: str) -> None:
+    def asked(self, process: Process, kind: str) -> None:
         """A member has sent a request."""
         self.told[process.seat.group.name].requests[kind] += 1
 
@@ -214,16 +214,17 @@ def cause_of_bump(bump: Event, before: Event | None) -> str:
 def error_name(response: Any) -> str:
     """The error of an answer by name; of several the first that is one."""
     code = getattr(response, "error_code", None)
+    if code is ErrorCode.NONE:
+        return "NONE"
     if code is not None:
         return ErrorCode(code).name
     for found in ("topics", "groups", "coordinators"):
         for one in getattr(response, found, ()):
-            inner = [one.error_code] if hasattr(one, "error_code") else []
-            inner += [p.error_code for p in getattr(one, "partitions", ())]
-            wrong = next((code for code in inner if code is not ErrorCode.NONE), None)
-            if wrong is not None:
-                return ErrorCode(wrong).name
-    return ErrorCode.NONE.name
+            for each in (one, *getattr(one, "partitions", ())):
+                wrong = getattr(each, "error_code", ErrorCode.NONE)
+                if wrong is not ErrorCode.NONE:
+                    return ErrorCode(wrong).name
+    return "NONE"
 
 
 def answer_text(response: Any) -> str:

@@ -87,16 +87,22 @@ class Run:
         """Run to the end."""
         self._begin()
         with rare_collections():
-            self.world.agenda.run(self._end_ms, lambda: self._over)
+            self.world.agenda.run(self._end_ms)
         return self._finish()
 
     def lines(self, every_request: bool = False) -> Generator[Line, None, Outcome]:
         """The timeline, a line at a time and none kept; the outcome is what it returns."""
         waiting: list[Line] = []
-        self.world.recorder.tell(waiting.append, every_request=every_request)
+        agenda = self.world.agenda
+
+        def keep(line: Line) -> None:
+            waiting.append(line)
+            agenda.halted = agenda.halted or len(waiting) >= LINES_AT_ONCE
+
+        self.world.recorder.tell(keep, every_request=every_request)
         self._begin()
-        while not self._over and self.world.agenda.has(self._end_ms):
-            self.world.agenda.run(self._end_ms, lambda: self._over or len(waiting) >= LINES_AT_ONCE)
+        while not self._over and agenda.has(self._end_ms):
+            agenda.run(self._end_ms)
             yield from waiting
             waiting.clear()
         outcome = self._finish()
@@ -131,7 +137,7 @@ class Run:
         for watch in self._watches.values():
             watch.look(now_ms, START_MS)
         if self.scenario.until_ms is None and self._at_rest():
-            self._over = True
+            self._over = world.agenda.halted = True
         else:
             world.agenda.at(now_ms + self._sample_ms, self._sample)
 

@@ -221,25 +221,35 @@ class World(Network):
                 self.send(process, output)
             else:
                 self._take_note(process, output)
+        # A settled consumer neither closes nor fails nor wants a poll: most events end here.
+        settled = consumer.settled
+        if not settled and not self._see_to(process):
+            return
+        due_ms, wake_ms = consumer.next_deadline(), process.wake_ms
+        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
+            self._wake_at(process, due_ms)
+        held = process.poll_ms is not None or process.by_hand
+        held = held or (not settled and not consumer.gives_records)
+        if held is not process.app.held:
+            process.app.hold_up(self.now_ms, held)
+        self._settle(process, settled)
+
+    def _see_to(self, process: Process) -> bool:
+        """Let a consumer that is not settled end, fail or poll; False if its process is over."""
+        consumer = process.consumer
         if consumer.closed:
             self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, "closed")
             self._end(process)
-            return
+            return False
         if not process.alive:
-            return
+            return False
         if consumer.failure is not None and not process.closing:
             process.seat.failures.append(consumer.failure)
             process.closing = True
             self._arrange_poll(process)
         elif consumer.wants_poll and process.poll_ms is None:
             self._arrange_poll(process)
-        due_ms = consumer.next_deadline()
-        if due_ms is not None and (process.wake_ms is None or due_ms < process.wake_ms):
-            self._wake_at(process, due_ms)
-        held = process.poll_ms is not None or not consumer.gives_records or process.by_hand
-        if held is not process.app.held:
-            process.app.hold_up(self.now_ms, held)
-        self._settle(process, consumer.settled)
+        return True
 
     def _take_note(self, process: Process, output: object) -> None:
         now_ms, seat = self.now_ms, process.seat

@@ -97,7 +97,8 @@ def test_the_commit_policy_decides_what_is_read_twice(policy: str) -> None:
 
 def test_memory_does_not_grow_with_virtual_time() -> None:
     """Eight times as long, about as much memory."""
-    simulate(scenario(until="5m"))  # what is made once
+    # What is made once, and what the interpreter keeps of tuples that are gone.
+    simulate(scenario(until="40m"))
     peaks = []
     for minutes in (5, 40):
         gc.collect()
@@ -105,7 +106,7 @@ def test_memory_does_not_grow_with_virtual_time() -> None:
         simulate(scenario(until=f"{minutes}m"))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < peaks[0] * 1.5
+    assert peaks[1] < peaks[0] * 1.2
 
 
 def test_a_sweep_keeps_order_on_several_cores() -> None:
