@@ -85,8 +85,7 @@ Command = Subscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopic
 # ---------------------------------------------------------------------- effects
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Send this request; its answer goes to `ConsumerClient.response` under `token`.
 
     Args:
@@ -132,8 +131,7 @@ class ClientEventKind(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class ClientEvent:
+class ClientEvent(NamedTuple):
     """Something that happened, for explanations and logs; `reason` is a clause."""
 
     at_ms: int

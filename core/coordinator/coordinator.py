@@ -129,6 +129,10 @@ class Coordinator:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
         return self._shard.timers.next_deadline()
 
+    def next_look(self) -> int | None:
+        """A time not later than `next_deadline`, for a driver that asks after every request."""
+        return self._shard.timers.next_look()
+
     def take(self) -> list[Effect]:
         """What to carry out since the last call, in order."""
         effects = self._shard.effects

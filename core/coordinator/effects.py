@@ -8,14 +8,14 @@ names its `Write`; if the log refuses the records, the driver throws those repli
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kgroups.core.coordinator.records import Record
 
 NO_PRODUCER_ID = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """Answer for the request that was submitted under `token`.
 
     Args:
@@ -41,8 +41,7 @@ class Dropped:
     member_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Records to append, all or none, to one partition of `__consumer_offsets`.
 
     Args:
@@ -81,8 +80,7 @@ class EventKind(StrEnum):
     MEMBER_RECONCILED = "member reconciled"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that happened, for explanations and logs.
 
     Args:

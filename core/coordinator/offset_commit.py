@@ -100,8 +100,8 @@ def _resolve(shard: Shard, topics: tuple[OffsetCommitTopic, ...], *, by_id: bool
         else:
             known = shard.topology.topic(topic.name)
         count = 0 if known is None else known.partitions
-        asked = (one.partition_index for one in topic.partitions)
-        resolved.append((topic, known, frozenset(n for n in asked if 0 <= n < count)))
+        there = [n for n, *_ in topic.partitions if 0 <= n < count]
+        resolved.append((topic, known, frozenset(there)))
     return resolved
 
 
@@ -145,14 +145,15 @@ def _decide(
         if known is None:
             continue
         for one in topic.partitions:
-            if one.partition_index not in partitions:
+            number, _, _, metadata = one
+            if number not in partitions:
                 continue
             error = overall
-            if error is ErrorCode.NONE and _is_too_long(shard, one.committed_metadata):
+            if metadata and error is ErrorCode.NONE and _is_too_long(shard, metadata):
                 error = ErrorCode.OFFSET_METADATA_TOO_LARGE
-            errors[known.name, one.partition_index] = error
+            errors[known.name, number] = error
             if error is ErrorCode.NONE:
-                key = OffsetCommitKey(group_id, known.name, one.partition_index)
+                key = OffsetCommitKey(group_id, known.name, number)
                 records.append(Record(key, _value(shard, known, one, expire_ms)))
     return errors, records
 
@@ -187,13 +188,9 @@ def _is_too_long(shard: Shard, metadata: str | None) -> bool:
 def _value(
     shard: Shard, topic: TopicInfo, one: OffsetCommitPartition, expire_ms: int
 ) -> OffsetCommitValue:
+    _, offset, leader_epoch, metadata = one
     return OffsetCommitValue(
-        one.committed_offset,
-        one.committed_leader_epoch,
-        one.committed_metadata or "",
-        shard.now_ms,
-        expire_ms,
-        topic.topic_id,
+        offset, leader_epoch, metadata or "", shard.now_ms, expire_ms, topic.topic_id
     )
 
 
@@ -252,9 +249,9 @@ def _answer(
             continue
         asked = [one.partition_index for one in topic.partitions]
         found = [PartitionError(n, errors[known.name, n]) for n in asked if n in partitions]
-        same = next((codes for name, _, codes in topics if name == known.name), None)
-        if same is not None:
-            same += found
+        same = [codes for name, _, codes in topics if name == known.name]
+        if same:
+            same[0].extend(found)
         elif found:
             topics.append((known.name, topic.topic_id, found))
     return OffsetCommitResponse(

@@ -11,8 +11,7 @@ from uuid import UUID
 NO_TIMESTAMP = -1
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitKey:
+class OffsetCommitKey(NamedTuple):
     """Key type 1 (0 in old logs): a group's commit for one partition."""
 
     group_id: str
@@ -20,8 +19,7 @@ class OffsetCommitKey:
     partition: int
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetCommitValue:
+class OffsetCommitValue(NamedTuple):
     """A commit; `expire_timestamp_ms` is -1 unless the commit asked for its own retention."""
 
     offset: int

@@ -68,6 +68,10 @@ class Timers(Generic[K, P]):
         first = self._settle()
         return None if first is None else first[0]
 
+    def next_look(self) -> int | None:
+        """A time not later than `next_deadline`; one that was put off may make it too early."""
+        return self._heap[0][0] if self._heap else None
+
     def pop_due(self, now_ms: int) -> Deadline[K, P] | None:
         """The earliest timer due at or before `now_ms`, disarmed; None if there is none."""
         if not self._heap or self._heap[0][0] > now_ms:

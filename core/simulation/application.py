@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from kgroups.core.coordinator.client_effects import TopicPartition
-from kgroups.core.simulation.logs import NEVER, Logs
+from kgroups.core.simulation.logs import NEVER, Logs, PartitionRecords
 from kgroups.core.simulation.scenario import MemberPlan
 
 # A member that is busy for less than this share of its time has read everything soon again.
@@ -33,12 +33,13 @@ class Highest:
 
     def note(self, partition: TopicPartition, begin: int, end: int) -> None:
         """Records from `begin` up to `end` were handed to an application."""
-        highest = self.offsets.get(partition, begin)
+        offsets = self.offsets
+        highest = offsets.get(partition, begin)
         self.read += end - begin
         if begin < highest:
             self.read_again += min(end, highest) - begin
         if end > highest:
-            self.offsets[partition] = end
+            offsets[partition] = end
 
 
 class Application:
@@ -68,8 +69,10 @@ class Application:
     ) -> None:
         self._plan, self._logs, self._highest, self._random = plan, logs, highest, random
         self._fetch_ms = fetch_ms
+        self._cost_ms = plan.record.mean_ms + plan.poll.mean_ms
+        self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
-        self._order: list[TopicPartition] = []
+        self._order: list[tuple[TopicPartition, PartitionRecords]] = []
         self._delay_ms = 0.0
         self._dry_ms: float = now_ms
         self._idle = False
@@ -84,14 +87,18 @@ class Application:
     def begin(self, positions: Mapping[TopicPartition, int]) -> None:
         """Read these from here on too."""
         self.positions.update(positions)
-        self._order = list(self.positions)
+        self._arrange()
 
     def stop(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these no more."""
         for partition in partitions:
             self.positions.pop(partition, None)
             self.uncommitted.pop(partition, None)
-        self._order = list(self.positions)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        logs = self._logs.partitions
+        self._order = [(partition, logs[partition]) for partition in self.positions]
 
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Next offset of those of these partitions that it reads."""
@@ -158,47 +165,47 @@ class Application:
         if at_ms < self._dry_ms:
             return 0
         room = self._plan.settings.max_poll_records
-        order, count = self._order, 0
+        order, positions = self._order, self.positions
+        cursor, size = self._cursor, len(order)
         seen_ms = at_ms - self._fetch_ms
-        logs, positions = self._logs.partitions, self.positions
-        for _ in range(len(order)):
-            self._cursor = (self._cursor + 1) % len(order)
-            partition = order[self._cursor]
+        left = room
+        for _ in order:
+            cursor = (cursor + 1) % size
+            partition, records = order[cursor]
             begin = positions[partition]
-            found = min(logs[partition].end(seen_ms) - begin, room - count)
+            found = records.end(seen_ms) - begin
+            if found > left:
+                found = left
             if found > 0:
                 positions[partition] = begin + found
                 self._highest.note(partition, begin, begin + found)
-                count += found
-                if count == room:
+                left -= found
+                if not left:
                     break
-        return count
+        self._cursor = cursor
+        return room - left
 
     def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""
-        logs = self._logs.partitions
-        first = min((logs[p].time_of(at) for p, at in self.positions.items()), default=NEVER)
+        first, positions = NEVER, self.positions
+        for partition, records in self._order:
+            at_ms = records.time_of(positions[partition])
+            if at_ms < first:
+                first = at_ms
         return max(first + self._fetch_ms, self._dry_ms)
 
     def _passed_over(self, at_ms: float, now_ms: float) -> float:
         """Having read everything: skip to shortly before now, if it surely keeps up until then."""
-        plan, logs = self._plan, self._logs.partitions
-        if (
-            self._delay_ms
-            or at_ms < self._dry_ms
-            or "heavy" in (plan.record.shape, plan.poll.shape)
-        ):
+        until_ms = now_ms - FULL_STEPS * (self._cost_ms + 1)
+        if until_ms <= at_ms or self._delay_ms or at_ms < self._dry_ms or not self._even:
             return at_ms
-        per_ms = sum(logs[partition].per_ms for partition in self._order)
-        cost_ms = plan.record.mean_ms + plan.poll.mean_ms
-        if per_ms * cost_ms > EASY_SHARE:
+        per_ms = sum([records.per_ms for _, records in self._order])
+        if per_ms * self._cost_ms > EASY_SHARE:
             return at_ms
-        until_ms = now_ms - FULL_STEPS * (cost_ms + 1)
-        if until_ms <= at_ms:
-            return at_ms
-        for partition in self._order:
-            begin, end = self.positions[partition], logs[partition].end(until_ms - self._fetch_ms)
+        positions, seen_ms = self.positions, until_ms - self._fetch_ms
+        for partition, records in self._order:
+            begin, end = positions[partition], records.end(seen_ms)
             if end > begin:
                 self._highest.note(partition, begin, end)
-                self.positions[partition] = end
+                positions[partition] = end
         return until_ms

@@ -52,15 +52,16 @@ class BrokerService(Service):
         self.coordinator.advance(now_ms)
 
     def next_deadline(self) -> int | None:
-        """Of the coordinator's timers."""
-        return self.coordinator.next_deadline()
+        """Of the coordinator's timers, or earlier."""
+        return self.coordinator.next_look()
 
     def take(self) -> list[ServiceOutput]:
         """Answers, what was stored, what was told; the log takes everything."""
         outputs: list[ServiceOutput] = []
         for effect in self.coordinator.take():
             if type(effect) is Reply:
-                outputs.append(Answer(effect.token, effect.response))
+                token, response, _ = effect
+                outputs.append(Answer(token, response))
             elif type(effect) is Write:
                 outputs.extend(self._log.append(effect))
             elif type(effect) is Dropped:
@@ -87,8 +88,10 @@ class OffsetsLog:
                 continue
             partition[key] = record
             if type(key) is OffsetCommitKey and type(value) is OffsetCommitValue:
-                found = commits.setdefault(key.group_id, {})
-                found[TopicPartition(key.topic, key.partition)] = value.offset
+                group, topic, number = key
+                if group not in commits:
+                    commits[group] = {}
+                commits[group][TopicPartition(topic, number)] = value.offset
         return [Stored(group, offsets) for group, offsets in commits.items()]
 
     def records(self, partition: int) -> list[Record]:

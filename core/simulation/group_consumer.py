@@ -151,7 +151,7 @@ class GroupConsumer(Consumer):
         else:
             self._client.response(now_ms, token, response)
             self._carry_out(now_ms)
-        if self._is_leaving:
+        if self._callbacks and self._is_leaving:
             while self._callbacks:
                 self._run(now_ms, self._callbacks.popleft())
 
@@ -207,9 +207,9 @@ class GroupConsumer(Consumer):
     def _carry_out(self, now_ms: int) -> None:
         for effect in self._client.take():
             if type(effect) is Send:
-                to = ANY_BROKER if effect.to is None else effect.to.node_id
-                request = effect.request
-                self.outputs.append(Ask(effect.token, to, kind_of(type(request).__name__), request))
+                token, where, request = effect
+                to = ANY_BROKER if where is None else where.node_id
+                self.outputs.append(Ask(token, to, kind_of(type(request).__name__), request))
             elif type(effect) is Callback:
                 self._callbacks.append(effect)
             elif type(effect) is ClientEvent and effect.kind in SHOWN:

@@ -57,7 +57,8 @@ class LagWatch:
             records = logs[partition]
             end = records.end(now_ms)
             at = committed.get(partition, 0)
-            unread += end - max(read.get(partition, at), at)
+            seen = read.get(partition, at)
+            unread += end - (seen if seen > at else at)
             lag += end - at
             coming += records.per_ms
         return Sample(now_ms - start_ms, unread, lag), coming
