@@ -101,7 +101,8 @@ def _leave(
 def _stay(
     shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, existing: Group | None
 ) -> Refusal | None:
-    batch = Batch(shard, shard.partition_of(request.group_id))
+    partition = shard.partition_of(request.group_id) if existing is None else existing.partition
+    batch = Batch(shard, partition)
     group = _own_group(batch, request, existing)
     if isinstance(group, Refusal):
         return group
@@ -229,7 +230,7 @@ def _step(
     """Bring the group and the member on, and give the answer."""
     shard = batch.shard
     names_changed = after.subscribed_topic_names != before.subscribed_topic_names
-    if after != before:
+    if after is not before and after != before:
         batch.add(member_record(group.group_id, after))
     apply_status(batch, group, status)
     target = advance_group(batch, group, before, after, bump=names_changed or status.bumps)
@@ -255,6 +256,8 @@ def _step(
 
 def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
     """The member with what the request says of it; what is null stays."""
+    if _says_nothing(member, request):
+        return member
     names = request.subscribed_topic_names
     regex = request.subscribed_topic_regex
     timeout_ms = request.rebalance_timeout_ms
@@ -269,6 +272,21 @@ def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> 
         subscribed_topic_regex=member.subscribed_topic_regex if regex is None else regex,
         server_assignor=_given(request.server_assignor, member.server_assignor),
         classic=None,
+    )
+
+
+def _says_nothing(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether a heartbeat only keeps the member alive, as most of them do."""
+    return (
+        request.rebalance_timeout_ms == -1
+        and request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.server_assignor is None
+        and request.rack_id is None
+        and request.instance_id in (None, member.instance_id)
+        and request.client_id == member.client_id
+        and request.client_host == member.client_host
+        and member.classic is None
     )
 
 

@@ -43,6 +43,9 @@ class RegexStatus(NamedTuple):
     unused: str = ""
 
 
+NOTHING_NEW = RegexStatus()
+
+
 def regex_status(
     shard: Shard, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember
 ) -> RegexStatus | Refusal:
@@ -53,7 +56,7 @@ def regex_status(
         group.tally.patterns,
     )
     if new == old:
-        return RegexStatus()
+        return NOTHING_NEW
     unused = old if old and users.get(old) == 1 else ""
     if not new:
         return RegexStatus(changed=True, bumps=True, unused=unused)

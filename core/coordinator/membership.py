@@ -79,14 +79,14 @@ class MembershipClient(MembershipMember):
     def advance(self, now_ms: int) -> None:
         """Let time pass: timers fire one by one, each at its own time."""
         while (due := self._timers.pop_due(now_ms)) is not None:
-            kind, token = due.key
             self._now_ms = max(self._now_ms, due.at_ms)
-            if kind == REQUEST:
-                self._take_answer(token, None)
-            elif kind == POLL_OVER:
+            if due.key == REQUEST:
+                self._take_answer(next(iter(self._flights)), None)
+            elif due.key == POLL_OVER:
                 self._poll_over()
             self._pursue()
-        self._now_ms = max(self._now_ms, now_ms)
+        if now_ms > self._now_ms:
+            self._now_ms = now_ms
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
@@ -121,7 +121,7 @@ class MembershipClient(MembershipMember):
         self._names, self._pattern = tuple(sorted(command.topics)), command.pattern
 
     def _poll(self, command: Poll) -> None:
-        if (POLL_OVER, 0) in self._timers:
+        if POLL_OVER in self._timers:
             self._arm(POLL_OVER, self.config.max_poll_interval_ms)
         if self.poll_is_due:
             if self.state is MemberState.RECONCILING:
@@ -133,9 +133,9 @@ class MembershipClient(MembershipMember):
 
     def _polled(self, command: Polled) -> None:
         due_ms = command.at_ms + self.config.max_poll_interval_ms
-        armed_ms = self._timers.deadline((POLL_OVER, 0))
+        armed_ms = self._timers.deadline(POLL_OVER)
         if armed_ms is not None and armed_ms < due_ms:
-            self._timers.schedule((POLL_OVER, 0), due_ms, None)
+            self._timers.schedule(POLL_OVER, due_ms, None)
 
     def _callback_done(self, command: CallbackDone) -> None:
         if self._callback is not None and self._callback.number == command.number:
@@ -172,16 +172,17 @@ class MembershipClient(MembershipMember):
             if not step():
                 self._steps.insert(0, step)
                 break
-        if (BACKOFF, 0) in self._timers:
+        known = self.coordinator is not None
+        if known and BEAT_DUE in self._timers and self.state not in HASTY:
             return
-        wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
-        if self.coordinator is None:
-            if wanted and Api.FIND not in self._flights.values():
+        if BACKOFF in self._timers:
+            return
+        if not known:
+            wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
+            if wanted and not self._waits_for(Api.FIND):
                 self._send(Api.FIND, find_request(self.config))
-        elif self.state in BEATING and HEARTBEAT_API not in self._flights.values():
-            due = self.state in HASTY or (BEAT_DUE, 0) not in self._timers
-            if due:
-                self._beat()
+        elif self.state in BEATING and not self._waits_for(HEARTBEAT_API):
+            self._beat()
 
     def _auto_commit(self) -> bool:
         if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
@@ -269,9 +270,15 @@ class MembershipClient(MembershipMember):
     # ------------------------------------------------------------------ heartbeats
 
     def _beat(self) -> None:
-        beat = self._whole_beat()
+        beat, quiet = self._whole_beat(), self._quiet
         joining = self.epoch == JOIN_EPOCH
-        self._send(HEARTBEAT_API, heartbeat_request(self._place(), beat, self._sent))
+        if beat is not self._sent:
+            request = heartbeat_request(self._place(), beat, self._sent)
+        elif quiet is not None and quiet.member_epoch == self.epoch:
+            request = quiet
+        else:
+            request = self._quiet = heartbeat_request(self._place(), beat, beat)
+        self._send(HEARTBEAT_API, request)
         self._sent = beat
         if self._interval_ms:
             self._arm(BEAT_DUE, self._interval_ms)
@@ -279,8 +286,7 @@ class MembershipClient(MembershipMember):
             self._after_beat()
 
     def _take_answer(self, token: int, answer: Any) -> None:
-        self._timers.cancel((REQUEST, token))
-        api = self._flights.pop(token, None)
+        api = self._land(token)
         if api is None:
             return
         if api == Api.FIND:
@@ -311,12 +317,12 @@ class MembershipClient(MembershipMember):
             if reaction is BeatReaction.FIND:
                 self._lose_coordinator(reason)
             # The next attempt waits for the back-off only, not for the interval.
-            self._timers.cancel((BEAT_DUE, 0))
+            self._timers.cancel(BEAT_DUE)
             self._back_off()
 
     def _take_in(self, answer: ConsumerGroupHeartbeatResponse) -> None:
         self.epoch, self._interval_ms = answer.member_epoch, answer.heartbeat_interval_ms
-        if (BEAT_DUE, 0) not in self._timers:
+        if BEAT_DUE not in self._timers:
             self._arm(BEAT_DUE, self._interval_ms)
         if answer.assignment is not None:
             self._target = {one.topic_id: frozenset(one.partitions) for one in answer.assignment}
@@ -332,9 +338,11 @@ class MembershipClient(MembershipMember):
         self._steps, self._callback = [], None
         self.epoch, self._sent = JOIN_EPOCH, None
         # An answer to what it asked before says nothing about the member that it will be.
-        self._flights = {t: api for t, api in self._flights.items() if api != HEARTBEAT_API}
+        for token, (api, _) in list(self._flights.items()):
+            if api == HEARTBEAT_API:
+                self._land(token)
         for kind in (BEAT_DUE, POLL_OVER):
-            self._timers.cancel((kind, 0))
+            self._timers.cancel(kind)
 
     def _poll_over(self) -> None:
         if self.state in BEATING:
@@ -352,7 +360,7 @@ class MembershipClient(MembershipMember):
         self._attempts = 0
         self.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
         self._tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
-        self._timers.cancel((BEAT_DUE, 0))
+        self._timers.cancel(BEAT_DUE)
 
     def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
         return commit_request(self._place(), offsets)

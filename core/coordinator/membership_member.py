@@ -15,7 +15,10 @@ from kgroups.core.coordinator.client_effects import (
     TopicPartition,
 )
 from kgroups.core.coordinator.client_ports import Positions, no_positions
-from kgroups.core.coordinator.consumer_messages import TopicPartitions
+from kgroups.core.coordinator.consumer_messages import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
 from kgroups.core.coordinator.membership_requests import Beat, Place
 from kgroups.core.coordinator.membership_states import MOVES, MemberState
 from kgroups.core.coordinator.messages import Request
@@ -61,8 +64,9 @@ class MembershipMember:
         self.coordinator: BrokerEndpoint | None = None
         self.failure: str | None = None
         self._effects: list[ClientEffect] = []
-        self._timers: Timers[tuple[str, int], None] = Timers()
-        self._flights: dict[int, str] = {}
+        self._timers: Timers[str, None] = Timers()
+        # Token -> what was asked, and until when the answer is waited for; oldest first.
+        self._flights: dict[int, tuple[str, int]] = {}
         self._numbers = self._attempts = 0
         self._commit_token = -1
         self._names: tuple[str, ...] = ()
@@ -71,6 +75,10 @@ class MembershipMember:
         self._topic_names: dict[UUID, str] = {}
         self._target: Target = {}
         self._sent: Beat | None = None
+        self._beat_of: tuple[object, ...] = ()
+        self._told: Beat | None = None
+        # The heartbeat that says that nothing has changed: most of them are that one.
+        self._quiet: ConsumerGroupHeartbeatRequest | None = None
         self._interval_ms = 0
         self._callback: Callback | None = None
         self._steps: list[Callable[[], bool]] = []
@@ -87,6 +95,15 @@ class MembershipMember:
         return Place(self.config, self.member_id, self.epoch)
 
     def _whole_beat(self) -> Beat:
+        """All that a heartbeat can tell; the same object as long as it is the same."""
+        now = (self.owned, self._topics, self._names, self._pattern)
+        told, of = self._told, self._beat_of
+        if told is None or any(new is not old for new, old in zip(now, of, strict=True)):
+            told, self._beat_of = self._make_beat(), now
+            self._told = told
+        return told
+
+    def _make_beat(self) -> Beat:
         owned: dict[UUID, list[int]] = {}
         for name, partition in self.owned:
             topic = self._topics.get(name)
@@ -103,13 +120,27 @@ class MembershipMember:
     # ------------------------------------------------------------------ effects and timers
 
     def _send(self, api: str, request: Request) -> int:
-        self._numbers += 1
-        token = self._numbers
-        self._flights[token] = api
-        self._timers.schedule((REQUEST, token), self._now_ms + self.config.request_timeout_ms, None)
+        self._numbers = token = self._numbers + 1
+        until_ms = self._now_ms + self.config.request_timeout_ms
+        self._flights[token] = (api, until_ms)
+        if REQUEST not in self._timers:
+            self._timers.schedule(REQUEST, until_ms, None)
         to = None if type(request) is FindCoordinatorRequest else self.coordinator
         self._effects.append(Send(token, to, request))
         return token
+
+    def _land(self, token: int) -> str | None:
+        """What was asked under this token, which is under way no more; None if nobody waits."""
+        api, _ = self._flights.pop(token, (None, 0))
+        if not self._flights:
+            self._timers.cancel(REQUEST)
+        elif api is not None:
+            _, until_ms = next(iter(self._flights.values()))
+            self._timers.schedule(REQUEST, until_ms, None)
+        return api
+
+    def _waits_for(self, api: str) -> bool:
+        return any(one == api for one, _ in self._flights.values())
 
     def _call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
         self._numbers += 1
@@ -126,7 +157,7 @@ class MembershipMember:
             self.state = state
 
     def _arm(self, kind: str, after_ms: int) -> None:
-        self._timers.schedule((kind, 0), self._now_ms + after_ms, None)
+        self._timers.schedule(kind, self._now_ms + after_ms, None)
 
     def _back_off(self) -> None:
         config = self.config
