@@ -57,8 +57,8 @@ from kgroups.core.coordinator.messages import NO_GENERATION
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
 
-class ConsumerClient:
-    """One member of a classic group.
+class ConsumerClient(ClientMember):
+    """One member of a classic group; attributes as `ClientMember`'s.
 
     Args:
         config: its settings.
@@ -66,77 +66,47 @@ class ConsumerClient:
         now_ms: epoch milliseconds.
     """
 
+    __slots__ = ()
+
     def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
-        self._member = ClientMember(config, ports, now_ms)
+        super().__init__(config, ports, now_ms)
 
     def submit(self, now_ms: int, command: Command) -> None:
         """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
         if type(command) is not Polled:
             self.advance(now_ms)
-        COMMANDS[type(command)](self._member, command)
-        _pursue(self._member)
+        COMMANDS[type(command)](self, command)
+        _pursue(self)
 
     def response(self, now_ms: int, token: int, answer: object | None) -> None:
         """Take in the answer to the Send of this token; None if the connection broke."""
         self.advance(now_ms)
-        take_answer(self._member, token, answer)
-        _pursue(self._member)
+        take_answer(self, token, answer)
+        _pursue(self)
 
     def advance(self, now_ms: int) -> None:
         """Let time pass: timers fire one by one, each at its own time."""
-        member = self._member
-        while (due := member.timers.pop_due(now_ms)) is not None:
+        while (due := self.timers.pop_due(now_ms)) is not None:
             kind, token = due.key
-            member.now_ms = max(member.now_ms, due.at_ms)
-            TIMERS[kind](member, token)
-            _pursue(member)
-        if now_ms > member.now_ms:
-            member.now_ms = now_ms
+            self.now_ms = max(self.now_ms, due.at_ms)
+            TIMERS[kind](self, token)
+            _pursue(self)
+        if now_ms > self.now_ms:
+            self.now_ms = now_ms
 
     def next_deadline(self) -> int | None:
         """When `advance` must be called next, in epoch milliseconds; None for never."""
-        return self._member.timers.next_deadline()
+        return self.timers.next_deadline()
 
     def take(self) -> list[ClientEffect]:
         """What to carry out since the last call, in order."""
-        effects, self._member.effects = self._member.effects, []
+        effects, self.effects = self.effects, []
         return effects
-
-    @property
-    def state(self) -> ClientState:
-        """Where the member is on its way into the group."""
-        return self._member.state
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether it is Stable and no poll will begin a rebalance."""
-        member = self._member
-        return member.state is ClientState.STABLE and member.rejoin_reason is None
 
     @property
     def identity(self) -> tuple[int, str]:
         """(generation, member id); -1 and empty if it has none."""
-        return self._member.generation, self._member.member_id
-
-    @property
-    def coordinator(self) -> BrokerEndpoint | None:
-        """Where requests of the group go; None while that is not known."""
-        return self._member.coordinator
-
-    @property
-    def owned(self) -> tuple[TopicPartition, ...]:
-        """Partitions that the application may read, in list order."""
-        return self._member.owned
-
-    @property
-    def rejoin_reason(self) -> str | None:
-        """Why the next poll will begin a rebalance; None if it will not."""
-        return self._member.rejoin_reason
-
-    @property
-    def failure(self) -> str | None:
-        """Why the member failed; None if it has not."""
-        return self._member.failure
+        return self.generation, self.member_id
 
 
 def _pursue(member: ClientMember) -> None:

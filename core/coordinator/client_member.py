@@ -90,6 +90,9 @@ class ClientMember:
     """A member's state; `ConsumerClient` is its door.
 
     Attributes:
+        state: where it is on its way into the group.
+        generation, member_id: -1 and empty if it has none.
+        coordinator: where requests of the group go; None while that is not known.
         flights: requests under way by token; `current` names the awaited one of each kind.
         commits: asked for by the application and not under way.
         agenda: steps of the present state that are still to be done.
@@ -99,7 +102,43 @@ class ClientMember:
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
         beat: the heartbeat sent last; one that says the same is the same.
+        failure: why it failed; None if it has not.
     """
+
+    # A simulation has thousands of these.
+    __slots__ = (
+        "_numbers",
+        "agenda",
+        "assignors",
+        "attempts",
+        "beat",
+        "callback",
+        "cluster_topics",
+        "commits",
+        "config",
+        "cooperative",
+        "coordinator",
+        "current",
+        "effects",
+        "failure",
+        "flights",
+        "generation",
+        "given",
+        "join_reason",
+        "last",
+        "last_generation",
+        "member_id",
+        "now_ms",
+        "owned",
+        "ports",
+        "protocol",
+        "rejoin_reason",
+        "state",
+        "steps_over",
+        "timers",
+        "topics",
+        "watched",
+    )
 
     def __init__(self, config: ClientConfig, ports: ClientPorts, now_ms: int) -> None:
         self.config, self.ports, self.now_ms = config, ports, now_ms

@@ -6,7 +6,7 @@ entry; the heap is put right when the old place comes up.
 """
 
 from collections.abc import Hashable
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from typing import Generic, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -22,51 +22,78 @@ class Deadline(NamedTuple, Generic[K, P]):
     payload: P
 
 
+class _Timer(Generic[K, P]):
+    """A key's deadline, which moves; `placed_ms` and `placed_turn` are its place on the heap.
+
+    A place that it had before, and that an earlier one took over from, counts no more.
+    """
+
+    __slots__ = ("armed", "at_ms", "key", "payload", "placed_ms", "placed_turn", "turn")
+
+    def __init__(self, key: K) -> None:
+        self.key = key
+        self.armed = False
+        self.at_ms = self.turn = 0
+        self.payload: P
+        self.placed_ms: int | None = None
+        self.placed_turn = 0
+
+    def deadline(self) -> Deadline[K, P]:
+        """As a value."""
+        return Deadline(self.at_ms, self.turn, self.key, self.payload)
+
+
 class Timers(Generic[K, P]):
     """Timers by key; scheduling a key again replaces its deadline and its payload."""
 
+    __slots__ = ("_heap", "_timers", "_turn")
+
     def __init__(self) -> None:
-        # As Deadlines, but plain: one is made at every heartbeat, and few ever fire.
-        self._armed: dict[K, tuple[int, int, K, P]] = {}
-        self._placed: dict[K, int] = {}
-        self._heap: list[tuple[int, int, K]] = []
+        # Those that are armed, and those that were and still have a place on the heap.
+        self._timers: dict[K, _Timer[K, P]] = {}
+        self._heap: list[tuple[int, int, _Timer[K, P]]] = []
         self._turn = 0
 
     def __len__(self) -> int:
-        return len(self._armed)
+        return sum(timer.armed for timer in self._timers.values())
 
     def __contains__(self, key: object) -> bool:
-        return key in self._armed
+        timer = self._timers.get(key)  # type: ignore[arg-type] # of any kind
+        return timer is not None and timer.armed
 
     def schedule(self, key: K, at_ms: int, payload: P) -> None:
         """Arm `key` for `at_ms`, instead of whatever it was armed for."""
+        timer = self._timers.get(key)
+        if timer is None:
+            timer = self._timers[key] = _Timer(key)
         self._turn = turn = self._turn + 1
-        self._armed[key] = (at_ms, turn, key, payload)
-        placed = self._placed.get(key)
-        if placed is None or placed > at_ms:
-            self._placed[key] = at_ms
-            heappush(self._heap, (at_ms, turn, key))
+        timer.armed, timer.at_ms, timer.turn, timer.payload = True, at_ms, turn, payload
+        placed_ms = timer.placed_ms
+        if placed_ms is None or placed_ms > at_ms:
+            timer.placed_ms, timer.placed_turn = at_ms, turn
+            heappush(self._heap, (at_ms, turn, timer))
 
     def cancel(self, key: K) -> None:
         """Disarm `key`, if it is armed."""
-        self._armed.pop(key, None)
+        timer = self._timers.get(key)
+        if timer is not None:
+            timer.armed = False
 
     def deadline(self, key: K) -> int | None:
         """When `key` is due; None if it is not armed."""
-        armed = self._armed.get(key)
-        return None if armed is None else armed[0]
+        timer = self._timers.get(key)
+        return timer.at_ms if timer is not None and timer.armed else None
 
     def next_deadline(self) -> int | None:
         """When the earliest timer is due; None if none is armed."""
         heap = self._heap
         if not heap:
             return None
-        at_ms, turn, key = heap[0]
-        armed = self._armed.get(key)
-        if armed is not None and armed[1] == turn:
+        at_ms, turn, timer = heap[0]
+        if timer.turn == turn and timer.armed:
             return at_ms
         first = self._settle()
-        return None if first is None else first[0]
+        return None if first is None else first.at_ms
 
     def next_look(self) -> int | None:
         """A time not later than `next_deadline`; one that was put off may make it too early."""
@@ -74,37 +101,35 @@ class Timers(Generic[K, P]):
 
     def pop_due(self, now_ms: int) -> Deadline[K, P] | None:
         """The earliest timer due at or before `now_ms`, disarmed; None if there is none."""
-        if not self._heap or self._heap[0][0] > now_ms:
+        heap = self._heap
+        if not heap or heap[0][0] > now_ms:
             return None
         first = self._settle()
-        if first is None or first[0] > now_ms:
+        if first is None or first.at_ms > now_ms:
             return None
-        heappop(self._heap)
-        key = first[2]
-        self._placed.pop(key, None)
-        del self._armed[key]
-        return Deadline(*first)
+        heappop(heap)
+        first.armed = False
+        del self._timers[first.key]
+        return first.deadline()
 
     def armed(self) -> tuple[Deadline[K, P], ...]:
         """Every armed timer, in the order in which they will fire."""
-        return tuple(
-            Deadline(*one) for one in sorted(self._armed.values(), key=lambda one: one[:2])
-        )
+        armed = [timer.deadline() for timer in self._timers.values() if timer.armed]
+        return tuple(sorted(armed, key=lambda one: (one.at_ms, one.turn)))
 
-    def _settle(self) -> tuple[int, int, K, P] | None:
+    def _settle(self) -> _Timer[K, P] | None:
         """Bring the earliest armed timer to the top of the heap; None if none is armed."""
         heap = self._heap
         while heap:
-            at_ms, turn, key = heap[0]
-            armed = self._armed.get(key)
-            if armed is not None and armed[1] == turn:
-                return armed
-            heappop(heap)
-            if self._placed.get(key) != at_ms:
-                continue
-            if armed is None:
-                del self._placed[key]
+            _, turn, timer = heap[0]
+            if timer.turn == turn and timer.armed:
+                return timer
+            if timer.placed_turn != turn:
+                heappop(heap)
+            elif timer.armed:
+                timer.placed_ms, timer.placed_turn = timer.at_ms, timer.turn
+                heapreplace(heap, (timer.at_ms, timer.turn, timer))
             else:
-                self._placed[key] = armed[0]
-                heappush(heap, (armed[0], armed[1], key))
+                heappop(heap)
+                del self._timers[timer.key]
         return None

@@ -77,7 +77,7 @@ class ClassicConsumer(GroupConsumer):
         client = self._client
         if client.state not in POLL_MATTERS:
             return False
-        return client.rejoin_reason is not None or client.identity[0] == NO_GENERATION
+        return client.rejoin_reason is not None or client.generation == NO_GENERATION
 
     @property
     def gives_records(self) -> bool:
@@ -88,7 +88,9 @@ class ClassicConsumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        return self._client.is_at_rest and self._is_at_rest
+        client = self._client
+        stable = client.state is ClientState.STABLE and client.rejoin_reason is None
+        return stable and not self._callbacks and not self._lookup.wanted
 
     @property
     def closed(self) -> bool:

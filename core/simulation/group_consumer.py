@@ -194,10 +194,6 @@ class GroupConsumer(Consumer):
         """A fatal error's text."""
         return self._client.failure
 
-    @property
-    def _is_at_rest(self) -> bool:
-        return not self._lookup.wanted and not self._callbacks
-
     # ------------------------------------------------------------------ effects
 
     def _tell(self, now_ms: int, command: Command) -> None:

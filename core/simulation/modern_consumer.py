@@ -68,7 +68,8 @@ class ModernConsumer(GroupConsumer):
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
-        return self._client.state is MemberState.STABLE and self._is_at_rest
+        stable = self._client.state is MemberState.STABLE
+        return stable and not self._callbacks and not self._lookup.wanted
 
     @property
     def closed(self) -> bool:
