@@ -27,7 +27,6 @@ from kgroups.core.coordinator.client_effects import (
     Poll,
     Polled,
     Subscribe,
-    TopicPartition,
     UpdateTopics,
 )
 from kgroups.core.coordinator.client_join import (
@@ -54,7 +53,6 @@ from kgroups.core.coordinator.client_steps import (
     send_leave,
 )
 from kgroups.core.coordinator.messages import NO_GENERATION
-from kgroups.core.coordinator.topology import BrokerEndpoint
 
 
 class ConsumerClient(ClientMember):
