@@ -3,13 +3,14 @@
 Source: the response handlers of `AbstractCoordinator` and `ConsumerCoordinator`.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorResponse
 from kgroups.core.coordinator.client_commits import commit_answered
 from kgroups.core.coordinator.client_effects import ClientEventKind
 from kgroups.core.coordinator.client_join import send_sync
-from kgroups.core.coordinator.client_member import ClientMember, ClientTimer, Flight
+from kgroups.core.coordinator.client_member import SESSION, ClientMember, ClientTimer, Flight
 from kgroups.core.coordinator.client_ports import PortError
 from kgroups.core.coordinator.client_states import (
     Api,
@@ -42,11 +43,13 @@ def take_answer(member: ClientMember, token: int, response: Any) -> None:
         return
     if reaction is Reaction.PROCEED:
         member.attempts = 0
-        _proceed(member, api, response)
+        if api in NEWS:
+            NEWS[api](member, response)
     else:
         _react(member, flight, reaction, error, response)
     if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
-        _prove_alive(member)
+        # The session of a member that is none any more stays over.
+        member.timers.move(SESSION, member.now_ms + member.config.session_timeout_ms)
 
 
 def error_of(api: Api, response: Any) -> ErrorCode:
@@ -90,15 +93,6 @@ def _react(
             member.ask(ClientAsk.SYNC_REFUSED, reason)
 
 
-def _proceed(member: ClientMember, api: Api, response: Any) -> None:
-    if api is Api.FIND:
-        _found(member, response)
-    elif api is Api.JOIN:
-        _joined(member, response)
-    elif api is Api.SYNC:
-        _synced(member, response)
-
-
 def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:
     found = response.coordinators[0]
     member.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
@@ -128,13 +122,16 @@ def _synced(member: ClientMember, response: SyncGroupResponse) -> None:
     member.ask(ClientAsk.SYNCED)
 
 
-def _prove_alive(member: ClientMember) -> None:
-    if member.is_armed(ClientTimer.SESSION):
-        member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
-
-
 def _tell_commit(member: ClientMember, error: ErrorCode) -> None:
     if error is ErrorCode.NONE:
         member.tell(ClientEventKind.OFFSETS_COMMITTED, "")
     else:
         member.tell(ClientEventKind.COMMIT_FAILED, error.name)
+
+
+# What is in an answer besides its error.
+NEWS: Mapping[Api, Callable[[ClientMember, Any], None]] = {
+    Api.FIND: _found,
+    Api.JOIN: _joined,
+    Api.SYNC: _synced,
+}

@@ -53,6 +53,7 @@ class ClientTimer(Enum):
 MEMBERSHIP_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
 TimerKey = tuple[ClientTimer, int]
 ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
+SESSION: TimerKey = (ClientTimer.SESSION, 0)
 
 
 class Commit(NamedTuple):
@@ -223,10 +224,9 @@ class ClientMember:
         flight = flights.pop(token, None)
         if flight is None:
             return None
-        armed_ms = self.timers.deadline(ANY_REQUEST)
         if not flights:
             self.timers.cancel(ANY_REQUEST)
-        elif armed_ms is None or flight.until_ms <= armed_ms:
+        elif flight.until_ms <= (self.timers.deadline(ANY_REQUEST) or self.now_ms):
             self.timers.schedule(ANY_REQUEST, min(one.until_ms for one in flights.values()), None)
         if self.current.get(flight.api) == token:
             del self.current[flight.api]

@@ -73,6 +73,12 @@ class Timers(Generic[K, P]):
             timer.placed_ms, timer.placed_turn = at_ms, turn
             heappush(self._heap, (at_ms, turn, timer))
 
+    def move(self, key: K, at_ms: int) -> None:
+        """Let `key` be due at another time, if it is armed."""
+        timer = self._timers.get(key)
+        if timer is not None and timer.armed:
+            self.schedule(key, at_ms, timer.payload)
+
     def cancel(self, key: K) -> None:
         """Disarm `key`, if it is armed."""
         timer = self._timers.get(key)

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client_effects import TopicPartition
 from kgroups.core.coordinator.client_ports import Positions
-from kgroups.core.coordinator.effects import Event
+from kgroups.core.coordinator.effects import Event, Reply
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan
 
@@ -211,11 +211,8 @@ class Consumer(ABC):
 # ---------------------------------------------------------------------- outputs of a service
 
 
-class Answer(NamedTuple):
-    """The response to the request that was submitted under `token`."""
-
-    token: Hashable
-    response: object
+# The response to the request that was submitted under `token`: a coordinator's own effect.
+Answer = Reply
 
 
 class Forgotten(NamedTuple):

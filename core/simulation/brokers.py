@@ -21,7 +21,7 @@ from kgroups.core.coordinator.records import OffsetCommitKey, OffsetCommitValue,
 from kgroups.core.coordinator.snapshot import GroupSnapshot
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.server_side import coordinator_ports
-from kgroups.core.simulation.actors import Answer, Forgotten, Service, ServiceOutput, Stored, Told
+from kgroups.core.simulation.actors import Forgotten, Service, ServiceOutput, Stored, Told
 from kgroups.core.simulation.scenario import Scenario
 
 PORT: Final = 9092
@@ -60,8 +60,7 @@ class BrokerService(Service):
         outputs: list[ServiceOutput] = []
         for effect in self.coordinator.take():
             if type(effect) is Reply:
-                token, response, _ = effect
-                outputs.append(Answer(token, response))
+                outputs.append(effect)
             elif type(effect) is Write:
                 outputs.extend(self._log.append(effect))
             elif type(effect) is Dropped:

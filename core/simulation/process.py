@@ -13,6 +13,7 @@ class Process:
     """One life of a member.
 
     Attributes:
+        group: its group's state.
         life: its name, unique in the run: `GROUP/NAME#LIFE`.
         alive: until it ends in whatever way.
         frozen_ms: it stands still until then.
@@ -36,6 +37,7 @@ class Process:
         "consumer",
         "cut_ms",
         "frozen_ms",
+        "group",
         "life",
         "lines",
         "poll_ms",
@@ -48,8 +50,8 @@ class Process:
         "whole",
     )
 
-    def __init__(self, seat: "Seat", life: str, now_ms: int) -> None:
-        self.seat, self.life = seat, life
+    def __init__(self, seat: "Seat", group: "GroupState", life: str, now_ms: int) -> None:
+        self.seat, self.group, self.life = seat, group, life
         self.consumer: Consumer
         self.app: Application
         self.alive = True

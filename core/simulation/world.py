@@ -47,11 +47,12 @@ class World(Network):
             return
         now_ms, plan, group = self.now_ms, seat.plan, seat.group
         seat.lives += 1
-        process = Process(seat, f"{group.name}/{plan.name}#{seat.lives}", now_ms)
+        state = self.groups[group.name]
+        process = Process(seat, state, f"{group.name}/{plan.name}#{seat.lives}", now_ms)
         process.app = Application(
             plan,
             self.logs,
-            self.groups[group.name].ledger.highest,
+            state.ledger.highest,
             Random(f"{self.seed} {process.life}"),
             now_ms=now_ms,
             fetch_ms=self.scenario.network.latency.mean_ms,
@@ -60,7 +61,6 @@ class World(Network):
             group, plan, process.life, partial(self._positions, process), self.new_id, self.services
         )
         seat.process = self.processes[process.life] = process
-        state = self.groups[group.name]
         state.alive += 1
         state.restless += 1
         self._unsettle(state)
@@ -232,7 +232,8 @@ class World(Network):
         held = held or (not settled and not consumer.gives_records)
         if held is not process.app.held:
             process.app.hold_up(self.now_ms, held)
-        self._settle(process, settled)
+        if settled is not process.whole or process.group.whole_since_ms is None:
+            self._settle(process, settled)
 
     def _see_to(self, process: Process) -> bool:
         """Let a consumer that is not settled end, fail or poll; False if its process is over."""
@@ -306,7 +307,7 @@ class World(Network):
     # ------------------------------------------------------------------ settled or not
 
     def _settle(self, process: Process, whole: bool) -> None:
-        state = self.groups[process.seat.group.name]
+        state = process.group
         if whole is process.whole:
             if whole and state.whole_since_ms is None:
                 self._judge(state)
