@@ -101,6 +101,9 @@ def _leave(
 def _stay(
     shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, existing: Group | None
 ) -> Refusal | None:
+    if isinstance(existing, ConsumerGroup) and _is_quiet(existing, request):
+        _keep_alive(shard, token, request, existing)
+        return None
     partition = shard.partition_of(request.group_id) if existing is None else existing.partition
     batch = Batch(shard, partition)
     group = _own_group(batch, request, existing)
@@ -132,6 +135,36 @@ def _stay(
     _write(shard, batch, token, request)
     shard.reply(token, answer)
     return None
+
+
+def _is_quiet(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether all steps come to nothing, as with most heartbeats: nothing is new on either side."""
+    member = group.members.get(request.member_id)
+    return (
+        member is not None
+        and request.member_epoch == member.member_epoch == group.target_epoch
+        and request.member_epoch > JOIN_EPOCH
+        and member.is_at(group.group_epoch)
+        and request.instance_id is None
+        and request.topic_partitions is None
+        and _says_nothing(member, request)
+        and not group.metadata_changed
+        and not group.tally.patterns
+    )
+
+
+def _keep_alive(
+    shard: Shard, token: Hashable, request: ConsumerGroupHeartbeatRequest, group: ConsumerGroup
+) -> None:
+    """A quiet heartbeat begins the member's session anew, and that is all."""
+    restart_session(shard, group, group.members[request.member_id])
+    interval_ms = heartbeat_interval_ms(shard, group.group_id)
+    shard.reply(
+        token,
+        ConsumerGroupHeartbeatResponse(
+            ErrorCode.NONE, None, request.member_id, request.member_epoch, interval_ms
+        ),
+    )
 
 
 def _tell_newcomer(

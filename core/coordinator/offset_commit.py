@@ -100,7 +100,8 @@ def _resolve(shard: Shard, topics: tuple[OffsetCommitTopic, ...], *, by_id: bool
         else:
             known = shard.topology.topic(topic.name)
         count = 0 if known is None else known.partitions
-        there = [n for n, *_ in topic.partitions if 0 <= n < count]
+        asked = [one.partition_index for one in topic.partitions]
+        there = [number for number in asked if 0 <= number < count]
         resolved.append((topic, known, frozenset(there)))
     return resolved
 
@@ -238,6 +239,8 @@ def _answer(
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics: list[tuple[str, UUID | None, list[PartitionError]]] = []
     for topic, known, partitions in resolved:
+        if len(partitions) == len(topic.partitions):
+            continue  # none is missing
         code = ErrorCode.UNKNOWN_TOPIC_ID if by_id and known is None else unknown
         asked = [one.partition_index for one in topic.partitions]
         missing = [PartitionError(n, code) for n in asked if n not in partitions]

@@ -115,9 +115,13 @@ class OffsetStore:
         self._pending = {producer: keys for producer, keys in self._pending.items() if keys}
 
     def _put(self, key: OffsetCommitKey, stored: Stored) -> Stored | None:
-        partitions = self._groups.setdefault(key.group_id, {}).setdefault(key.topic, {})
-        before = partitions.get(key.partition)
-        partitions[key.partition] = stored
+        group_id, topic, partition = key
+        try:
+            partitions = self._groups[group_id][topic]
+        except KeyError:
+            partitions = self._groups.setdefault(group_id, {}).setdefault(topic, {})
+        before = partitions.get(partition)
+        partitions[partition] = stored
         return before
 
     def _restore(self, key: OffsetCommitKey, before: Stored | None) -> None:

@@ -32,8 +32,12 @@ class Agenda:
         """Carry out what is due, in order, until a time or until it is halted."""
         heap, now_ms, done = self._heap, self.now_ms, 0
         self.halted = False
-        while heap and heap[0][0] <= until_ms and not self.halted:
-            at_ms, _, what, given = heappop(heap)
+        while heap and not self.halted:
+            entry = heappop(heap)
+            at_ms, _, what, given = entry
+            if at_ms > until_ms:
+                heappush(heap, entry)
+                break
             if at_ms > now_ms:
                 self.now_ms = now_ms = at_ms
             done += 1

@@ -220,10 +220,12 @@ def error_name(response: Any) -> str:
         return ErrorCode(code).name
     for found in ("topics", "groups", "coordinators"):
         for one in getattr(response, found, ()):
-            for each in (one, *getattr(one, "partitions", ())):
-                wrong = getattr(each, "error_code", ErrorCode.NONE)
-                if wrong is not ErrorCode.NONE:
-                    return ErrorCode(wrong).name
+            wrong = getattr(one, "error_code", ErrorCode.NONE)
+            if wrong is not ErrorCode.NONE:
+                return ErrorCode(wrong).name
+            for each in getattr(one, "partitions", ()):
+                if each.error_code is not ErrorCode.NONE:
+                    return ErrorCode(each.error_code).name
     return "NONE"
 
 
