@@ -50,14 +50,14 @@ class Report:
 
     schema: str
     generated_at_ms: int
-    items: Iterable[Item]
+    items: Iterable[Any]
     views: Sequence[View]
     cluster: Mapping[str, str | None] | None = None
     errors: Sequence[ItemError] = ()
     summary: Callable[[], Mapping[str, Any]] = dict
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
-    document_of: Callable[[Item], Item] = _itself
+    document_of: Callable[[Any], Item] = _itself
 
     @property
     def documents(self) -> Iterator[Item]:

@@ -55,10 +55,10 @@ class View:
 
     name: str
     columns: tuple[Column, ...]
-    rows: Callable[[Item], Iterable[Row]]
+    rows: Callable[[Any], Iterable[Row]]
     key: Callable[[Row], Any] | None = None
 
-    def rows_of(self, items: Iterable[Item]) -> list[Row]:
+    def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
         rows = [row for item in items for row in self.rows(item)]
         if self.key is not None:
