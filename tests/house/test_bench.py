@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from bench import simulation_results
 from bench.__main__ import all_benchmarks
 from bench.answers import describe_json, describe_table
 from bench.lag_measure import run_tree
@@ -117,6 +118,14 @@ def test_the_readmes_lag_figures_are_those_of_lag_results_json() -> None:
     measured = [line["name"] for line in lines]
     assert measured == [NAMES_BY_KEY[key] for key in CASES if NAMES_BY_KEY[key] in measured]
     assert measured
+
+
+def test_the_readmes_figures_of_simulations_are_those_of_simulation_results_json() -> None:
+    """`python -m bench.simulation` writes both."""
+    report = json.loads(simulation_results.RESULTS.read_text())
+    assert simulation_results.report_block(README.read_text()) == (
+        simulation_results.render_report(report)
+    )
 
 
 def test_a_tree_is_measured_with_its_children() -> None:

@@ -14,6 +14,8 @@ import pyspark
 
 HOME = Path(str(pyspark.__file__)).parent
 DEADLINE_S = 90.0
+# Servers that live for seconds: no threads for collections, no compiling twice.
+FRUGAL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 def free_port() -> int:
@@ -34,6 +36,7 @@ def _server(name: str, command: Sequence[str], folder: Path, ready: str) -> Iter
     environment = os.environ | {
         "SPARK_NO_DAEMONIZE": "1",
         "SPARK_DAEMON_MEMORY": "512m",
+        "SPARK_DAEMON_JAVA_OPTS": FRUGAL,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOG_DIR": str(folder),
         "SPARK_LOCAL_DIRS": str(folder),

@@ -1,16 +1,50 @@
 """A sweep on Spark: one run a task, and the outcomes that one process gives."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag.simulations import sweep_in_session
 from kgroups.core.simulation.sweep import plan_tasks, sweep
-from tests.core.simulation.scenarios import scenario
+from tests.cli.process import environment, finish
+from tests.core.lag.standalone import FRUGAL, standalone
+from tests.core.simulation.scenarios import BASE, scenario
+
+pytestmark = pytest.mark.spark
+
+SWEEP = ["--vary", "protocol=eager,consumer", "--repeat", "2", "-o", "json"]
 
 
-@pytest.mark.spark
 def test_a_sweep_on_spark_is_the_sweep_here(spark: SparkSession) -> None:
     """Two variations with two seeds, in order."""
     variations = [{"protocol": "eager"}, {"protocol": "consumer"}]
     tasks = plan_tasks(scenario(until="30s"), variations, (1, 2))
     assert list(sweep_in_session(tasks, spark)) == list(sweep(tasks, 1))
+
+
+def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:
+    """What the program prints of the sweep, but for when it was made."""
+    arguments = ("simulate", str(path), *SWEEP, *more)
+    code, stdout, stderr = finish(*arguments, env=environment(**variables))
+    assert code == 0, stderr
+    assert stderr in ("", "Starting Spark...\n")
+    found: dict[str, Any] = json.loads(stdout)
+    del found["generated_at"]
+    return found
+
+
+def test_a_sweep_on_a_standalone_master_is_the_sweep_here(tmp_path: Path) -> None:
+    """The program with `--master`: both workers have an executor, and the answer is the same."""
+    path = tmp_path / "deploy.yaml"
+    path.write_text(BASE.replace("until: 7m", "until: 1m"), encoding="utf-8")
+    # What an executor takes is the cluster's affair: its own file of defaults says it.
+    defaults = f"spark.executor.memory 512m\nspark.executor.extraJavaOptions {FRUGAL}\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults)
+    with standalone(tmp_path, workers=2) as master:
+        elsewhere = swept(path, "--master", master, SPARK_CONF_DIR=str(tmp_path))
+    for number in range(2):
+        assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
+    assert elsewhere == swept(path, "--jobs", "1")
