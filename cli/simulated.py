@@ -47,6 +47,16 @@ MEMBER_COLUMNS = (
     Column("starting_ms", "STARTING", right=True),
     Column("failures", "FAILURES", quiet=(None,)),
 )
+PARTITION_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("owner", "OWNER"),
+    Column("unowned_ms", "UNOWNED", right=True),
+    Column("longest_unowned_ms", "LONGEST", right=True),
+    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+)
 REQUEST_COLUMNS = (
     Column("group", "GROUP"),
     Column("variation", "VARIATION", quiet=(None,)),
@@ -91,6 +101,7 @@ class Simulated:
             "groups": View("groups", GROUP_COLUMNS, self._groups),
             "rebalances": View("rebalances", REBALANCE_COLUMNS, self._rebalances),
             "members": View("members", MEMBER_COLUMNS, self._members),
+            "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
             "requests": View("requests", REQUEST_COLUMNS, self._requests),
         }
 
@@ -143,6 +154,20 @@ class Simulated:
                 "; ".join(one["failures"]) or None,
             )
             for one in item["members"]
+        ]
+
+    def _partitions(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        durations = ("unowned_ms", "longest_unowned_ms", "doubled_ms")
+        return [
+            (
+                *where,
+                one["topic"],
+                one["partition"],
+                one["owner"],
+                *(_duration(one[name], self._plain) for name in durations),
+            )
+            for one in item["partitions"]
         ]
 
     def _requests(self, item: Item) -> list[Row]:

@@ -112,6 +112,7 @@ complete -c kgroups -n '__kgroups_at "simulate"' -l until -x -d 'How long. [defa
 complete -c kgroups -n '__kgroups_at "simulate"' -l timeline -d 'Print the protocol step by step.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l rebalances -d 'Show each rebalance and its cause.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l members -d 'Show figures of members.'
+complete -c kgroups -n '__kgroups_at "simulate"' -l partitions -d 'Show figures of partitions.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l requests -d 'Show requests and errors by kind.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l vary -x -d 'Run with each of these values.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l repeat -x -d 'Run with N seeds.'

@@ -260,6 +260,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
         '--members:Show figures of members.'
+        '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
         '--vary:Run with each of these values.'
         '--repeat:Run with N seeds.'

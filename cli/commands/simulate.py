@@ -101,6 +101,9 @@ def simulate_command(
         bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
     ] = False,
     members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
+    partitions: Annotated[
+        bool, typer.Option("--partitions", help="Show figures of partitions.")
+    ] = False,
     requests: Annotated[
         bool, typer.Option("--requests", help="Show requests and errors by kind.")
     ] = False,
@@ -131,7 +134,12 @@ def simulate_command(
             )
         end_with(show_timeline(printer, one))
         return
-    flags = {"rebalances": rebalances, "members": members, "requests": requests}
+    flags = {
+        "rebalances": rebalances,
+        "members": members,
+        "partitions": partitions,
+        "requests": requests,
+    }
     chosen = [name for name, asked in flags.items() if asked]
     if printer.options.output == "csv" and len(chosen) > 1:
         raise UsageError("CSV holds one kind of row", hint="ask for one view")

@@ -100,5 +100,6 @@ def _item(
         "events": dict(outcomes[0].events),
         "rebalances": [asdict(one) for one in group.rebalances],
         "members": [{**asdict(m), "failures": list(m.failures)} for m in group.members],
+        "partitions": [one._asdict() for one in group.partitions],
         "samples": [asdict(sample) for sample in group.samples],
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kgroups.core.simulation.ledger import Owned
 from kgroups.core.simulation.recorder import Rebalance
@@ -41,6 +42,23 @@ class MemberOutcome:
     partitions: int
     running: bool
     failures: tuple[str, ...] = ()
+
+
+class PartitionOutcome(NamedTuple):
+    """One partition that the group reads.
+
+    Args:
+        owner: member that owns it at the end; None if nobody does.
+        unowned_ms: time without an owner; `longest_unowned_ms` at once.
+        doubled_ms: time with two owners.
+    """
+
+    topic: str
+    partition: int
+    owner: str | None
+    unowned_ms: int
+    longest_unowned_ms: int
+    doubled_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +106,7 @@ class GroupOutcome:
     requests: Mapping[str, int]
     errors: Mapping[str, int]
     members: tuple[MemberOutcome, ...]
+    partitions: tuple[PartitionOutcome, ...]
     samples: tuple[Sample, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     owned: tuple[Owned, ...] = ()

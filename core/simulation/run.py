@@ -13,8 +13,14 @@ from typing import Final
 from kgroups.core.simulation.brokers import Brokers
 from kgroups.core.simulation.happenings import expect_topics, plan_events
 from kgroups.core.simulation.lag_watch import LagWatch
+from kgroups.core.simulation.ledger import Ledger
 from kgroups.core.simulation.network import START_MS
-from kgroups.core.simulation.outcome import GroupOutcome, MemberOutcome, Outcome
+from kgroups.core.simulation.outcome import (
+    GroupOutcome,
+    MemberOutcome,
+    Outcome,
+    PartitionOutcome,
+)
 from kgroups.core.simulation.process import GroupState, Seat
 from kgroups.core.simulation.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.recorder import Line
@@ -223,6 +229,7 @@ class Run:
             requests=dict(sorted(told.requests.items())),
             errors=dict(sorted(told.errors.items())),
             members=members,
+            partitions=partition_outcomes(ledger),
             samples=tuple(watch.samples),
             counts=dict(sorted(told.counts.items())),
             owned=tuple(
@@ -257,6 +264,20 @@ def member_outcome(seat: Seat, owned: dict[str, int], now_ms: int) -> MemberOutc
         partitions=0 if process is None else owned[process.life],
         running=process is not None,
         failures=tuple(seat.failures),
+    )
+
+
+def partition_outcomes(ledger: Ledger) -> tuple[PartitionOutcome, ...]:
+    """The figures of every partition, by topic and number; stretches must have ended."""
+    return tuple(
+        PartitionOutcome(
+            *partition,
+            owner=account.last if account.owners else None,
+            unowned_ms=account.unowned.total_ms,
+            longest_unowned_ms=account.unowned.longest_ms,
+            doubled_ms=account.doubled.total_ms,
+        )
+        for partition, account in sorted(ledger.accounts.items(), key=lambda item: item[0])
     )
 
 

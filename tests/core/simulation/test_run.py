@@ -95,6 +95,21 @@ def test_the_commit_policy_decides_what_is_read_twice(policy: str) -> None:
     assert low <= group.read_again <= high
 
 
+def test_each_partition_has_its_own_figures() -> None:
+    """They add up to the group's; whose member crashed was without an owner for a session more."""
+    (group,) = simulate(with_event("crash", "eager")[1]).groups
+    assert [(one.topic, one.partition) for one in group.partitions] == [
+        ("orders", number) for number in range(6)
+    ]
+    assert sum(one.unowned_ms for one in group.partitions) == group.unowned_ms
+    longest = sorted(one.longest_unowned_ms for one in group.partitions)
+    assert longest[-1] == group.longest_unowned_ms
+    # The dead member's two partitions wait for its session of ten seconds to end.
+    assert all(waited > 6_000 for waited in longest[-2:])
+    assert all(waited < 4_000 for waited in longest[:-2])
+    assert {one.owner for one in group.partitions} <= {"m-1", "m-2", "m-3"}
+
+
 def test_memory_does_not_grow_with_virtual_time() -> None:
     """Four times as long, as much memory: from when the interpreter's spare tuples are full."""
     simulate(scenario(until="5m"))  # what is made once
