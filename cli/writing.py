@@ -48,6 +48,9 @@ Topics = Annotated[
     typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
 ]
 
+GROUPS_A_BATCH: Final = 1_000
+"""The broker waits for nobody within a batch, and a batch takes a fraction of a second."""
+
 COLUMNS: Final = (
     Column("group", "GROUP"),
     Column("topic", "TOPIC", quiet=(None,)),
@@ -243,7 +246,7 @@ def _applied(
         return write_commits(admin, {name: wanted[name] for name in names})
 
     names = list(wanted)
-    progress = in_batches(printer, "writing", "groups", names, send, parts)
+    progress = in_batches(printer, "writing", "groups", names, send, parts, size=GROUPS_A_BATCH)
     if progress.interrupted:
         left = set(names[progress.sent :])
         changes = [
