@@ -46,6 +46,8 @@ class CommittedLookup:
         wanted: partitions to ask for, in the order in which they were got.
     """
 
+    __slots__ = ("_client_id", "_group_id", "wanted")
+
     def __init__(self, group_id: str, client_id: str) -> None:
         self.wanted: dict[TopicPartition, None] = {}
         self._group_id, self._client_id = group_id, client_id

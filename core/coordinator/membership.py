@@ -61,6 +61,8 @@ HEARTBEAT_API = "ConsumerGroupHeartbeat"
 class MembershipClient(MembershipMember):
     """One member of a consumer group; arguments and attributes as `MembershipMember`'s."""
 
+    __slots__ = ()
+
     # ------------------------------------------------------------------ what a driver calls
 
     def submit(self, now_ms: int, command: Command) -> None:

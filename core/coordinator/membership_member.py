@@ -47,6 +47,38 @@ class MembershipMember:
         failure: why it failed; None if it has not.
     """
 
+    # A simulation has thousands of these.
+    __slots__ = (
+        "_assignor",
+        "_attempts",
+        "_beat_of",
+        "_callback",
+        "_commit_token",
+        "_effects",
+        "_flights",
+        "_interval_ms",
+        "_names",
+        "_now_ms",
+        "_numbers",
+        "_pattern",
+        "_positions",
+        "_quiet",
+        "_sent",
+        "_steps",
+        "_target",
+        "_timers",
+        "_told",
+        "_topic_names",
+        "_topics",
+        "config",
+        "coordinator",
+        "epoch",
+        "failure",
+        "member_id",
+        "owned",
+        "state",
+    )
+
     def __init__(
         self,
         config: ClientConfig,

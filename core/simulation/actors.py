@@ -115,6 +115,8 @@ class Consumer(ABC):
         outputs: what `take` gives next; implementations append to it.
     """
 
+    __slots__ = ("group", "outputs", "plan", "positions", "sender")
+
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
     ) -> None:

@@ -57,6 +57,26 @@ class Application:
         uncommitted: what the last poll gave, where every poll commits what the last one gave.
     """
 
+    __slots__ = (
+        "_cost_ms",
+        "_cursor",
+        "_delay_ms",
+        "_dry_ms",
+        "_even",
+        "_fetch_ms",
+        "_highest",
+        "_idle",
+        "_logs",
+        "_order",
+        "_plan",
+        "_random",
+        "free_ms",
+        "held",
+        "polled_ms",
+        "positions",
+        "uncommitted",
+    )
+
     def __init__(
         self,
         plan: MemberPlan,

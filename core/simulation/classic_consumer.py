@@ -44,6 +44,8 @@ def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
 class ClassicConsumer(GroupConsumer):
     """A member of a classic group."""
 
+    __slots__ = ("_cooperative",)
+
     _client: ConsumerClient
     _cooperative: bool
 

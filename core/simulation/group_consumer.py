@@ -82,6 +82,8 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
+    __slots__ = ("_callbacks", "_client", "_look_at_ms", "_looking", "_lookup")
+
     _client: ConsumerClient | MembershipClient
 
     def __init__(
@@ -92,7 +94,6 @@ class GroupConsumer(Consumer):
         self._lookup = CommittedLookup(group.name, plan.client_id)
         self._looking = False
         self._look_at_ms: int | None = None
-        self._topics: tuple[str, ...] = ()
 
     # ------------------------------------------------------------------ what differs by protocol
 

@@ -22,6 +22,8 @@ class ModernConsumer(GroupConsumer):
         new_id: a member makes its own id.
     """
 
+    __slots__ = ("_id",)
+
     _client: MembershipClient
 
     def __init__(
