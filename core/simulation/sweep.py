@@ -1,7 +1,8 @@
 """Many runs: every variation with every seed, one after the other or on several cores."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Final
 
 from kgroups.core.simulation.outcome import Outcome
@@ -12,6 +13,8 @@ from kgroups.core.simulation.variation import Variation, varied
 
 # Tasks handed to a process at once: few, so that no core waits long for the others at the end.
 CHUNKS_A_JOB: Final = 8
+# A sweep that is over sooner is not worth the start of other processes.
+ALONE_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +52,33 @@ def carry_out(task: Task) -> tuple[int, Outcome]:
 
 
 def sweep(
-    tasks: Sequence[Task], jobs: int, progress: Callable[[int], None] | None = None
+    tasks: Sequence[Task],
+    jobs: int,
+    progress: Callable[[int], None] | None = None,
+    *,
+    alone_s: float = ALONE_S,
 ) -> Iterator[tuple[int, Outcome]]:
     """The outcomes of all tasks, in their order.
 
     Args:
         jobs: processes; 1: here.
         progress: called with the number of runs that are done.
+        alone_s: runs are carried out here for so long, before processes are started for the rest.
     """
-    for done, found in enumerate(_outcomes(tasks, jobs), 1):
+    for done, found in enumerate(_outcomes(tasks, jobs, alone_s), 1):
         if progress is not None:
             progress(done)
         yield found
 
 
-def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, Outcome]]:
-    if jobs <= 1 or len(tasks) <= 1:
-        return map(carry_out, tasks)
-    return _on_processes(tasks, min(jobs, len(tasks)))
+def _outcomes(tasks: Sequence[Task], jobs: int, alone_s: float) -> Iterator[tuple[int, Outcome]]:
+    began_s = perf_counter()
+    for place, task in enumerate(tasks):
+        left = len(tasks) - place
+        if jobs > 1 and left > 1 and perf_counter() - began_s >= alone_s:
+            yield from _on_processes(tasks[place:], min(jobs, left))
+            return
+        yield carry_out(task)
 
 
 def _on_processes(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
