@@ -57,6 +57,9 @@ SESSION_CONF: Mapping[str, str] = {
     # A small hash map before the real one is for few keys; a window of captures has millions of
     # points, and each row would be looked up in both: a quarter of the processor time of a scan.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # A table from the driver that is larger than this (bytes) stays Arrow and is decoded by the
+    # tasks that read it. Spark's 48 MB would be rows in the driver, written into every task anew.
+    "spark.sql.execution.arrow.localRelationThreshold": "100000",
 }
 
 # Settings of every session that we start ourselves; a user's own come after.
