@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -243,7 +244,7 @@ def test_files_go_away_in_one_look_after_the_other(
         write_capture(tmp_path, fleet(1, at_ms=at_ms))
     *doomed, last = find_captures(tmp_path)
 
-    def find_then_lose(folder: Path, **window: int | None) -> list[CapturedFile]:
+    def find_then_lose(folder: Path, **window: Any) -> list[CapturedFile]:
         files = find_captures(folder, **window)
         if doomed:
             doomed.pop().path.unlink()
