@@ -35,8 +35,10 @@ ROW_GROUP = 131_072
 UNFINISHED = ".unfinished-"
 # A hidden file as old as this was left by a run that died.
 ABANDONED_S = 3600.0
-# How often a window is looked up again when files of it go away at that moment.
-LOOKS = 5
+# How often a window is looked up again when files of it go away at that moment, and the pauses
+# between: a compaction removes the files of a day one by one, for longer than five looks take.
+LOOKS = 12
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.01, 1.0
 
 
 class Capture(NamedTuple):
@@ -305,11 +307,19 @@ def readable(
     return good, errors
 
 
+def looks() -> Iterator[None]:
+    """As often as files that go away are looked up again, with growing pauses between."""
+    for look in range(LOOKS):
+        if look:
+            time.sleep(min(FIRST_PAUSE_S * 2**look, LONGEST_PAUSE_S))
+        yield
+
+
 def _examined(
     folder: Path, since_ms: int | None, until_ms: int | None, *, strict: bool
 ) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
     """The files of a window, `readable`; looked up again where one went away meanwhile."""
-    for _ in range(LOOKS):
+    for _ in looks():
         with contextlib.suppress(FileNotFoundError):  # merged into another file just now
             files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
             return readable(files, strict=strict)

@@ -1,18 +1,20 @@
 """A fleet as it is beside the same fleet as planned: by member, by group, by assignor.
 
-Columns over what `dryrun.planned_assignments` gives, joined with lag; no Python runs per row.
+Columns over what `dryrun.plan_groups` gives, joined with lag; no Python runs per row.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.dryrun import GROUP_KEYS, MEMBER_KEYS, PARTITION_KEYS
+from kgroups.core.lag.dryrun import GROUP_KEYS, MEMBER_KEYS, PARTITION_KEYS, planned_partitions
 
 # Records a second that a window of captures tells of a partition.
 RATES = ("rate_in", "rate_out")
+WHO = tuple(name for name in MEMBER_KEYS if name != "assignor")
 
 
 class Later(NamedTuple):
@@ -30,7 +32,7 @@ class Later(NamedTuple):
 def members_now_and_planned(
     members: DataFrame,
     lagged: DataFrame,
-    planned: DataFrame,
+    plans: DataFrame,
     assignors: Sequence[str],
     later: Later | None = None,
 ) -> DataFrame:
@@ -38,7 +40,7 @@ def members_now_and_planned(
 
     Args:
         members, lagged: of one capture, as it is now; `lagged` may have `RATES` too.
-        planned: from `dryrun.planned_assignments`.
+        plans: from `dryrun.plan_groups`.
         later: the fleet after what-if changes; None: as it is.
     Returns:
         `cluster`, `group`, `assignor`, `member_id`, `client_id`, `host`; `change` (stays, joins,
@@ -46,27 +48,31 @@ def members_now_and_planned(
         `planned_`; `kept`, `moved_in`, `moved_out`. A group that could not be planned has no rows.
     """
     rates = [name for name in RATES if name in lagged.columns]
-    failed = planned.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
-    both = (
-        _present(members, assignors, "is_member", rates)
-        .unionByName(
-            _present(members if later is None else later.members, assignors, "will_be", rates)
-        )
-        .unionByName(_held_now(lagged, assignors, rates))
-        .unionByName(_held_then(lagged, planned, later, rates))
+    then = members if later is None else later.members
+    failed = plans.where(F.col("error").isNotNull()).select(*GROUP_KEYS, "assignor")
+    held_then = _held_then(lagged, planned_partitions(plans), later, rates)
+    # Each side is summed up before they meet: members are far fewer than partitions.
+    sides = (
+        members.select(*WHO, F.lit(True).alias("is_member")).withColumn(
+            "assignor", _each(assignors)
+        ),
+        then.select(*WHO, F.lit(True).alias("will_be")).withColumn("assignor", _each(assignors)),
+        _held_now(lagged, rates).withColumn("assignor", _each(assignors)),
+        held_then,
     )
+    both = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), sides)
     change = (
-        F.when(F.count_if(F.col("side") == "is_member") == 0, "joins")
-        .when(F.count_if(F.col("side") == "will_be") == 0, "leaves")
+        F.when(F.max("is_member").isNull(), "joins")
+        .when(F.max("will_be").isNull(), "leaves")
         .otherwise("stays")
     )
     return (
         both.groupBy(*MEMBER_KEYS)
         .agg(
             change.alias("change"),
-            *_side("now", "", rates),
-            *_side("planned", "planned_", rates),
-            F.count_if("is_kept").alias("kept"),
+            *_side("", rates),
+            *_side("planned_", rates),
+            _counted("kept"),
         )
         .withColumn("moved_in", F.col("planned_partitions") - F.col("kept"))
         .withColumn("moved_out", F.col("partitions") - F.col("kept"))
@@ -79,63 +85,60 @@ def _each(assignors: Sequence[str]) -> Column:
     return F.explode(F.array(*(F.lit(name) for name in assignors)))
 
 
-def _present(
-    members: DataFrame, assignors: Sequence[str], side: str, rates: Sequence[str]
-) -> DataFrame:
-    """One row for each member under each assignor, that says only that it is there."""
-    nothing = [F.lit(None).cast("long").alias("lag")]
-    nothing += [F.lit(None).cast("double").alias(name) for name in rates]
-    return members.withColumn("assignor", _each(assignors)).select(
-        *MEMBER_KEYS, F.lit(side).alias("side"), *nothing, F.lit(False).alias("is_kept")
-    )
-
-
-def _held_now(lagged: DataFrame, assignors: Sequence[str], rates: Sequence[str]) -> DataFrame:
-    """What members have now, once for each assignor."""
-    owned = lagged.where(F.col("member_id").isNotNull()).withColumn("assignor", _each(assignors))
-    not_kept = F.lit(False).alias("is_kept")
-    return owned.select(*MEMBER_KEYS, F.lit("now").alias("side"), "lag", *rates, not_kept)
+def _held_now(lagged: DataFrame, rates: Sequence[str]) -> DataFrame:
+    """What members have now, summed up; who has nothing is not among them."""
+    return lagged.where(F.col("member_id").isNotNull()).groupBy(*WHO).agg(*_sums("", rates))
 
 
 def _held_then(
     lagged: DataFrame, planned: DataFrame, later: Later | None, rates: Sequence[str]
 ) -> DataFrame:
-    """What members get, with the lag of now; what changes add to a topic is empty."""
+    """What members get, summed up, with the lag of now; what changes add to a topic is empty."""
     owner = lagged.select(*PARTITION_KEYS, "lag", *rates, F.col("member_id").alias("owner"))
-    given = planned.where(F.col("error").isNull()).join(owner, list(PARTITION_KEYS), "left")
+    given = planned.join(owner, list(PARTITION_KEYS), "left")
     if later is not None:
         known = later.known.select("cluster", "topic", F.col("partitions").alias("known"))
         given = given.join(F.broadcast(known), ["cluster", "topic"], "left")
         is_new = F.col("partition") >= F.coalesce(F.col("known"), F.lit(0))
         for name in ("lag", *rates):
             given = given.withColumn(name, F.when(is_new, F.lit(0)).otherwise(F.col(name)))
-    return given.select(
-        *MEMBER_KEYS,
-        F.lit("planned").alias("side"),
-        "lag",
-        *rates,
-        F.col("member_id").eqNullSafe(F.col("owner")).alias("is_kept"),
+    is_kept = F.col("member_id") == F.col("owner")
+    return given.groupBy(*MEMBER_KEYS).agg(
+        *_sums("planned_", rates), F.count_if(is_kept).alias("kept")
     )
 
 
-def _side(side: str, prefix: str, rates: Sequence[str]) -> list[Column]:
-    """Partitions and lag of one side; lag is null where partitions are there but none is known."""
-    is_side = F.col("side") == side
-    lag = F.when(is_side, F.col("lag"))
-    has_none = F.count_if(is_side) == 0
-    nothing = F.when(has_none, F.lit(0).cast("long"))
+def _sums(prefix: str, rates: Sequence[str]) -> list[Column]:
+    """A member's partitions on one side, with the sums over those where figures are known."""
     return [
-        F.count_if(is_side).alias(f"{prefix}partitions"),
-        F.coalesce(F.sum(lag), nothing).alias(f"{prefix}lag"),
-        F.coalesce(F.max(lag), nothing).alias(f"{prefix}lag_max"),
-        F.count_if(is_side & F.col("lag").isNull()).alias(f"{prefix}unknown_partitions"),
-        *(
-            F.coalesce(F.sum(F.when(is_side, F.col(name))), F.when(has_none, F.lit(0.0))).alias(
-                f"{prefix}{name}"
-            )
-            for name in rates
-        ),
+        F.count(F.lit(1)).alias(f"{prefix}partitions"),
+        F.sum("lag").alias(f"{prefix}lag"),
+        F.max("lag").alias(f"{prefix}lag_max"),
+        F.count_if(F.col("lag").isNull()).alias(f"{prefix}unknown_partitions"),
+        *(F.sum(name).alias(f"{prefix}{name}") for name in rates),
     ]
+
+
+def _side(prefix: str, rates: Sequence[str]) -> list[Column]:
+    """One side of a member; lag is null where partitions are there but none is known."""
+    has_none = F.max(f"{prefix}partitions").isNull()
+    kinds = {"lag": "long", "lag_max": "long"} | dict.fromkeys(rates, "double")
+    figures = [
+        F.coalesce(F.max(f"{prefix}{name}"), F.when(has_none, F.lit(0).cast(kind))).alias(
+            f"{prefix}{name}"
+        )
+        for name, kind in kinds.items()
+    ]
+    lag, lag_max, *rest = figures
+    return [
+        _counted(f"{prefix}partitions"), lag, lag_max,
+        _counted(f"{prefix}unknown_partitions"), *rest,
+    ]  # fmt: skip
+
+
+def _counted(name: str) -> Column:
+    """The one count of a side; 0 where the side says nothing."""
+    return F.coalesce(F.max(name), F.lit(0).cast("long")).alias(name)
 
 
 def groups_now_and_planned(member_rows: DataFrame, keys: Sequence[str]) -> DataFrame:

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import over, transforms
 from kgroups.core.lag.collected import (
-    LOOKS,
     CapturedFile,
     Window,
     find_captures,
     folders_of,
+    looks,
     open_window,
     readable,
     utc_date,
@@ -82,7 +83,7 @@ def lag_report_over(
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     with running(sized(session, window), progress) as spark:
-        for _ in range(LOOKS):
+        for _ in looks():
             try:
                 return _report(
                     spark, folder, window, query, (since_ms, until_ms), tell, strict=strict
@@ -182,7 +183,9 @@ def _newest_once(
 ) -> DataFrame:
     """The rows of each cluster's newest capture in some files of one table."""
     if not files:
-        return cast("DataFrame", spark.createDataFrame([], schema))
+        # From a list it would be a job of Python workers that have nothing to do.
+        empty = to_arrow_schema(schema).empty_table()
+        return cast("DataFrame", spark.createDataFrame(empty, schema))
     reader = spark.read.schema(schema).option("basePath", str(base))
     rows: DataFrame = reader.parquet(*(str(file.path) for file in files))
     inside = rows.where(F.col("captured_at_ms") <= until_ms).select(*schema.fieldNames())

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.lag import compared, dryrun, transforms
+from kgroups.core.lag import compared, dryrun, planner, transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
@@ -193,7 +193,7 @@ def check_query(query: LagQuery) -> None:
         )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
-    known = dryrun.known_assignors()
+    known = planner.known_assignors()
     for name in query.assignors:
         if name not in known:
             raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
@@ -273,21 +273,19 @@ def planned_answer(
         later: the fleet after what-if changes; None: as it is.
     """
     then = members if later is None else later.members
-    planned = dryrun.planned_assignments(then, topics, lagged, query.assignors).persist()
+    plans = dryrun.plan_groups(then, topics, lagged, query.assignors).persist()
     try:
-        by_member = compared.members_now_and_planned(
-            members, lagged, planned, query.assignors, later
-        )
+        by_member = compared.members_now_and_planned(members, lagged, plans, query.assignors, later)
         report, keys = _planned_report(by_member, query)
         tell(f"planning every group with {', '.join(query.assignors)}")
         items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
         tell("computing totals")
         summary = totals_of(lagged, members)
-        errors = _failed_plans(planned, query.top, summary)
+        errors = _failed_plans(plans, query.top, summary)
         pictures = drawn(query, tell, lagged, rows)
         return LagReport(items, report.schema, summary, errors, pictures)
     finally:
-        planned.unpersist()
+        plans.unpersist()
 
 
 def drawn(
@@ -337,12 +335,12 @@ def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, t
     return compared.groups_now_and_planned(by_member, keys), keys
 
 
-def _failed_plans(planned: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:
+def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:
     """The first `top` groups that an assignor failed on; how many go into the summary.
 
     A group whose type an assignor is not made for is only counted.
     """
-    not_planned = planned.where(F.col("error").isNotNull())
+    not_planned = plans.where(F.col("error").isNotNull())
     (counts,) = collect_rows(
         not_planned.agg(
             F.count_if("applies").alias("failed_plans"),

@@ -117,9 +117,9 @@ TOPICS = _columns(
     ("racks", ArrayType(ArrayType(STRING, True), False), False),
 )
 
-# One partition in a planned assignment. A group that was not planned is one row with `error`;
-# `applies` is false where the assignor is not for groups of its type.
-PLANNED = _columns(
+# A topic's partitions that a member has in a planned assignment. A group that was not planned is
+# one row with `error`; `applies` is false where the assignor is not for groups of its type.
+PLANS = _columns(
     ("cluster", STRING, False),
     ("group", STRING, False),
     ("assignor", STRING, False),
@@ -127,9 +127,9 @@ PLANNED = _columns(
     ("client_id", STRING, True),
     ("host", STRING, True),
     ("topic", STRING, True),
-    ("partition", INT, True),
     ("applies", FLAG, False),
     ("error", STRING, True),
+    ("partitions", ArrayType(INT, False), False),
 )
 
 

@@ -57,6 +57,9 @@ SESSION_CONF: Mapping[str, str] = {
     # A small hash map before the real one is for few keys; a window of captures has millions of
     # points, and each row would be looked up in both: a quarter of the processor time of a scan.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # A table from the driver that is larger than this (bytes) stays Arrow and is decoded by the
+    # tasks that read it. Spark's 48 MB would be rows in the driver, written into every task anew.
+    "spark.sql.execution.arrow.localRelationThreshold": "100000",
 }
 
 # Settings of every session that we start ourselves; a user's own come after.
@@ -75,6 +78,18 @@ SMALL_CONF: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+
+# The serial collector and the first compiler alone start fastest.
+SMALL_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# The optimising compiler takes as long as the work itself at 10 million rows, most of it for code
+# that is hardly run: it is to look at four times as many calls first.
+LARGE_FLAGS = (
+    "-XX:+UseParallelGC",
+    "-XX:Tier4InvocationThreshold=20000",
+    "-XX:Tier4MinInvocationThreshold=5000",
+    "-XX:Tier4CompileThreshold=60000",
+    "-XX:Tier4BackEdgeThreshold=160000",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +226,10 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     conf |= options.conf
     folder = options.cache_dir or default_cache_dir()
     archive = ClassArchive.of(java, folder) if options.class_archive else None
-    flags = ["-XX:+UseSerialGC"] if not options.large else []
-    flags += ["-XX:TieredStopAtLevel=1"] if not options.large else []
-    flags += archive.flags() if archive else []
+    flags = [
+        *(LARGE_FLAGS if options.large else SMALL_FLAGS),
+        *(archive.flags() if archive else ()),
+    ]
     extra = conf.get("spark.driver.extraJavaOptions")
     conf["spark.driver.extraJavaOptions"] = " ".join([*flags, *([extra] if extra else [])])
     tell(f"starting Spark ({conf['spark.master']})")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from kgroups.core.errors import ClusterError, NotFoundError, UsageError
 from kgroups.core.lag import collected
 from kgroups.core.lag.collected import (
     VERSION_KEY,
+    CapturedFile,
     collect,
     compact,
     find_captures,
@@ -223,15 +225,34 @@ def test_two_merge_at_once(tmp_path: Path) -> None:
 def test_windows_are_found_while_files_are_merged(tmp_path: Path) -> None:
     """A file that goes away while it is looked at is no broken one."""
     with ThreadPoolExecutor(1) as pool:
-        for first_ms in (1, 101, 201):
-            for at_ms in range(first_ms, first_ms + 30):
+        for first_ms in (1, 101):
+            for at_ms in range(first_ms, first_ms + 10):
                 write_capture(tmp_path, fleet(1, at_ms=at_ms))
             merging = pool.submit(lambda: list(compact(tmp_path)))
             while not merging.done():
                 window = open_window(tmp_path)
                 assert window.broken == ()
-                assert window.last_ms == {"c1": first_ms + 29}
+                assert window.last_ms == {"c1": first_ms + 9}
             assert merging.result()
+
+
+def test_files_go_away_in_one_look_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where looking is slower than removing, a file of every look is gone until all are."""
+    for at_ms in range(1, 8):
+        write_capture(tmp_path, fleet(1, at_ms=at_ms))
+    *doomed, last = find_captures(tmp_path)
+
+    def find_then_lose(folder: Path, **window: Any) -> list[CapturedFile]:
+        files = find_captures(folder, **window)
+        if doomed:
+            doomed.pop().path.unlink()
+        return files
+
+    monkeypatch.setattr(collected, "find_captures", find_then_lose)
+    window = open_window(tmp_path)
+    assert ([file.path for file in window.files], window.broken) == ([last.path], ())
 
 
 def count_rows(folder: Path, besides: Path) -> dict[int, int]:

@@ -303,16 +303,16 @@ def test_nothing_is_computed_in_python_on_the_driver(
 def test_assignors_run_inside_spark(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The plan of the query has the cogroup through Arrow, and no other Python."""
+    """The plan of the query hands groups to Python in Arrow batches, and nothing else."""
     tables = capture_tables([classic_fleet(23, 5)])
     create: Any = spark.createDataFrame
     lagged = transforms.with_lag(create(tables.rows, schema=ROWS))
     members, topics = plan_tables([classic_fleet(23, 5)], {}, lambda _: "java")
     members, topics = create(members, schema=PLAN_MEMBERS), create(topics, schema=TOPICS)
-    planned = dryrun.planned_assignments(members, topics, lagged, ("range",))
-    compared.members_now_and_planned(members, lagged, planned, ("range",)).explain()
+    plans = dryrun.plan_groups(members, topics, lagged, ("range",))
+    compared.members_now_and_planned(members, lagged, plans, ("range",)).explain()
     plan = capsys.readouterr().out
-    assert "FlatMapCoGroupsInArrow" in plan
+    assert "MapInArrow" in plan
     assert "ArrowEvalPython" not in plan
     assert "BatchEvalPython" not in plan
     transforms.lag_by(lagged, transforms.KEYS["group"]).explain()
