@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from tests.spark import spark
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
 # room for one session in a process.
 __all__ = ["spark"]
+
+# A shell that runs the tests in the background has Ctrl-C ignored, by what they start too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 

@@ -72,6 +72,10 @@ class ForeignMember:
     ) -> None:
         self.leave()
 
+    def partitions(self) -> set[int]:
+        """What is assigned now."""
+        return set(self.owned)
+
     def leave(self) -> int:
         """Have it commit and leave; its exit status."""
         assert self._process.stdin is not None
