@@ -1,0 +1,67 @@
+"""In which order files of tests go to the processes of a run, and which of them stay together.
+
+pytest-xdist hands out a file at a time. Here a group of files that share something heavy is one
+such unit, so that one process alone starts it; and what takes longest goes first, so that no
+process is left alone with it at the end.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadfile import LoadFileScheduling
+
+TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "the session of Spark": (
+        "tests/cli/test_lag.py",
+        "tests/core/lag/",
+        "tests/core/simulation/test_spark.py",
+        "tests/kafka/test_acls.py",
+        "tests/pages/test_lag_page.py",
+    ),
+    "the world of the official tool": (
+        "tests/official/test_conformance.py",
+        "tests/official/test_differential.py",
+        "tests/official/test_live.py",
+        "tests/official/test_messages.py",
+        "tests/official/test_plain.py",
+        "tests/official/test_requests.py",
+        "tests/official/test_undo.py",
+    ),
+}
+"""Files, or folders, that share a fixture which takes long to make."""
+
+FIRST: tuple[str, ...] = (
+    *TOGETHER,
+    "tests/kafka/test_lag_over_time.py",
+    "tests/assignors/test_oracle.py",
+    "tests/core/coordinator/test_against_kafka.py",
+    "tests/core/sandbox/test_malformed_frames.py",
+)
+"""Units of half a minute and more, the longest first."""
+
+
+def unit_of(nodeid: str) -> str:
+    """What a test is handed out with: its file, or the name of files that stay together."""
+    file = nodeid.split("::", 1)[0]
+    for name, places in TOGETHER.items():
+        if file.startswith(places):
+            return name
+    return file
+
+
+def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests of the longest units first; the others in the order that they came in."""
+    place = {unit: number for number, unit in enumerate(FIRST)}
+    return sorted(items, key=lambda item: place.get(unit_of(item.nodeid), len(FIRST)))
+
+
+class Schedule(LoadFileScheduling):  # type: ignore[misc]
+    """xdist's schedule by files, with units instead."""
+
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False  # by the number of tests
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
