@@ -8,8 +8,8 @@ from typing import Any
 from kgroups.cli.output import Report
 from kgroups.cli.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
-from kgroups.core.group_item import describe_item
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted, offset_rows
+from kgroups.core.group_item import describe_item, offset_item
+from kgroups.core.lag.arithmetic import Isolation, OffsetRow, Uncommitted, offset_rows
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 OFFSET_COLUMNS = (
@@ -62,10 +62,8 @@ STATE_COLUMNS = (
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 NAMES_IN_A_NOTE = 3
 
-_OFFSET_FIELDS = [column.field for column in OFFSET_COLUMNS]
-_STABLE = _OFFSET_FIELDS.index("last_stable_offset")  # a row has it only where it was asked for
-_before_stable = itemgetter(*_OFFSET_FIELDS[1:_STABLE])
-_after_stable = itemgetter(*_OFFSET_FIELDS[_STABLE + 1 :])
+assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields)
+
 _member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
 
 
@@ -76,12 +74,12 @@ def describe_items(
     uncommitted: Uncommitted | None,
     isolation: Isolation,
 ) -> Iterator[dict[str, Any]]:
-    """The groups as items of `kgroups.describe/1`, one at a time."""
+    """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
     for group in snapshot.groups:
         rows = None
         if group.offsets is not None and set(views) != {"state"}:
             rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
-        item = describe_item(snapshot, group, rows, views)
+        item = describe_item(snapshot, group, rows, views, flat=True)
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
         yield item
@@ -92,32 +90,39 @@ def largest_lag(items: list[dict[str, Any]], top: int | None) -> list[dict[str, 
 
     Rows whose lag is not known come last; items that keep no row are left out.
     """
-    for kind in ("offsets", "members"):
+    for kind, lag in (("offsets", _offset_lag), ("members", _member_lag)):
         if any(item.get(kind) is not None for item in items):
-            _sort_rows(items, kind, top)
+            _sort_rows(items, kind, lag, top)
     if top is not None:
         items = [item for item in items if item.get("offsets") or item.get("members")]
     return sorted(items, key=_total_lag, reverse=True)
 
 
-def _sort_rows(items: list[dict[str, Any]], kind: str, top: int | None) -> None:
+def _sort_rows(
+    items: list[dict[str, Any]], kind: str, lag: Callable[[Any], int], top: int | None
+) -> None:
     kept: set[int] | None = None
     if top is not None:
         every = (row for item in items for row in item[kind] or ())
-        kept = {id(row) for row in heapq.nlargest(top, every, key=_row_lag)}
+        kept = {id(row) for row in heapq.nlargest(top, every, key=lag)}
     for item in items:
         if item[kind] is not None:
             rows = (row for row in item[kind] if kept is None or id(row) in kept)
-            item[kind] = sorted(rows, key=_row_lag, reverse=True)
+            item[kind] = sorted(rows, key=lag, reverse=True)
 
 
-def _row_lag(row: Item) -> int:
+def _offset_lag(row: OffsetRow) -> int:
+    return -1 if row.lag is None else row.lag
+
+
+def _member_lag(row: Item) -> int:
     return -1 if row["lag"] is None else int(row["lag"])
 
 
 def _total_lag(item: Item) -> int:
-    rows = item.get("offsets") or item.get("members") or ()
-    return sum(row["lag"] or 0 for row in rows)
+    if item.get("offsets"):
+        return sum(row.lag or 0 for row in item["offsets"])
+    return sum(row["lag"] or 0 for row in item.get("members") or ())
 
 
 def describe_report(
@@ -154,10 +159,16 @@ def describe_report(
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         generated_at_ms=snapshot.captured_at_ms,
         items=counted(),
+        document_of=_document,
         views=[kinds[view] for view in views],
         errors=snapshot.errors,
         summary=lambda: counts,
     )
+
+
+def _document(item: Item) -> Item:
+    rows = item.get("offsets")
+    return item if rows is None else {**item, "offsets": [offset_item(row) for row in rows]}
 
 
 def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | None:
@@ -170,7 +181,7 @@ def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | N
 def _offset_rows(item: Item) -> Iterator[Row]:
     group = item["group"]
     for row in item["offsets"] or ():
-        yield (group, *_before_stable(row), row.get("last_stable_offset"), *_after_stable(row))
+        yield (group, *row)
 
 
 def _member_rows(item: Item) -> Iterator[Row]:

@@ -27,6 +27,10 @@ CSV_ROWS_A_CHUNK: Final = 1_000
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
+def _itself(item: Item) -> Item:
+    return item
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a command found, before it is given a form.
@@ -41,17 +45,24 @@ class Report:
         summary: counts over the items; asked for after the last item.
         extra: further fields of the envelope, after `items`.
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
+        document_of: makes an item what it is in JSON, where tables take it in another form.
     """
 
     schema: str
     generated_at_ms: int
-    items: Iterable[Item]
+    items: Iterable[Any]
     views: Sequence[View]
     cluster: Mapping[str, str | None] | None = None
     errors: Sequence[ItemError] = ()
     summary: Callable[[], Mapping[str, Any]] = dict
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
+    document_of: Callable[[Any], Item] = _itself
+
+    @property
+    def documents(self) -> Iterator[Item]:
+        """The items as they are in JSON; gone through once."""
+        return map(self.document_of, self.items)
 
 
 class Printer:
@@ -99,7 +110,7 @@ class Printer:
 
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
-        items = list(report.items)
+        items = list(report.documents)
         text = _json_text({**_head(report), "items": items, **_tail(report)})
         self.head(text + "\n")
 
@@ -169,7 +180,7 @@ class Printer:
                 write_grid(grid)
 
     def _json(self, report: Report) -> None:
-        items = iter(report.items)
+        items = report.documents
         first = next(items, None)  # a failure before the first item leaves stdout untouched
         write = self._begin()
         head = _json_text(_head(report))
@@ -185,7 +196,7 @@ class Printer:
 
     def _jsonl(self, report: Report) -> None:
         write = self._begin()
-        for item in report.items:
+        for item in report.documents:
             write(_json_text(item) + "\n")
 
     def _csv(self, report: Report) -> None:
@@ -219,7 +230,7 @@ class Printer:
         write = self._begin()
         write(dump(_head(report)))
         empty = True
-        for item in report.items:
+        for item in report.documents:
             write(("items:\n" if empty else "") + dump([item]))
             empty = False
         if empty:

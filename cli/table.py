@@ -7,6 +7,7 @@ table in a pipe and every long one on a terminal. It knows nothing of streams.
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
@@ -54,10 +55,10 @@ class View:
 
     name: str
     columns: tuple[Column, ...]
-    rows: Callable[[Item], Iterable[Row]]
+    rows: Callable[[Any], Iterable[Row]]
     key: Callable[[Row], Any] | None = None
 
-    def rows_of(self, items: Iterable[Item]) -> list[Row]:
+    def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
         rows = [row for item in items for row in self.rows(item)]
         if self.key is not None:
@@ -86,6 +87,8 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.header is None or (column.verbose and not verbose):
             continue
         values = list(map(itemgetter(index), rows))
+        if values and values[0] in column.quiet and values.count(values[0]) == len(values):
+            continue  # the common case, for a tenth of what the sets below cost
         kinds = set(map(type, values))
         few = set(values) if kinds <= SIMPLE or kinds == {bool} else None
         if column.quiet and few is not None and few <= set(column.quiet):
@@ -136,25 +139,22 @@ def table_chunks(grid: Grid) -> Iterator[str]:
     last = len(grid.columns) - 1
     for index, (column, cells) in enumerate(zip(grid.columns, grid.cells, strict=True)):
         texts = [column.header or "", *cells]
+        few = set(texts)
         if index == last and not column.right:
             formats.append("%s")
-        elif "".join(texts).isascii():
-            formats.append(f"%{'' if column.right else '-'}{max(map(len, texts))}s")
+        elif all(map(str.isascii, few)):
+            formats.append(f"%{'' if column.right else '-'}{max(map(len, few))}s")
         else:  # `%` counts characters, a terminal columns
-            width = max(map(_cells_wide, texts))
+            width = max(map(_cells_wide, few))
             texts = [_pad(text, width, column.right) for text in texts]
             formats.append("%s")
         padded.append(texts)
-    layout = "  ".join(formats)
-    lines = map(layout.__mod__, zip(*padded, strict=True))
-    chunk: list[str] = []
-    for line in lines:
-        chunk.append(line.rstrip(" "))
-        if len(chunk) == LINES_A_CHUNK:
-            yield "\n".join(chunk) + "\n"
-            chunk.clear()
-    if chunk:
-        yield "\n".join(chunk) + "\n"
+    layout = "  ".join(formats) + "\n"
+    lines: Iterator[str] = map(layout.__mod__, zip(*padded, strict=True))
+    if any(cells[-1:] == " " for cells in set(padded[-1])):
+        lines = (line.rstrip(" \n") + "\n" for line in lines)
+    while chunk := "".join(islice(lines, LINES_A_CHUNK)):
+        yield chunk
 
 
 def _cells_wide(text: str) -> int:

@@ -80,14 +80,15 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
             try:
                 found = look()
                 items = list(found.report.items)
+                documents = [found.report.document_of(item) for item in items]
             except KgroupsError as error:
                 printer.wipe()
                 show_error(error)
                 code = error.exit_code
             else:
-                changes = None if before is None else differences(before, items)
+                changes = None if before is None else differences(before, documents)
                 _show(printer, found, items, changes)
-                before, code = items, exit_code_of(tuple(found.report.errors))
+                before, code = documents, exit_code_of(tuple(found.report.errors))
             time.sleep(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
     except KeyboardInterrupt:
         printer.wipe()

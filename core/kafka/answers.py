@@ -16,7 +16,7 @@ class GroupListing:
     """The groups of a cluster without their members.
 
     Args:
-        groups: ascending by name.
+        groups: ascending by name; without their partitions of `__consumer_offsets`.
         brokers: ascending by id.
         cluster_id: None if the brokers do not say.
         errors: brokers that could not be asked: their groups are missing.

@@ -89,13 +89,11 @@ class LibrdkafkaClient:
         self.begin()
         answer = self.wait(self.admin.list_consumer_groups(request_timeout=self.left_s()))
         groups = tuple(
-            self._located(
-                Group(
-                    group=item.group_id,
-                    type=type_of(item.type),
-                    state=STATES.get(item.state),
-                    protocol_type="" if item.is_simple_consumer_group else "consumer",
-                )
+            Group(
+                group=item.group_id,
+                type=type_of(item.type),
+                state=STATES.get(item.state),
+                protocol_type="" if item.is_simple_consumer_group else "consumer",
             )
             for item in sorted(answer.valid, key=lambda item: str(item.group_id))
         )

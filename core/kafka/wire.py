@@ -53,7 +53,7 @@ class WireClient:
                 if isinstance(outcome, Group):
                     groups[name] = replace(outcome, members=None)
         return GroupListing(
-            tuple(self._located(group) for group in groups.values()),
+            tuple(groups.values()),
             tuple(self._cluster.brokers.values()),
             self._cluster.cluster_id,
             tuple(errors),
@@ -114,7 +114,7 @@ class WireClient:
             if offsets
             else _no_commits(),
         )
-        found = _join(described, commits, errors, members=members)
+        found = self._join(described, commits, errors, members=members)
         topics: dict[str, Topic] = {}
         if offsets or members:
             names = topics_of(found)
@@ -130,7 +130,7 @@ class WireClient:
                 errors += _partition_errors(topics)
         return ClusterSnapshot(
             captured_at_ms=time.time_ns() // 1_000_000,
-            groups=tuple(self._located(group) for group in found),
+            groups=tuple(found),
             topics=topics,
             brokers=tuple(self._cluster.brokers.values()),
             cluster_id=self._cluster.cluster_id,
@@ -236,12 +236,44 @@ class WireClient:
         asked = {name: broker for name, broker in _placed(known).items() if name not in empty}
         return empty | await describe(self._cluster, asked, types, deadline)
 
-    def _located(self, group: Group) -> Group:
-        """The group with its partition of `__consumer_offsets`."""
+    def _join(
+        self,
+        described: Mapping[str, Described],
+        commits: Mapping[str, Commits | BrokerFailure],
+        errors: list[ItemError],
+        *,
+        members: bool,
+    ) -> list[Group]:
+        """Groups with their commits, ascending by name; what failed goes to `errors`."""
+        found: list[Group] = []
+        for name in sorted(described):
+            outcome = described[name]
+            if isinstance(outcome, BrokerFailure):
+                errors.append(item_error(name, outcome))
+                continue
+            committed = commits.get(name)
+            offsets = None
+            if isinstance(committed, BrokerFailure):
+                errors.append(item_error(name, committed))
+            elif committed is not None and outcome.type != "share":
+                offsets = committed.offsets
+                errors += [
+                    item_error(f"{name} {topic}-{number}", code)
+                    for (topic, number), code in sorted(committed.failures.items())
+                ]
+            found.append(
+                replace(
+                    outcome,
+                    members=outcome.members if members else None,
+                    offsets=offsets,
+                    offsets_partition=self._partition_of(name),
+                )
+            )
+        return found
+
+    def _partition_of(self, group: str) -> int | None:
         partitions = self._cluster.offsets_partitions
-        if not partitions:
-            return group
-        return replace(group, offsets_partition=offsets_partition(group.group, partitions))
+        return offsets_partition(group, partitions) if partitions else None
 
 
 def _placed(groups: Mapping[str, Group]) -> dict[str, int]:
@@ -257,37 +289,6 @@ def _with_commits(known: Mapping[str, Group], types: Types) -> dict[str, int]:
 
 async def _no_commits() -> dict[str, Commits | BrokerFailure]:
     return {}
-
-
-def _join(
-    described: Mapping[str, Described],
-    commits: Mapping[str, Commits | BrokerFailure],
-    errors: list[ItemError],
-    *,
-    members: bool,
-) -> list[Group]:
-    """Groups with their commits, ascending by name; what failed goes to `errors`."""
-    found: list[Group] = []
-    for name in sorted(described):
-        outcome = described[name]
-        if isinstance(outcome, BrokerFailure):
-            errors.append(item_error(name, outcome))
-            continue
-        if not members:
-            outcome = replace(outcome, members=None)
-        committed = commits.get(name)
-        if outcome.type == "share" or committed is None:
-            found.append(outcome)
-        elif isinstance(committed, BrokerFailure):
-            errors.append(item_error(name, committed))
-            found.append(outcome)
-        else:
-            found.append(replace(outcome, offsets=committed.offsets))
-            errors += [
-                item_error(f"{name} {topic}-{number}", code)
-                for (topic, number), code in sorted(committed.failures.items())
-            ]
-    return found
 
 
 def _partition_errors(topics: Mapping[str, Topic]) -> list[ItemError]:

@@ -236,16 +236,10 @@ def partition_owners(group: Group) -> dict[str, dict[int, Owner]]:
 
 def lag_summary(rows: Iterable[OffsetRow]) -> LagSummary:
     """Totals of a group's rows; what is not known is counted, not guessed."""
-    lags: list[int] = []
-    lost: list[int] = []
-    unknown = 0
-    for row in rows:
-        if row.lag is None:
-            unknown += 1
-        else:
-            lags.append(row.lag)
-        if row.lost is not None:
-            lost.append(row.lost)
+    known = list(rows)
+    lags = [row.lag for row in known if row.lag is not None]
+    lost = [row.lost for row in known if row.lost is not None]
+    unknown = len(known) - len(lags)
     nothing = 0 if unknown == 0 else None
     return LagSummary(
         total=sum(lags) if lags else nothing,

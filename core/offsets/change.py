@@ -156,8 +156,8 @@ def apply_answers(
             error = answers.get(change[:3], _SILENCE)
             if error is _SILENCE:
                 error = replace(_SILENCE, target=change.target)
-            if error is None:
-                change = Change._make((*change[:_RESULT], "done", None))
+            if error is None:  # nearly always, and twice as fast so as by `_replace`
+                change = tuple.__new__(Change, (*change[:_RESULT], "done", None))
             else:
                 change = change.failed(error)
         applied.append(change)

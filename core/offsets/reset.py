@@ -25,6 +25,9 @@ class Known:
     given: Mapping[Partition, int] = field(default_factory=dict)
 
 
+_NOTHING: Mapping[int, CommittedOffset] = {}
+
+
 def plan_reset(
     group: Group,
     partitions: Iterable[Partition],
@@ -45,34 +48,46 @@ def plan_reset(
         clamp: move an offset outside the log to its edge.
     """
     changes = []
+    offsets = group.offsets or {}
     for at in partitions:
-        change = _change(group, at, target, known, clamp=clamp)
+        topic, number = at
+        old = offsets.get(topic, _NOTHING).get(number)
+        log = known.topics[topic].partitions.get(number) if topic in known.topics else None
+        change = _change(group.group, at, old, log, target, known, clamp)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
 
 
-def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp: bool) -> Change:
-    old = committed(group, at)
-    topic = known.topics.get(at[0])
-    log = None if topic is None else topic.partitions.get(at[1])
+def _change(
+    group: str,
+    at: Partition,
+    old: CommittedOffset | None,
+    log: PartitionLog | None,
+    target: Target,
+    known: Known,
+    clamp: bool,
+) -> Change:
     if log is None:
-        change = Change(group.group, at[0], at[1], old)
+        change = Change(group, *at, old)
         return change.failed(replace(not_there(""), target=change.target))
-    start, end = log.log_start_offset, log.log_end_offset
-    if log.error is not None or start is None or end is None:
-        code = log.error or "LEADER_NOT_AVAILABLE"
+    start, end, _, _, _, error = log
+    if error is not None or start is None or end is None:
+        code = error or "LEADER_NOT_AVAILABLE"
         text = f"the bounds of its log are not known: {code}"
         before = lag_at(None if old is None else old.offset, log)
-        change = Change(group.group, at[0], at[1], old, None, before)
+        change = Change(group, *at, old, None, before)
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
-    before = None if old is None else max(0, end - max(old.offset, start))
+    before = None
+    if old is not None:
+        before = end - (old.offset if old.offset > start else start)
+        before = before if before > 0 else 0
     asked: int | None
     asked, note = start, None
     if target.kind != "earliest":
         asked, note = _asked(at, target, old, log, known)
     if asked is None:
-        change = Change(group.group, at[0], at[1], old, None, before)
+        change = Change(group, *at, old, None, before)
         return change.failed(
             ItemError(
                 change.target,
@@ -82,24 +97,18 @@ def _change(group: Group, at: Partition, target: Target, known: Known, *, clamp:
                 NotFoundError.exit_code,
             )
         )
-    offset = min(max(asked, start), end) if clamp else asked
-    clamped = offset != asked
+    offset = asked
+    clamped = clamp and not start <= asked <= end
     if clamped:
+        offset = min(max(asked, start), end)
         note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
-    return Change(
-        group.group,
-        at[0],
-        at[1],
-        old,
-        old if stays else CommittedOffset(offset),
-        before,
-        max(0, end - max(offset, start)),
-        asked,
-        clamped,
-        note,
-        "skipped" if stays else "planned",
-    )
+    new = old if stays else CommittedOffset(offset)
+    after = end - (offset if offset > start else start)
+    after = after if after > 0 else 0
+    result = "skipped" if stays else "planned"
+    row = (group, *at, old, new, before, after, asked, clamped, note, result, None)
+    return tuple.__new__(Change, row)  # twice as fast as the class call, for 100,000s of rows
 
 
 def _asked(

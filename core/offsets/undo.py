@@ -50,30 +50,26 @@ def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: 
         cluster_id: of the cluster.
         created_at: the time, as text.
     """
-    quoted: dict[str, str] = {}
-    rows = [_row(change, quoted) for change in changes if change.result == "planned"]
+    rows: list[str] = []
+    start = ""
+    last: tuple[str, str | None] | None = None
+    for group, topic, partition, old, new, *_, result, _ in changes:
+        if result != "planned":
+            continue
+        if (group, topic) != last:  # tens of thousands of rows share a few names
+            last = (group, topic)
+            start = json.dumps({"group": group, "topic": topic}, ensure_ascii=False)[:-1]
+        put = "null" if new is None else new.offset
+        if old is None:
+            held = '"offset": null, "leader_epoch": null, "metadata": ""'
+        else:
+            epoch = "null" if old.leader_epoch is None else old.leader_epoch
+            memo = json.dumps(old.metadata, ensure_ascii=False) if old.metadata else '""'
+            held = f'"offset": {old.offset}, "leader_epoch": {epoch}, "metadata": {memo}'
+        rows.append(f'{start}, "partition": {partition}, {held}, "new_offset": {put}}}')
     head = json.dumps({"schema": SCHEMA, "cluster_id": cluster_id, "created_at": created_at})
     body = ",\n".join(rows)
     return f'{head[:-1]}, "rows": [\n{body}\n]}}\n'
-
-
-def _row(change: Change, quoted: dict[str, str]) -> str:
-    """A row as JSON; names are quoted once, as tens of thousands of rows share a few."""
-    for name in (change.group, change.topic):
-        if name is not None and name not in quoted:
-            quoted[name] = json.dumps(name, ensure_ascii=False)
-    old, new = change.old, change.new
-    epoch = None if old is None else old.leader_epoch
-    memo = (
-        json.dumps(old.metadata, ensure_ascii=False) if old is not None and old.metadata else '""'
-    )
-    return (
-        f'{{"group": {quoted[change.group]}, "topic": {quoted[change.topic or ""]}, '
-        f'"partition": {change.partition}, '
-        f'"offset": {"null" if old is None else old.offset}, '
-        f'"leader_epoch": {"null" if epoch is None else epoch}, "metadata": {memo}, '
-        f'"new_offset": {"null" if new is None else new.offset}}}'
-    )
 
 
 def parse_undo(text: str, where: str) -> Undo:

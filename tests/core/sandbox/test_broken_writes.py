@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.cli.writing import GROUPS_A_BATCH
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults import Drop, Fault
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -16,13 +17,13 @@ from tests.kafka.test_interrupted import csv_rows
 from tests.kafka.waiting import wait_until
 from tests.kafka.workload import commit_offsets, fetch_offsets, produce
 
-BATCH, GROUPS = 500, 1_100
+BATCH, GROUPS = GROUPS_A_BATCH, 2 * GROUPS_A_BATCH + 100
 NAMES = [f"broken-{number:04}" for number in range(GROUPS)]
 
 
 @pytest.fixture
 def cluster() -> Iterator[Sandbox]:
-    """One broker with 1,100 groups, each at offset 10."""
+    """One broker with many groups, each at offset 10."""
     with Sandbox(brokers=1, topics={"t": 1}) as running:
         produce(running.bootstrap_servers, {("t", 0): 50})
         commit_offsets(running.bootstrap_servers, {name: {("t", 0): 10} for name in NAMES})
@@ -73,11 +74,11 @@ def test_ctrl_c_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"interrupted: 1,000 of {GROUPS:,} groups were sent" in stderr
+    assert f"interrupted: {2 * BATCH:,} of {GROUPS:,} groups were sent" in stderr
     (undo,) = tmp_path.iterdir()
     assert f"`kgroups reset-offsets --resume {undo}` does what is left" in stderr
     assert stdout.count(",skipped,") == GROUPS - 2 * BATCH
-    assert sorted(held(cluster).values()) == [10] * (GROUPS - 1_000) + [15] * 1_000
+    assert sorted(held(cluster).values()) == [10] * (GROUPS - 2 * BATCH) + [15] * 2 * BATCH
 
 
 def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
