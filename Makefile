@@ -14,9 +14,9 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" scripts/setup.sh
 	@touch $@
 
-# Two processes: each has a broker and a Spark of its own, and a file's tests stay together.
+# Three processes for two cores, as tests wait a lot; what stays together, and the order: tests/schedule.py.
 test: setup
-	$(PYTEST) tests -n 2 --dist loadfile
+	$(PYTEST) tests -n 3 --dist loadfile
 
 # Only what failed in the last run.
 test-failed: setup

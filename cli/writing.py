@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import typer
 
@@ -26,7 +26,7 @@ from kgroups.core.offsets.change import (
     skip_planned,
     verify,
 )
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -110,6 +110,21 @@ class OffsetWrite:
     consent: Consent
     undo_dir: Path | None
     cluster: Mapping[str, str | None]
+
+    @classmethod
+    def on(
+        cls, looked: ClusterSnapshot, action: str, consent: Consent, undo_dir: Path | None
+    ) -> Self:
+        """The command on the cluster that was looked at."""
+        return cls(
+            action, consent, undo_dir, {"id": looked.cluster_id, "bootstrap": looked.bootstrap}
+        )
+
+
+def untold(looked: ClusterSnapshot, changes: Iterable[Change]) -> list[ItemError]:
+    """Failures of the look about groups for which no change tells one."""
+    told = {change.error.target for change in changes if change.error is not None}
+    return [error for error in looked.errors if error.target not in told]
 
 
 @contextmanager

@@ -2,22 +2,42 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
 
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.broker_config import ClusterSpec
 from tests.kafka.guarded import guarded
 from tests.kafka.official import WarmTools
+from tests.schedule import Schedule, in_order
 from tests.spark import spark
 
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
 # room for one session in a process.
 __all__ = ["spark"]
 
+# A shell that runs the tests in the background has Ctrl-C ignored, by what they start too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedule | None:
+    """`-n 2 --dist loadfile`, and files that share something heavy stay together."""
+    return Schedule(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a process of several the longest files come first."""
+    if hasattr(config, "workerinput"):
+        items[:] = in_order(items)
 
 
 @pytest.fixture(scope="session")

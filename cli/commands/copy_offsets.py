@@ -111,7 +111,8 @@ def copy_offsets(
             logs = read_logs(admin, {name for name, _ in partitions})
             for group in free:
                 changes += plan_copy(group, source, partitions, logs)
-            carry_out(printer, admin, _write(consent, folder, there), changes, _errors(there, to))
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder)
+            carry_out(printer, admin, write, changes, _errors(there, to))
             return
         other = replace(
             options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
@@ -119,7 +120,8 @@ def copy_offsets(
         with cluster(other) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
             changes = _by_time(admin, target, there, source, to, partitions, options)
-            carry_out(printer, target, _write(consent, folder, there), changes, _errors(there, to))
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder)
+            carry_out(printer, target, write, changes, _errors(there, to))
 
 
 def _source(looked: ClusterSnapshot, name: str) -> Group:
@@ -156,11 +158,6 @@ def _partitions(source: Group, scope: Scope) -> list[Partition]:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"group `{source.group}` committed nothing for {names}")
     return partitions
-
-
-def _write(consent: Consent, folder: Path | None, there: ClusterSnapshot) -> OffsetWrite:
-    where = {"id": there.cluster_id, "bootstrap": there.bootstrap}
-    return OffsetWrite("copy-offsets", consent, folder, where)
 
 
 def _errors(there: ClusterSnapshot, to: str) -> list[ItemError]:

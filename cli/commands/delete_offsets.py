@@ -21,6 +21,7 @@ from kgroups.cli.writing import (
     UndoDir,
     carry_out,
     undo_dir_of,
+    untold,
 )
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.forget import plan_forget, without_commits
@@ -99,9 +100,6 @@ def delete_offsets(
                     hint="`kgroups describe GROUP` shows what it committed",
                 )
             changes += own
-        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-        write = OffsetWrite("delete-offsets", consent, folder, where)
-        told = {change.error.target for change in changes if change.error is not None}
-        errors = [error for error in looked.errors if error.target not in told]
-        errors = [*strangers, *errors]
+        write = OffsetWrite.on(looked, "delete-offsets", consent, folder)
+        errors = [*strangers, *untold(looked, changes)]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -125,11 +126,9 @@ def _told(
     for step in steps:
         _say(step.why)
         write_text(f"$ kgroups {shlex.join(step.arguments)}\n")
-        done = subprocess.run(
-            _command(step, printer.options), env=_environment(bootstrap), check=False
-        )
-        if done.returncode:
-            return [_failure(step, done.returncode)]
+        code, _ = _run(_command(step, printer.options), bootstrap, None)
+        if code:
+            return [_failure(step, code)]
     _say("Real clients were in there. `kgroups --help` shows the rest.")
     return []
 
@@ -142,21 +141,15 @@ def _reported(
 
     def items() -> Iterator[Item]:
         for step in steps:
-            done = subprocess.run(
-                [*_command(step, printer.options), "--output", "json"],
-                env=_environment(bootstrap),
-                check=False,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-            )
-            if done.returncode:
-                errors.append(_failure(step, done.returncode))
+            line = [*_command(step, printer.options), "--output", "json"]
+            code, stdout = _run(line, bootstrap, subprocess.PIPE)
+            if code:
+                errors.append(_failure(step, code))
             yield {
                 "why": step.why,
                 "command": ["kgroups", *step.arguments],
-                "exit_code": done.returncode,
-                "document": _document(done.stdout),
+                "exit_code": code,
+                "document": _document(stdout),
             }
 
     printer.show(
@@ -181,6 +174,27 @@ def _command(step: Step, options: GlobalOptions) -> list[str]:
     """The step as a process of this very installation."""
     color = ["--no-color"] if options.no_color else []
     return [sys.executable, "-m", "kgroups.cli", *step.arguments, *color]
+
+
+def _run(line: list[str], bootstrap: str, stdout: int | None) -> tuple[int, str]:
+    """The exit code of a step's process, and what it wrote if `stdout` is a pipe.
+
+    It never sees Ctrl-C: a Python that still starts would answer with a traceback. We end it.
+    """
+    seen = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process = subprocess.Popen(
+            line, env=_environment(bootstrap), stdout=stdout, text=True, encoding="utf-8"
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, seen)
+    with process:
+        try:
+            written, _ = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, written or ""
 
 
 def _environment(bootstrap: str) -> dict[str, str]:

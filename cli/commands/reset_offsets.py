@@ -25,6 +25,7 @@ from kgroups.cli.writing import (
     carry_out,
     uncollected,
     undo_dir_of,
+    untold,
 )
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
@@ -157,11 +158,8 @@ def reset_offsets(
             changes = _undo_changes(admin, looked, old, plan_undo if undo else plan_resume)
         elif request is not None:
             changes = _reset_changes(admin, looked, names, request)
-        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-        write = OffsetWrite("reset-offsets", consent, folder, where)
-        told = {change.error.target for change in changes if change.error is not None}
-        errors = [error for error in looked.errors if error.target not in told]
-        errors = [*strangers, *errors]
+        write = OffsetWrite.on(looked, "reset-offsets", consent, folder)
+        errors = [*strangers, *untold(looked, changes)]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
 
 

@@ -20,6 +20,10 @@ SOURCES = Path(__file__).parent / "java"
 QUIET = ("-Dorg.apache.logging.log4j.level=OFF", "-Dlog4j2.statusLoggerLevel=OFF")
 
 
+# Thousands of small groups are done before the optimising compiler has earned its time.
+QUICK = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
 def oracle_classes() -> Path:
     """Folder with our compiled Java sources; a changed source gives another folder."""
     sources = sorted(SOURCES.glob("*.java"))
@@ -52,7 +56,7 @@ def ask_java(cases: Iterable[Json]) -> list[Json]:
     """The cases with the answers of the Java classes in `java`."""
     asked = list(cases)
     lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in asked)
-    command = java_command("AssignorOracle", options=("-Xmx512m", "-XX:+UseSerialGC"))
+    command = java_command("AssignorOracle", options=QUICK)
     done = subprocess.run(
         command, input=lines.encode(), capture_output=True, check=False, timeout=600
     )

@@ -16,7 +16,7 @@ from tests.assignors.oracle import ask_java
 
 CASES = int(os.environ.get("KGROUPS_FUZZ_CASES", "5000"))
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "848"))
-BATCH = 2_500
+BATCH = 5_000
 SLOW_EVERY = 5  # the slow engines get one case of so many
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 # A start of Spark on a machine that does ten other things.
 TIMEOUT_S = 180
@@ -27,6 +27,21 @@ def start(*args: str, **how: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [PROGRAM, *args], text=True, encoding="utf-8", **{"env": environment(), **pipes, **how}
     )
+
+
+def line_that(stream: IO[str] | None, start: str) -> str:
+    """The next line of a running program's stream that starts so.
+
+    Raises:
+        AssertionError: there is none; what was read instead.
+    """
+    assert stream is not None
+    read: list[str] = []
+    while not read or not read[-1].startswith(start):
+        line = stream.readline()
+        assert line, f"no line `{start}…` in {read}"
+        read.append(line)
+    return read[-1]
 
 
 def finish(*args: str, **how: Any) -> tuple[int, str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kgroups.cli.commands.demo import STEPS
 from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
-from tests.cli.process import environment, finish, start
+from tests.cli.process import environment, finish, line_that, start
 from tests.cli.runner import check_document
 
 BIN = str(Path(sys.executable).parent)
@@ -41,11 +41,8 @@ def test_the_tour_as_data_needs_no_java() -> None:
 def test_kept_until_ctrl_c() -> None:
     """With --keep the cluster can be asked from elsewhere; Ctrl-C ends it and its members."""
     with start("demo", "--keep", "--output", "json") as process:
-        assert process.stdout is not None
         assert process.stderr is not None
-        lines = iter(process.stderr.readline, "")
-        note = next(line for line in lines if line.startswith("note: the cluster stays at "))
-        bootstrap = note.split()[5]
+        bootstrap = line_that(process.stderr, "note: the cluster stays at ").split()[5]
         code, stdout, _ = finish("list", "-b", bootstrap)
         assert (code, stdout.count("Stable")) == (0, len(MEMBERS))
         process.send_signal(signal.SIGINT)
@@ -59,9 +56,7 @@ def test_kept_until_ctrl_c() -> None:
 def test_ctrl_c_in_the_middle() -> None:
     """Ctrl-C while a command of the tour runs: 130, and no traceback."""
     with start("demo", start_new_session=True) as process:
-        assert process.stdout is not None
-        first = f"$ kgroups {shlex.join(STEPS[0].arguments)}\n"
-        assert first in iter(process.stdout.readline, "")
+        line_that(process.stdout, f"$ kgroups {shlex.join(STEPS[0].arguments)}\n")
         os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
+from tests.cli.process import start
 from tests.core.sandbox.librdkafka import produce
 from tests.core.sandbox.process import SandboxProcess, write_lines
 from tests.kafka.waiting import wait_until
@@ -62,9 +63,7 @@ def test_second_ctrl_c_ends_at_once() -> None:
 
 def test_plain_output_is_the_address() -> None:
     """Without --output, stdout is the bootstrap address and nothing else."""
-    with subprocess.Popen(
-        [*UP, "--port", "0", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with start("sandbox", "up", "--port", "0", "--quiet") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         host, port = process.stdout.readline().strip().rsplit(":", 1)

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import subprocess
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
@@ -11,6 +10,7 @@ from typing import Any, Self
 
 from tests.kafka.jars import class_path
 from tests.kafka.java import java_command
+from tests.kafka.line_process import LineProcess
 from tests.kafka.workload import Partition
 
 ANSWER_S = 60
@@ -20,19 +20,11 @@ class JavaMembers:
     """The JVM; safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            java_command(class_path(), "LiveConsumers", log_level="ERROR"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,
-        )
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._waiting: dict[int, Future[dict[str, Any]]] = {}
-        self._reader = threading.Thread(target=self._read, name="java-members", daemon=True)
-        self._reader.start()
+        command = java_command(class_path(), "LiveConsumers", log_level="ERROR")
+        self._process = LineProcess(command, heard=self._hear)
 
     def __enter__(self) -> Self:
         return self
@@ -43,16 +35,7 @@ class JavaMembers:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(20)
-        finally:
-            self._process.kill()
-            self._process.wait(20)
-            self._reader.join(20)
-            self._process.stdout.close()
+        self._process.close()
 
     def open(
         self, name: str, config: Mapping[str, str], subscription: Mapping[str, object]
@@ -78,20 +61,17 @@ class JavaMembers:
         }
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
         future: Future[dict[str, Any]] = Future()
         with self._lock:
             number = next(self._numbers)
             self._waiting[number] = future
-            self._process.stdin.write(json.dumps({"number": number, **request}) + "\n")
-            self._process.stdin.flush()
+            self._process.say(json.dumps({"number": number, **request}))
         answer = future.result(ANSWER_S)
         if "error" in answer:
             raise RuntimeError(f"{request}: {answer['error']}")
         return answer
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+    def _hear(self, line: str) -> None:
+        if line:
             answer = json.loads(line)
             self._waiting.pop(answer["number"]).set_result(answer)

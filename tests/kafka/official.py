@@ -5,11 +5,11 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from tests.kafka.jars import class_path
 from tests.kafka.java import java_command
+from tests.kafka.line_process import LineProcess
 
 Tool = Literal["consumer-groups", "delete-records"]
 MAIN_CLASSES: dict[Tool, str] = {
@@ -45,33 +45,15 @@ def run_fresh(tool: Tool, *arguments: str, timeout_s: float = 120.0) -> Answer:
     return Answer(done.stdout, done.stderr, done.returncode)
 
 
-class WarmTools:
+class WarmTools(LineProcess):
     """The tools in one JVM that stays: milliseconds a call instead of seconds.
 
     Calls come one after another; a lock makes it safe to share.
     """
 
     def __init__(self) -> None:
+        super().__init__(java_command(class_path(), "WarmTools"))
         self._lock = threading.Lock()
-        self._process = subprocess.Popen(
-            java_command(class_path(), "WarmTools"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def run(self, tool: Tool, *arguments: str, timeout_s: float = 120.0) -> Answer:
         """What the tool prints for these arguments, and the status it would have ended with.
@@ -79,16 +61,12 @@ class WarmTools:
         Raises:
             RuntimeError: the JVM is gone, or was ended because no answer came in time.
         """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         with self._lock:
-            watchdog = threading.Timer(timeout_s, self._process.kill)
+            watchdog = threading.Timer(timeout_s, self.kill)
             watchdog.start()
             try:
-                stdin.write(json.dumps({"tool": tool, "args": arguments}) + "\n")
-                stdin.flush()
-                line = stdout.readline()
+                self.say(json.dumps({"tool": tool, "args": arguments}))
+                line = self.hear()
             finally:
                 watchdog.cancel()
         if not line:
@@ -99,14 +77,3 @@ class WarmTools:
     def consumer_groups(self, bootstrap: str, *arguments: str) -> Answer:
         """`kafka-consumer-groups.sh --bootstrap-server BOOTSTRAP ARGUMENTS`."""
         return self.run("consumer-groups", "--bootstrap-server", bootstrap, *arguments)
-
-    def close(self) -> None:
-        """End the JVM."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()

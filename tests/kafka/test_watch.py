@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import start
+from tests.cli.process import line_that, start
 from tests.cli.runner import check_document, run
 from tests.kafka.live import LiveGroup, MemberSpec
 from tests.kafka.workload import commit_offsets, create_topics, produce
@@ -103,9 +103,7 @@ def test_tables_in_a_pipe(address: str) -> None:
         assert process.stdout.readline().startswith("GROUP")
         assert process.stdout.readline().startswith(name)
         assert run("-b", address, "delete", name, "--yes").exit_code == 0
-        for line in process.stdout:
-            if line.startswith("since the last look"):
-                break
+        line_that(process.stdout, "since the last look")
         assert process.stdout.readline().split() == ["GROUP", "CHANGED", "BEFORE", "NOW"]
         assert process.stdout.readline().split() == [name, "group", "Empty", "-"]
         assert end(process)[0] == 0

@@ -14,8 +14,8 @@ import pyspark
 
 HOME = Path(str(pyspark.__file__)).parent
 DEADLINE_S = 90.0
-# Servers that live for seconds: no threads for collections, no compiling twice.
-FRUGAL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# For servers and executors that live for seconds.
+QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 def free_port() -> int:
@@ -36,7 +36,7 @@ def _server(name: str, command: Sequence[str], folder: Path, ready: str) -> Iter
     environment = os.environ | {
         "SPARK_NO_DAEMONIZE": "1",
         "SPARK_DAEMON_MEMORY": "512m",
-        "SPARK_DAEMON_JAVA_OPTS": FRUGAL,
+        "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOG_DIR": str(folder),
         "SPARK_LOCAL_DIRS": str(folder),
@@ -95,6 +95,7 @@ def connect_server(folder: Path) -> Iterator[str]:
     port = free_port()
     command = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     command += ["--driver-memory", "512m", "--conf", "spark.ui.enabled=false"]
+    command += ["--driver-java-options", QUICK_JVM]
     command += ["--conf", f"spark.connect.grpc.binding.port={port}"]
     command += ["--conf", "spark.connect.grpc.binding.address=127.0.0.1"]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]

@@ -14,9 +14,12 @@ from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from tests.core.lag.fleet import fleet
 from tests.core.lag.history import START_MS, STEP_MS, captures, write_rows
-from tests.core.lag.standalone import connect_server, standalone
+from tests.core.lag.standalone import QUICK_JVM, connect_server, standalone
 
 pytestmark = pytest.mark.spark
+
+# Spark's own 200 tasks a shuffle are for more than some thousand rows on two cores.
+FEW_TASKS = {"spark.sql.shuffle.partitions": "4"}
 
 # A process of its own: one process has one Spark.
 ELSEWHERE = textwrap.dedent(
@@ -89,7 +92,8 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
     """Executors on both workers run the driver's Python, and say the same."""
     with standalone(tmp_path, workers=2) as master:
         conf = {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
-        assert run_elsewhere({"master": master}, conf, folder) == local
+        conf["spark.executor.extraJavaOptions"] = QUICK_JVM
+        assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder) == local
     for number in range(2):
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
 
@@ -98,4 +102,4 @@ def test_spark_connect(local: Any, folder: Path, tmp_path: Path) -> None:
     """Through a Connect server, which is sent our package; twice, since it stays warm."""
     with connect_server(tmp_path) as address:
         for _ in range(2):
-            assert run_elsewhere({"remote": address}, {}, folder) == local
+            assert run_elsewhere({"remote": address}, FEW_TASKS, folder) == local

@@ -4,11 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from tests.kafka.line_process import LineProcess
 
 FOLDER = Path(__file__).parent / "clients"
 CACHE = Path(__file__).parents[3] / ".cache" / "clients"
@@ -52,14 +53,7 @@ class ForeignMember:
     def __init__(self, command: list[str], servers: str, topic: str, group: str) -> None:
         self.owned: frozenset[int] = frozenset()
         self.values: list[str] = []
-        self._process = subprocess.Popen(
-            [*command, servers, topic, group],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._thread = threading.Thread(target=self._read)
-        self._thread.start()
+        self._process = LineProcess([*command, servers, topic, group], heard=self._hear)
 
     def __enter__(self) -> Self:
         return self
@@ -72,27 +66,20 @@ class ForeignMember:
     ) -> None:
         self.leave()
 
+    def partitions(self) -> set[int]:
+        """What is assigned now."""
+        return set(self.owned)
+
     def leave(self) -> int:
         """Have it commit and leave; its exit status."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
         try:
-            return self._process.wait(LEAVE_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            raise
+            return self._process.close(LEAVE_TIMEOUT_S)
         finally:
-            self._thread.join()
-            self._process.stdout.close()
             self.owned = frozenset()
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            told: dict[str, Any] = json.loads(line)
-            if "assigned" in told:
-                self.owned = frozenset(told["assigned"])
-            if "value" in told:
-                self.values.append(told["value"])
+    def _hear(self, line: str) -> None:
+        told: dict[str, Any] = json.loads(line or "{}")
+        if "assigned" in told:
+            self.owned = frozenset(told["assigned"])
+        if "value" in told:
+            self.values.append(told["value"])

@@ -5,6 +5,7 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka import (
+        ConsumerRebalanceListener,
         KafkaAdminClient,
         KafkaConsumer,
         KafkaProducer,
@@ -12,6 +13,7 @@ with warnings.catch_warnings():
     )
 
 __all__ = [
+    "ConsumerRebalanceListener",
     "KafkaAdminClient",
     "KafkaConsumer",
     "KafkaProducer",

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from kgroups.core.lag.simulations import sweep_in_session
 from kgroups.core.simulation.sweep import plan_tasks, sweep
 from tests.cli.process import environment, finish
-from tests.core.lag.standalone import FRUGAL, standalone
+from tests.core.lag.standalone import QUICK_JVM, standalone
 from tests.core.simulation.scenarios import BASE, scenario
 
 pytestmark = pytest.mark.spark
@@ -41,7 +41,7 @@ def test_a_sweep_on_a_standalone_master_is_the_sweep_here(tmp_path: Path) -> Non
     path = tmp_path / "deploy.yaml"
     path.write_text(BASE.replace("until: 7m", "until: 1m"), encoding="utf-8")
     # What an executor takes is the cluster's affair: its own file of defaults says it.
-    defaults = f"spark.executor.memory 512m\nspark.executor.extraJavaOptions {FRUGAL}\n"
+    defaults = f"spark.executor.memory 512m\nspark.executor.extraJavaOptions {QUICK_JVM}\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults)
     with standalone(tmp_path, workers=2) as master:
         elsewhere = swept(path, "--master", master, SPARK_CONF_DIR=str(tmp_path))

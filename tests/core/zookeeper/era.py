@@ -2,8 +2,6 @@
 
 import os
 import queue
-import subprocess
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import NamedTuple
 
 from tests.kafka.jars import KAFKA_082, harness_classes, kafka_jars
 from tests.kafka.java import QUICK_START
+from tests.kafka.line_process import LineProcess
 
 SOURCES = Path(__file__).parent / "java"
 PATIENCE_S = 60.0
@@ -52,16 +51,12 @@ class Era:
         )
         self._folder.mkdir(parents=True, exist_ok=True)
         self._errors = (self._folder / "stderr.log").open("w")
-        self._process = subprocess.Popen(
-            ["java", *QUICK_START, "-cp", path, "EraWorld", str(self._folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
         self._out: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self._process = LineProcess(
+            ["java", *QUICK_START, "-cp", path, "EraWorld", str(self._folder)],
+            heard=self._out.put,
+            stderr=self._errors,
+        )
         self._wait()
         return self
 
@@ -71,16 +66,7 @@ class Era:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join(20)
-        self._process.stdout.close()
+        self._process.close()
         self._errors.close()
 
     def do(self, command: str) -> None:
@@ -89,9 +75,7 @@ class Era:
         Raises:
             AssertionError: it failed, or was not done in time.
         """
-        assert self._process.stdin is not None
-        self._process.stdin.write(command + "\n")
-        self._process.stdin.flush()
+        self._process.say(command)
         self._wait()
 
     def since(
@@ -116,12 +100,6 @@ class Era:
             if time.monotonic() > deadline:
                 raise AssertionError(f"after {commands} only: {self.lines[first:]}")
             self.do("pause 100")
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._out.put(line)
-        self._out.put("")
 
     def _wait(self) -> None:
         while True:

@@ -1,0 +1,95 @@
+"""In which order files of tests go to the processes of a run, and which of them stay together.
+
+pytest-xdist hands out a file at a time. Here a group of files that share something heavy is one
+such unit, so that one process alone starts it; and what takes longest goes first, so that no
+process is left alone with it at the end.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadfile import LoadFileScheduling
+
+TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "the session of Spark": (
+        "tests/cli/test_lag.py",
+        "tests/core/lag/test_commits.py",
+        "tests/core/lag/test_elsewhere.py",
+        "tests/core/lag/test_fleet_plan.py",
+        "tests/core/lag/test_over.py",
+        "tests/core/lag/test_over_planned.py",
+        "tests/core/lag/test_pictures.py",
+        "tests/core/lag/test_report.py",
+        "tests/core/lag/test_rosters.py",
+        "tests/core/lag/test_transforms.py",
+        "tests/core/lag/test_windows.py",
+        "tests/core/simulation/test_spark.py",
+        "tests/kafka/test_acls.py",
+        "tests/pages/test_lag_page.py",
+    ),
+    "the world of the official tool": (
+        "tests/official/test_conformance.py",
+        "tests/official/test_differential.py",
+        "tests/official/test_live.py",
+        "tests/official/test_messages.py",
+        "tests/official/test_plain.py",
+        "tests/official/test_requests.py",
+        "tests/official/test_undo.py",
+    ),
+    "the brokers that let not everybody in": (
+        "tests/kafka/test_history_rights.py",
+        "tests/kafka/test_java_stores.py",
+        "tests/kafka/test_secure.py",
+        "tests/kafka/test_secure_writes.py",
+        "tests/official/test_guarded.py",
+    ),
+}
+"""Files that share a fixture which takes long to make."""
+
+FIRST: tuple[str, ...] = (
+    "the session of Spark",
+    "tests/kafka/test_lag_over_time.py",
+    "tests/assignors/test_oracle.py",
+    "tests/core/coordinator/test_against_kafka.py",
+    "tests/core/sandbox/test_malformed_frames.py",
+    "tests/core/lag/test_session.py",
+    "the brokers that let not everybody in",
+    "tests/core/coordinator/test_recorded.py",
+    "tests/cli/test_readme.py",
+    "tests/core/lag/test_reach.py",
+    "tests/official/test_on_sandbox.py",
+    "tests/kafka/test_workload.py",
+    "tests/kafka/test_broker_gone.py",
+    "tests/kafka/test_partial.py",
+    "the world of the official tool",
+    "tests/house/test_demo.py",
+    "tests/fidelity/test_fidelity.py",
+)
+"""Units of some twenty seconds and more, the longest first."""
+
+
+def unit_of(nodeid: str) -> str:
+    """What a test is handed out with: its file, or the name of files that stay together."""
+    file = nodeid.split("::", 1)[0]
+    for name, places in TOGETHER.items():
+        if file in places:
+            return name
+    return file
+
+
+def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests of the longest units first; the others in the order that they came in."""
+    place = {unit: number for number, unit in enumerate(FIRST)}
+    return sorted(items, key=lambda item: place.get(unit_of(item.nodeid), len(FIRST)))
+
+
+class Schedule(LoadFileScheduling):  # type: ignore[misc]
+    """xdist's schedule by files, with units instead."""
+
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False  # by the number of tests
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
