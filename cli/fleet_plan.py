@@ -98,7 +98,7 @@ def _some(names: Sequence[str]) -> str:
 
 def used_assignors(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Assignors that groups of the fleet use and that are known; Kafka's defaults if none."""
-    from kgroups.core.lag.dryrun import known_assignors
+    from kgroups.core.lag.planner import known_assignors
 
     used = {group.assignor for group in snapshot.groups if group.assignor}
     return tuple(sorted(used & set(known_assignors()))) or ("range", "uniform")
