@@ -169,12 +169,14 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
     """Whether Java takes the subscriptions for equal.
 
     The reference is the first list that is not empty, so members without topics that come before
-    it in hash order do not count as different and are given partitions. Unless the request is
-    faithful they do count, and the fault is reported.
+    it in hash order do not count as different and are given partitions. Other lists are compared
+    by their length, so one that names a topic twice counts as equal though it lacks another.
+    Unless the request is faithful both do count, and the fault is reported.
     """
     reference: set[str] = set()
     last: tuple[str, ...] | None = None
     idle: list[MemberSubscription] = []
+    lacking: list[MemberSubscription] = []
     for member in view.members:
         if member.topics is last:
             continue
@@ -184,8 +186,10 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
                 idle.append(member)
         elif len(member.topics) != len(reference) or not reference.issuperset(member.topics):
             return False
+        elif len(set(member.topics)) != len(reference):
+            lacking.append(member)
         last = member.topics
-    if not idle or not reference or view.request.faithful:
+    if not (idle or lacking) or not reference or view.request.faithful:
         return True
     faults += [
         Fault(
@@ -195,6 +199,15 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
             member.member_id,
         )
         for member in idle
+    ]
+    faults += [
+        Fault(
+            "DOUBLED_TOPIC",
+            f"`{member.member_id}` names a topic twice, so that its list is as long as the "
+            "others': a Java leader gives it partitions of topics that it lacks",
+            member.member_id,
+        )
+        for member in lacking
     ]
     return False
 

@@ -94,7 +94,8 @@ class Fault:
     """Something that the Java class does wrong with this input.
 
     Args:
-        code: `EMPTY_SUBSCRIPTION`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION` or `LEADER_FAILS`.
+        code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION` or
+            `LEADER_FAILS`.
         message: one sentence without a full stop: what a Java leader would do.
         member_id: whom it concerns, or None.
         topic: what it concerns, or None.

@@ -6,11 +6,13 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from tests.assignors.cases import Json, answers_of, difference
-from tests.assignors.engines import ENGINES, FAMILIES, SLOW
+from kgroups.assignors.spec import AssignmentRequest
+from tests.assignors.cases import Json, answers_of, difference, member_of, topics_of
+from tests.assignors.engines import COOPERATIVE, ENGINES, FAMILIES, SLOW
 from tests.assignors.generate import generate
 from tests.assignors.oracle import ask_java
 
@@ -48,3 +50,28 @@ def test_equals_the_live_answer(family: str) -> None:
                 found += [f"{name}: {text}"] if text else []
     assert found[:3] == []
     assert seen == CASES
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("family", ["sticky", COOPERATIVE])
+def test_a_topic_named_twice(family: str) -> None:
+    """Java takes `a a` for as good as `a b`; so do we where a request is faithful, only there."""
+    members = [{"id": "m1", "topics": ["a", "b"]}, {"id": "m2", "topics": ["a", "a"]}]
+    case = {
+        "id": "doubled",
+        "side": "client",
+        "strategy": family,
+        "topics": [["a", 2], ["b", 2]],
+        "rounds": [{"members": members, "generation": -1, "want_user_data": True}],
+    }
+    (answered_case,) = ask_java([case])
+    strategy = ENGINES[family][1]
+    assert difference(answered_case, answers_of(answered_case, strategy)) is None
+    request = AssignmentRequest(
+        [member_of(each) for each in members], topics_of(case["topics"]), faithful=True
+    )
+    assert any(topic == "b" for topic, _ in strategy.assign(request).partitions_of("m2"))
+    mended = strategy.assign(replace(request, faithful=False))
+    assert [fault.code for fault in mended.faults] == ["DOUBLED_TOPIC"]
+    assert sorted(mended.partitions_of("m1")) == [("b", 0), ("b", 1)]
+    assert sorted(mended.partitions_of("m2")) == [("a", 0), ("a", 1)]
