@@ -1,5 +1,6 @@
 """The program `kgroups`: its commands, and how it ends when something goes wrong."""
 
+import atexit
 import gc
 import sys
 from collections.abc import Iterable, Sequence
@@ -109,6 +110,7 @@ def root(
 def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
+    atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says

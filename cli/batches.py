@@ -70,8 +70,6 @@ def in_batches(
     names: Sequence[str],
     send: Callable[[Sequence[str]], Mapping[Key, ItemError | None]],
     keys_of: Callable[[str], Sequence[tuple[Key, str]]],
-    *,
-    size: int = BATCH,
 ) -> Progress[Key]:
     """What became of the parts of each name.
 
@@ -82,14 +80,13 @@ def in_batches(
         names: what is to be sent.
         send: sends some of them and gives the answer of each part.
         keys_of: the parts of a name: key, and target for messages.
-        size: how many names are sent together.
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
     with Interrupt(printer) as interrupt:
         while sent < len(names) and not interrupt.asked:
-            _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > size)
-            batch = names[sent : sent + size]
+            _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
+            batch = names[sent : sent + BATCH]
             try:
                 found = send(batch)
             except KgroupsError as error:

@@ -30,6 +30,7 @@ from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.writes import Held
 
 Execute = Annotated[bool, typer.Option("--yes", "-y", "--execute", help="Do it without asking.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
@@ -47,9 +48,6 @@ Topics = Annotated[
     list[str] | None,
     typer.Option("--topic", metavar="TOPIC", help="Topic, or partitions: orders:0,3-5."),
 ]
-
-GROUPS_A_BATCH: Final = 1_000
-"""The broker waits for nobody within a batch, and a batch takes a fraction of a second."""
 
 COLUMNS: Final = (
     Column("group", "GROUP"),
@@ -136,6 +134,8 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            gc.freeze()
+            gc.unfreeze()  # what stays is old now: nothing goes through it at once
             gc.enable()
 
 
@@ -247,7 +247,7 @@ def _applied(
     printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
 ) -> tuple[list[Change], bool]:
     """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
-    from kgroups.core.kafka.writes import write_commits
+    from kgroups.core.kafka.writes import write_and_read
 
     wanted: dict[str, dict[tuple[str, int], CommittedOffset | None]] = {}
     for change in changes:
@@ -257,11 +257,17 @@ def _applied(
     def parts(name: str) -> list[tuple[Key, str]]:
         return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]
 
+    held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
+    before: list[str] = []
+
     def send(names: Sequence[str]) -> Mapping[Key, ItemError | None]:
-        return write_commits(admin, {name: wanted[name] for name in names})
+        answers, read = write_and_read(admin, {name: wanted[name] for name in names}, before)
+        held.update(read)
+        before[:] = names
+        return answers
 
     names = list(wanted)
-    progress = in_batches(printer, "writing", "groups", names, send, parts, size=GROUPS_A_BATCH)
+    progress = in_batches(printer, "writing", "groups", names, send, parts)
     if progress.interrupted:
         left = set(names[progress.sent :])
         changes = [
@@ -272,19 +278,17 @@ def _applied(
         ]
     written = apply_answers(changes, progress.answers)
     printer.progress("reading back")
-    done = sorted({change.group for change in written if change.result == "done"})
-    checked = verify(written, _read_back(admin, done))
+    done = {change.group for change in written if change.result == "done"}
+    checked = verify(written, held | _read_back(admin, sorted(done - held.keys())))
     return explain_changes(admin, checked), progress.interrupted
 
 
-def _read_back(
-    admin: "ClusterAdmin", names: Sequence[str]
-) -> Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None]:
+def _read_back(admin: "ClusterAdmin", names: Sequence[str]) -> "dict[str, Held | None]":
     """What each group has committed now; None where that cannot be learned."""
     from kgroups.core.kafka.writes import read_commits
 
     try:
-        return read_commits(admin, names)
+        return read_commits(admin, names) if names else {}
     except KgroupsError:
         return dict.fromkeys(names)
 

@@ -29,7 +29,7 @@ class Commits(NamedTuple):
 
 
 async def fetch_commits(
-    cluster: Cluster, coordinators: Mapping[str, int], deadline: Deadline
+    cluster: Cluster, coordinators: Mapping[str, int], deadline: Deadline, lane: int = 0
 ) -> dict[str, Commits | BrokerFailure]:
     """Commits of each group, or why they could not be read.
 
@@ -37,6 +37,7 @@ async def fetch_commits(
         cluster: whom to ask.
         coordinators: group to broker id.
         deadline: of the whole operation.
+        lane: which of the connections to each broker.
     """
     fetched: dict[str, Commits | BrokerFailure] = {}
     placed = dict(coordinators)
@@ -49,7 +50,7 @@ async def fetch_commits(
         async def ask(
             broker: int, limit: float, grouped: dict[int, list[str]] = grouped
         ) -> dict[str, Commits | BrokerFailure]:
-            return await _fetch_on(cluster, broker, grouped[broker], limit)
+            return await _fetch_on(cluster, broker, grouped[broker], limit, lane)
 
         results, failures = await cluster.each_broker(ask, deadline, grouped)
         for found in results.values():
@@ -67,29 +68,33 @@ def _is_retriable(outcome: Commits | BrokerFailure) -> bool:
 
 
 async def _fetch_on(
-    cluster: Cluster, broker: int, groups: Sequence[str], limit: float
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
 ) -> dict[str, Commits | BrokerFailure]:
     """Commits of groups of one coordinator; group by group where the broker is too old."""
-    connection = await cluster.connection(broker, limit)
+    connection = await cluster.connection(broker, limit, lane)
     version = connection.offers("offset_fetch")
     if version is not None and version < BATCHED_FROM:
-        parts = await asyncio.gather(*(_fetch(cluster, broker, [group], limit) for group in groups))
+        parts = await asyncio.gather(
+            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
+        )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    return await _fetch(cluster, broker, groups, limit)
+    return await _fetch(cluster, broker, groups, limit, lane)
 
 
 async def _fetch(
-    cluster: Cluster, broker: int, groups: Sequence[str], limit: float
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
 ) -> dict[str, Commits | BrokerFailure]:
     """One request; split group by group when a number in the answer is not known."""
     try:
         version, answer = await cluster.ask(
-            broker, "offset_fetch", _question(groups), limit, read=read_fetch_answer
+            broker, "offset_fetch", _question(groups), limit, read_fetch_answer, lane
         )
     except BrokerFailure as failure:
         if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
             return dict.fromkeys(groups, failure)
-        parts = await asyncio.gather(*(_fetch(cluster, broker, [group], limit) for group in groups))
+        parts = await asyncio.gather(
+            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
+        )
         return {group: outcome for part in parts for group, outcome in part.items()}
     if isinstance(answer, dict):
         return answer

@@ -50,54 +50,91 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    return write_and_read(admin, groups, ())[0]
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Failures]:
-        found: dict[str, Failures] = {}
-        left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
-        async for attempt in Attempts(deadline, whole=True):
-            find = cluster.known_coordinators if attempt == 1 else cluster.coordinators
-            placed, lost = await find(list(left), deadline)
 
-            names = [group for group in left if group in placed]
-            lanes = min(LANES, 1 + len(names) // GROUPS_A_LANE)
-            bundles: dict[tuple[int, int], dict[str, Commits]] = {}
-            for index, group in enumerate(names):
-                bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
-            answers = await asyncio.gather(
-                *(
-                    _write_bundle(cluster, broker, lane, bundle, deadline)
-                    for (broker, lane), bundle in bundles.items()
-                )
-            )
-            round_: dict[str, Failures] = {
-                group: failures for answer in answers for group, failures in answer.items()
-            }
-            round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
-            again: dict[str, Commits] = {}
-            for group, failures in round_.items():
-                if group in found:
-                    found[group].update(failures)
-                else:
-                    found[group] = failures
-                if not any(failures.values()):
-                    continue
-                repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
-                if repeat:
-                    again[group] = repeat
-            left = again
-            if not left:
-                break
-            cluster.forget_failures()
-        return found
+def write_and_read(
+    admin: ClusterAdmin, groups: Mapping[str, Commits], read: Sequence[str]
+) -> tuple[Answers, dict[str, Held | None]]:
+    """What `write_commits` gives, and meanwhile what `read_commits` gives of other groups.
 
-    found = admin.over_wire(ask, lambda client: _through_librdkafka(client, groups))
-    return {
+    Args:
+        admin, groups: as for `write_commits`.
+        read: not among `groups`; what cannot be read now is missing in what is given back.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(
+        cluster: Cluster, deadline: Deadline
+    ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
+        async def look() -> dict[str, Held | None]:
+            try:
+                held = await _read(cluster, read, deadline, LANES) if read else {}
+            except BrokerFailure:
+                return {}
+            return {group: commits for group, commits in held.items() if commits is not None}
+
+        written, held = await asyncio.gather(_write(cluster, groups, deadline), look())
+        return written, held
+
+    def otherwise(
+        client: "LibrdkafkaClient",
+    ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
+        return _through_librdkafka(client, groups), {}
+
+    found, held = admin.over_wire(ask, otherwise)
+    answers: Answers = {
         (group, topic, number): None
         if failure is None
         else _error(f"{group} {topic}-{number}", failure)
         for group, failures in found.items()
         for (topic, number), failure in failures.items()
     }
+    return answers, held
+
+
+async def _write(
+    cluster: Cluster, groups: Mapping[str, Commits], deadline: Deadline
+) -> dict[str, Failures]:
+    """The answers to the commits and deletions of these groups, tried again where it may help."""
+    found: dict[str, Failures] = {}
+    left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
+    async for attempt in Attempts(deadline, whole=True):
+        find = cluster.known_coordinators if attempt == 1 else cluster.coordinators
+        placed, lost = await find(list(left), deadline)
+
+        names = [group for group in left if group in placed]
+        lanes = min(LANES, 1 + len(names) // GROUPS_A_LANE)
+        bundles: dict[tuple[int, int], dict[str, Commits]] = {}
+        for index, group in enumerate(names):
+            bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
+        answers = await asyncio.gather(
+            *(
+                _write_bundle(cluster, broker, lane, bundle, deadline)
+                for (broker, lane), bundle in bundles.items()
+            )
+        )
+        round_: dict[str, Failures] = {
+            group: failures for answer in answers for group, failures in answer.items()
+        }
+        round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
+        again: dict[str, Commits] = {}
+        for group, failures in round_.items():
+            if group in found:
+                found[group].update(failures)
+            else:
+                found[group] = failures
+            if not any(failures.values()):
+                continue
+            repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
+            if repeat:
+                again[group] = repeat
+        left = again
+        if not left:
+            break
+        cluster.forget_failures()
+    return found
 
 
 def _through_librdkafka(
@@ -119,14 +156,7 @@ def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held |
     """
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
-        placed, _ = await cluster.known_coordinators(groups, deadline)
-        held: dict[str, Held | None] = dict.fromkeys(groups)
-        for group, commits in (await fetch_commits(cluster, placed, deadline)).items():
-            if not isinstance(commits, BrokerFailure):
-                held[group] = commits.offsets
-            elif commits.code == "GROUP_ID_NOT_FOUND":
-                held[group] = {}
-        return held
+        return await _read(cluster, groups, deadline)
 
     def otherwise(client: "LibrdkafkaClient") -> dict[str, Held | None]:
         looked = client.snapshot(
@@ -143,6 +173,20 @@ def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held |
         return held | {group.group: group.offsets for group in looked.groups}
 
     return admin.over_wire(ask, otherwise)
+
+
+async def _read(
+    cluster: Cluster, groups: Sequence[str], deadline: Deadline, lane: int = 0
+) -> dict[str, Held | None]:
+    """What these groups have committed; None where it cannot be learned."""
+    placed, _ = await cluster.known_coordinators(groups, deadline)
+    held: dict[str, Held | None] = dict.fromkeys(groups)
+    for group, commits in (await fetch_commits(cluster, placed, deadline, lane)).items():
+        if not isinstance(commits, BrokerFailure):
+            held[group] = commits.offsets
+        elif commits.code == "GROUP_ID_NOT_FOUND":
+            held[group] = {}
+    return held
 
 
 def _error(target: str, failure: str | BrokerFailure) -> ItemError:
