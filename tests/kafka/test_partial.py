@@ -52,6 +52,7 @@ def test_stopped_broker_takes_its_share_only(pair: KafkaCluster) -> None:
             ("right",),
         ]
     at = {group.group: group.coordinator for group in whole.groups}
+    assert sorted(at) == sorted(names)
     left = [name for name in names if at[name] == 1]
     assert set(at.values()) == {1, 2}
     pair.stop_brokers([2])
