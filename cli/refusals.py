@@ -39,6 +39,8 @@ def explained(error: ItemError, group: str, members: dict[str, str]) -> ItemErro
 def explain_changes(admin: "ClusterAdmin", changes: Sequence[Change]) -> list[Change]:
     """The changes, where a refusal by the broker names the members that have come."""
     late = [change for change in changes if change.error is not None and change.error.code in CODES]
+    if not late:
+        return list(changes)
     members = members_of(admin, (change.group for change in late if change.topic is not None))
     return [
         change

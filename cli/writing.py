@@ -251,8 +251,10 @@ def _applied(
 
     wanted: dict[str, dict[tuple[str, int], CommittedOffset | None]] = {}
     for change in changes:
-        if change.result == "planned" and change.topic is not None and change.partition is not None:
-            wanted.setdefault(change.group, {})[change.topic, change.partition] = change.new
+        if change.result == "planned":
+            group, topic, partition, _, new = change[:5]
+            if topic is not None and partition is not None:
+                wanted.setdefault(group, {})[topic, partition] = new
 
     def parts(name: str) -> list[tuple[Key, str]]:
         return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]

@@ -59,13 +59,13 @@ def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: 
         if (group, topic) != last:  # tens of thousands of rows share a few names
             last = (group, topic)
             start = json.dumps({"group": group, "topic": topic}, ensure_ascii=False)[:-1]
-        put = "null" if new is None else new.offset
-        if old is None:
-            held = '"offset": null, "leader_epoch": null, "metadata": ""'
-        else:
-            epoch = "null" if old.leader_epoch is None else old.leader_epoch
-            memo = json.dumps(old.metadata, ensure_ascii=False) if old.metadata else '""'
-            held = f'"offset": {old.offset}, "leader_epoch": {epoch}, "metadata": {memo}'
+        put = "null" if new is None else new[0]
+        held = '"offset": null, "leader_epoch": null, "metadata": ""'
+        if old is not None:
+            offset, epoch, memo, _ = old
+            said = json.dumps(memo, ensure_ascii=False) if memo else '""'
+            known = "null" if epoch is None else epoch
+            held = f'"offset": {offset}, "leader_epoch": {known}, "metadata": {said}'
         rows.append(f'{start}, "partition": {partition}, {held}, "new_offset": {put}}}')
     head = json.dumps({"schema": SCHEMA, "cluster_id": cluster_id, "created_at": created_at})
     body = ",\n".join(rows)
