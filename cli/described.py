@@ -181,7 +181,7 @@ def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | N
 def _offset_rows(item: Item) -> Iterator[Row]:
     group = item["group"]
     for row in item["offsets"] or ():
-        yield (group, *row)
+        yield (group,) + row  # noqa: RUF005 - unpacking would build a list first
 
 
 def _member_rows(item: Item) -> Iterator[Row]:

@@ -35,10 +35,10 @@ Failures = dict[Partition, Failure]
 Answers = dict[Key, ItemError | None]
 Held = Mapping[str, Mapping[int, CommittedOffset]]
 
-LANES = 8
+LANES = 16
 """Connections to each coordinator, when there are many groups."""
 
-GROUPS_A_LANE = 50
+GROUPS_A_LANE = 30
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:

@@ -209,11 +209,11 @@ def offset_rows(
                     uncommitted=uncommitted,
                     isolation=isolation,
                 )
-            owner = members.get(partition, NOBODY)
+            member, client, host = members.get(partition, NOBODY)
             # fmt: off
             append(row(OffsetRow, (
                 name, partition, committed, start, end, stable, lag, status, lost, epoch, metadata,
-                *owner, error,
+                member, client, host, error,
             )))
             # fmt: on
     return rows

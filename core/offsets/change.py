@@ -131,6 +131,7 @@ def members_text(members: Sequence[Member]) -> str:
 
 
 _RESULT: Final = Change._fields.index("result")
+_DONE: Final = ("done", None)
 
 
 def skip_planned(changes: Iterable[Change]) -> list[Change]:
@@ -157,7 +158,7 @@ def apply_answers(
             if error is _SILENCE:
                 error = replace(_SILENCE, target=change.target)
             if error is None:  # nearly always, and twice as fast so as by `_replace`
-                change = tuple.__new__(Change, (*change[:_RESULT], "done", None))
+                change = tuple.__new__(Change, change[:_RESULT] + _DONE)
             else:
                 change = change.failed(error)
         applied.append(change)

@@ -107,7 +107,8 @@ def _change(
     after = end - (offset if offset > start else start)
     after = after if after > 0 else 0
     result = "skipped" if stays else "planned"
-    row = (group, *at, old, new, before, after, asked, clamped, note, result, None)
+    topic, number = at
+    row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)
     return tuple.__new__(Change, row)  # twice as fast as the class call, for 100,000s of rows
 
 
