@@ -184,9 +184,11 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
             reference = set(member.topics)
             if not reference:
                 idle.append(member)
-        elif len(member.topics) != len(reference) or not reference.issuperset(member.topics):
+        elif len(member.topics) != len(reference):
             return False
-        elif len(set(member.topics)) != len(reference):
+        elif (named := set(member.topics)) != reference:
+            if not named < reference:
+                return False
             lacking.append(member)
         last = member.topics
     if not (idle or lacking) or not reference or view.request.faithful:
