@@ -1,6 +1,7 @@
 """Benchmarks of the lag reports: each runs ours and a reference by turns and compares answers."""
 
 import json
+import math
 import os
 import sys
 import tempfile
@@ -76,14 +77,14 @@ class OverBeside:
         until_ms = START_MS + (self.captures - 1) * STEP_MS
         reference = run_tree(duckdb_command(folder, until_ms), TIMEOUT_S)
         ours = run_tree(kgroups_command(*over_arguments(folder, until_ms)), TIMEOUT_S)
-        must_agree(name, ours_in(ours.stdout), json.loads(reference.stdout))
+        must_agree_with_duckdb(name, ours.stdout, reference.stdout)
         reference = run_tree(duckdb_command(folder, until_ms), TIMEOUT_S)
         target = f"within {self.max_times:g} times DuckDB's time"
         passed = ours.wall_s <= self.max_times * reference.wall_s
         peak_mb = None
         if self.exact_memory:
             exact = run_tree([*duckdb_command(folder, until_ms), "--exact"], TIMEOUT_S)
-            must_agree(name, ours_in(ours.stdout), json.loads(exact.stdout))
+            must_agree_with_duckdb(name, ours.stdout, exact.stdout)
             peak_mb = exact.peak_mb
             target += ", in less memory than its exact form"
             passed = passed and ours.peak_mb < peak_mb
@@ -108,11 +109,22 @@ def duckdb_command(folder: Path, until_ms: int) -> list[str]:
     return [sys.executable, "-m", "bench.lag_duckdb", str(folder), *window]
 
 
-def ours_in(stdout: str) -> list[object]:
-    """Our answer in the form of DuckDB's."""
-    names = ("group", "partitions", "lag", "lag_max", "lag_seconds")
-    rows = [[item[name] for name in names] for item in json.loads(stdout)["items"]]
-    return [[*row[:-1], round(row[-1], 3)] for row in rows]
+def must_agree_with_duckdb(name: str, ours: str, reference: str) -> None:
+    """Every row, column and total that DuckDB computes, numbers up to rounding.
+
+    Raises:
+        RunFailed: the answers differ.
+    """
+    answer, expected = json.loads(ours), json.loads(reference)
+    totals = answer["summary"], expected["summary"]
+    pairs = [totals, *zip(answer["items"], expected["items"], strict=True)]
+    for found, known in pairs:
+        for key, value in known.items():
+            is_number = isinstance(value, float) and found[key] is not None
+            same = math.isclose(found[key], value) if is_number else found[key] == value
+            if not same:
+                where = f"{name}: {key} of {known.get('group', 'all groups')}"
+                raise RunFailed(f"{where} is {found[key]} and in DuckDB {value}")
 
 
 @dataclass(frozen=True)
@@ -139,7 +151,7 @@ class ConnectBeside:
             arguments = [*over_arguments(folder, until_ms), "--remote", address]
             for _ in range(3):
                 ours = run_tree(kgroups_command(*arguments), TIMEOUT_S)
-                must_agree(name, ours_in(ours.stdout), json.loads(reference.stdout))
+                must_agree_with_duckdb(name, ours.stdout, reference.stdout)
         target = f"at most {self.max_s:g} s; without the server's processor time and memory"
         return line_of(name, target, ours, reference, passed=ours.wall_s <= self.max_s, load=load)
 

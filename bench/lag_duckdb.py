@@ -1,4 +1,4 @@
-"""The lag report over captures in DuckDB: the same steps as `core/lag/over.py`, in SQL.
+"""The lag report over captures in DuckDB: the same steps and columns as `core/lag/over.py`, in SQL.
 
 Run as a program: folder, first and last millisecond of the window, number of rows. Prints the rows
 as JSON. `--exact` sorts every raw row instead of aggregating first.
@@ -10,11 +10,21 @@ from pathlib import Path
 
 import duckdb
 
-from kgroups.core.lag.over import BUCKETS
+from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS, MISSING_ERRORS
+from kgroups.core.lag.collected import find_captures
+from kgroups.core.lag.over import (
+    BUCKETS,
+    FEWEST_POINTS,
+    STEADY_OF_PEAK,
+    STEADY_OF_PRODUCED,
+    VERDICT_POINTS,
+)
+from kgroups.core.lag.transforms import MEMBERLESS
 
 POINTS = """
 points as (
-    select series, max(t) as t, arg_max(c, t) as c, arg_max(s, t) as s, arg_max(e, t) as e
+    select series, max(t) as t, arg_max_null(c, t) as c, arg_max_null(s, t) as s,
+           arg_max_null(e, t) as e
     from raw group by series, (t - {since}) // {width}
 )
 """
@@ -25,80 +35,191 @@ points as (
 )
 """
 REPORT = """
-with captured as (
+with raw as (
     select captured_at_ms as t, hash(cluster, "group", topic, partition) as series,
-           committed_offset as c, log_start_offset as s, log_end_offset as e,
-           cluster, "group", topic, partition
-    from read_parquet('{folder}/rows/*/*/*.parquet', hive_partitioning = true)
-    where captured_at_ms between {since} and {until}
-), raw as (select t, series, c, s, e from captured),
+           case when committed_offset >= 0 then committed_offset end as c,
+           log_start_offset as s, log_end_offset as e
+    from {files} where captured_at_ms between {since} and {until}
+),
 {points},
-steps as (
-    select *, greatest(e - greatest(c, s), 0) as known_lag,
-           case when c is null or s is null or e is null then null
-                else greatest(e - greatest(c, s), 0) end as lag_then,
-           lag(t) over w as pt, lag(c) over w as pc, lag(s) over w as ps, lag(e) over w as pe,
-           last_value(t) over everything as nt, last_value(c) over everything as nc,
-           max(c) over (partition by series order by t
-               rows between current row and unbounded following) as best,
-           row_number() over (partition by series order by t desc) as age
+known as (
+    select *, case when c is not null and s is not null and e is not null
+              then greatest(e - greatest(c, s), 0) end as lag_then,
+           case when e is not null then t end as te
     from points
-    window w as (partition by series order by t),
-           everything as (partition by series order by t
-               rows between unbounded preceding and unbounded following)
-), lags as (
-    select *, lag(lag_then) over (partition by series order by t) as pl from steps
+), steps as (
+    select *, lead(te ignore nulls) over w as pt, lead(c ignore nulls) over w as pc,
+           lead(s ignore nulls) over w as ps, lead(e ignore nulls) over w as pe,
+           lead(lag_then ignore nulls) over w as pl,
+           first_value(c) over (w rows between unbounded preceding and current row) as nc,
+           max(c) over (w rows between unbounded preceding and current row) as best,
+           row_number() over w as age
+    from known window w as (partition by series order by t desc)
 ), figures as (
     select series, count(*) as points, max(t) as last_t,
            sum(greatest(e - pe, 0)) as produced, sum(greatest(c - pc, 0)) as consumed,
            sum(greatest(s - ps, 0)) as expired,
-           max(t) filter (e is not null) - min(t) filter (e is not null) as end_ms,
+           max(te) - min(te) as end_ms,
            max(t) filter (c is not null) - min(t) filter (c is not null) as committed_ms,
+           max(t) filter (s is not null) - min(t) filter (s is not null) as start_ms,
            arg_min(lag_then, t) as lag_first, arg_max(lag_then, t) as lag_last,
            max(lag_then) as lag_peak,
            arg_max(pt + (nc - pe) * (t - pt)::double / (e - pe), t)
                filter (pe <= nc and nc < e) as caught_at,
-           count(*) filter (age <= 10 and c is not null) as commits,
-           min(c) filter (age <= 10) as c_min, max(c) filter (age <= 10) as c_max,
-           min(e) filter (age <= 10) as e_min, min(lag_then) filter (age <= 10) as lag_min,
-           count(*) filter (age < 10 and lag_then < pl) as lag_drops,
-           arg_min(best < pc, t) filter (age < 10 and c < pc) as is_rewound
-    from lags group by series
+           max(t) filter (e < pe) as reset_t, max(t) filter (pe <= nc and nc < e) as passed_t,
+           count(*) filter (age <= {recent} and c is not null) as commits,
+           min(c) filter (age <= {recent}) as c_min, max(c) filter (age <= {recent}) as c_max,
+           min(e) filter (age <= {recent}) as e_min,
+           min(lag_then) filter (age <= {recent}) as lag_min,
+           count(*) filter (age <= {recent} and lag_then is not null) as lags,
+           count(*) filter (age < {recent} and lag_then < pl) as lag_drops,
+           arg_min(best < pc, t) filter (age < {recent} and c < pc) as is_rewound
+    from steps group by series
+), at_end as (
+    select cluster, "group", member_id, captured_at_ms as t, next_record_at_ms as next_t,
+           hash(cluster, "group", topic, partition) as series,
+           case when committed_offset >= 0 then committed_offset end as c,
+           log_start_offset as s, log_end_offset as e,
+           commits_known and coalesce(error not in ({gone}), true) as is_open,
+           case when error in ({missing}) then 'topic_missing'
+                when error in ({leaderless}) then 'leaderless'
+                when not commits_known then 'unknown' when c is null then 'no_commit'
+                when s is null or e is null then 'unknown' when c < s then 'below_log_start'
+                when c > e then 'beyond_end' else 'ok' end as lag_status,
+           coalesce(c is not null and member_id is null
+               and (error in ({missing}) or group_state not in ({memberless})), false) as is_left
+    from {files} where captured_at_ms = {last}
 ), newest as (
-    select *, case when c is not null then greatest(e - greatest(c, s), 0) end as lag_now
-    from captured where t = (select max(t) from raw)
-), joined as (
+    select *, case when is_open and c is not null and s is not null and e is not null
+                   then greatest(e - greatest(c, s), 0) end as lag_now,
+           case when is_open and c is not null and s is not null and e is not null
+                then greatest(s - c, 0) end as lost,
+           case when lag_status = 'ok' and next_t <= t then (t - next_t) / 1000.0
+                when lag_status = 'ok' and next_t > t then 0.0 end as record_age
+    from at_end
+), rated as (
     select n.*, f.* exclude (series),
+           is_left or coalesce(member_id is null and c >= 0 and produced > 0 and consumed = 0
+               and points > 1, false) as is_stale,
            produced * 1000.0 / nullif(end_ms, 0) as rate_in,
            consumed * 1000.0 / nullif(committed_ms, 0) as rate_out,
-           case when lag_now = 0 then 0.0
-                when lag_now > 0 and caught_at is not null then (last_t - caught_at) / 1000.0
-                when lag_now > 0 and produced > 0
-                then lag_now * end_ms / (produced * 1000.0) end as lag_seconds,
-           case when lag_now is null then 0 when lag_now = 0 then 1 when commits < 3 then 0
-                when is_rewound then 6 when lag_min = 0 then 1 when c_min = c_max then 5
-                when lag_drops = 0 then 2 else 1 end as verdict
+           expired * 1000.0 / nullif(start_ms, 0) as rate_expired,
+           lag_now > 0 and caught_at is not null and lag_status = 'ok'
+               and (reset_t is null or passed_t > reset_t) as is_seen
     from newest n left join figures f using (series)
+), timed as (
+    select *, case when lag_now = 0 then 'at_head' when record_age is not null then 'record'
+                   when is_seen then 'interpolated'
+                   when lag_now > 0 and rate_in > 0 and lag_status <> 'below_log_start'
+                   then 'rate' end as method,
+           case when lag_now = 0 then 'no_lag' when commits < {fewest} then 'too_few_captures'
+                when c_min = c_max and member_id is null and e_min > c then 'commits_stopped'
+                when is_rewound then 'offset_went_back' when lag_min = 0 then 'was_at_head'
+                when c_min = c_max then 'offset_stands_still'
+                when lag_drops = 0 and lags > 1 then 'lag_never_falls'
+                when lag_now is null then 'lag_unknown' else 'progresses' end as rule_known,
+           case when lag_now is null then 'lag_unknown' else rule_known end as rule
+    from rated
+), judged as (
+    select *, case method when 'at_head' then 0.0 when 'record' then record_age
+                   when 'interpolated' then (last_t - caught_at) / 1000.0
+                   when 'rate' then lag_now / rate_in end as seconds,
+           case method when 'rate' then 'low' else 'high' end as confidence,
+           case rule when 'lag_unknown' then null when 'too_few_captures' then null
+                     when 'commits_stopped' then 'STOP' when 'offset_went_back' then 'REWIND'
+                     when 'offset_stands_still' then 'STALL' when 'lag_never_falls' then 'WARN'
+                     else 'OK' end as verdict,
+           case rule when 'lag_unknown' then 0 when 'no_lag' then 99
+                     when 'too_few_captures' then -2 when 'commits_stopped' then 397
+                     when 'offset_went_back' then 596 when 'was_at_head' then 95
+                     when 'offset_stands_still' then 494 when 'lag_never_falls' then 193
+                     else 92 end as weight,
+           case when lag_now = 0 then null when rate_expired > 0
+                then greatest(c - s, 0) / rate_expired end as retention
+    from timed
+), summed as (
+    select cluster, "group", count(*) as partitions, sum(lag_now)::bigint as lag,
+           max(lag_now) as lag_max, quantile_disc(lag_now, 0.5) as lag_p50,
+           quantile_disc(lag_now, 0.95) as lag_p95, quantile_disc(lag_now, 0.99) as lag_p99,
+           max(lag_peak) as lag_peak, sum(lost)::bigint as lost,
+           count(*) filter (lag_now is null) as unknown_partitions,
+           count(*) filter (is_stale) as stale_partitions,
+           sum(rate_in) as rate_in, sum(rate_out) as rate_out,
+           count(*) filter (lag_now > 0) = 0 as none_lags,
+           coalesce(max(seconds) filter (lag_now > 0),
+               case when none_lags then max(seconds) end) as lag_seconds,
+           coalesce(arg_max(method, seconds) filter (lag_now > 0),
+               case when none_lags then arg_max(method, seconds) end) as lag_seconds_method,
+           coalesce(arg_max(confidence, seconds) filter (lag_now > 0),
+               case when none_lags then arg_max(confidence, seconds) end)
+               as lag_seconds_confidence,
+           max(points) as points, sum(lag_last) - sum(lag_first) as change,
+           sum(lag_peak) as peaks, sum(produced) as produced,
+           arg_max_null(verdict, weight) as verdict, arg_max_null(rule, weight) as verdict_rule,
+           min(retention) as retention_seconds_left
+    from judged group by cluster, "group"
 )
-select "group", count(*) as partitions, sum(lag_now)::bigint as lag, max(lag_now) as lag_max,
-       approx_quantile(lag_now, 0.5) as lag_p50, approx_quantile(lag_now, 0.95) as lag_p95,
-       sum(rate_in) as rate_in, sum(rate_out) as rate_out, max(lag_seconds) as lag_seconds,
-       max(verdict) as verdict,
-       sum(lag_last) - sum(lag_first) as change
-from joined group by cluster, "group" order by lag desc nulls last, "group" limit {top}
+select cluster, "group", partitions, lag, lag_max, lag_p50, lag_p95, lag_p99, lag_peak, lost,
+       unknown_partitions, stale_partitions, rate_in, rate_out, lag_seconds, lag_seconds_method,
+       lag_seconds_confidence,
+       case when lag = 0 then 0.0 when rate_out > rate_in then lag / (rate_out - rate_in) end
+           as catch_up_seconds,
+       greatest(1.0, {of_produced} * coalesce(produced, 0), {of_peak} * peaks) as slack,
+       case when points > 1 then
+           case when change > slack then 'growing' when change < -slack then 'draining'
+                when change is not null then 'steady' end end as trend,
+       verdict, verdict_rule, retention_seconds_left
+from summed order by lag desc nulls last, cluster, "group"
+"""
+# The whole report, of which the rows and the totals are taken.
+ANSWER = "create temp table answer as "
+ROWS = 'select * exclude (slack) from answer order by lag desc nulls last, cluster, "group" limit '
+TOTALS = """
+select count(*) as groups, sum(partitions)::bigint as partitions, sum(lag)::bigint as lag,
+       max(lag_max) as lag_max, sum(lost)::bigint as lost,
+       sum(unknown_partitions)::bigint as unknown_partitions
+from answer
 """
 
 
-def report(folder: Path, since: int, until: int, top: int, *, exact: bool) -> list[object]:
-    """The first `top` groups: name, partitions, lag, highest lag, seconds of lag."""
-    width = max((until - since) // BUCKETS, 1)
-    points = (EXACT if exact else POINTS).format(since=since, width=width)
-    query = REPORT.format(folder=folder, since=since, until=until, points=points, top=top)
+def report(
+    folder: Path, since: int, until: int, top: int, *, exact: bool = False
+) -> dict[str, object]:
+    """The report in the words of ours: `items`, the first `top` groups, and `summary`."""
+    # Which capture is the newest, the names of the files tell: ours knows it from there, too.
+    last = max(file.last_ms for file in find_captures(folder, until_ms=until))
+    window = {"since": since, "until": until, "width": max((until - since) // BUCKETS, 1)}
+    query = REPORT.format(
+        **window,
+        last=last,
+        files=f"read_parquet('{folder}/rows/*/*/*.parquet', hive_partitioning = true)",
+        points=(EXACT if exact else POINTS).format(**window),
+        recent=VERDICT_POINTS,
+        fewest=FEWEST_POINTS,
+        of_produced=STEADY_OF_PRODUCED,
+        of_peak=STEADY_OF_PEAK,
+        missing=_quoted(MISSING_ERRORS),
+        leaderless=_quoted(LEADERLESS_ERRORS),
+        gone=_quoted(MISSING_ERRORS | LEADERLESS_ERRORS),
+        memberless=_quoted(frozenset(MEMBERLESS)),
+    )
     with duckdb.connect() as connection:
         if exact:  # it takes what it can get; beyond this it uses the disk
             connection.execute("set memory_limit = '12GB'")
-        rows = connection.sql(query).fetchall()
-    return [[row[0], row[1], row[2], row[3], round(row[8], 3)] for row in rows]
+        connection.execute(ANSWER + query)
+        items = _records(connection.sql(ROWS + str(top)))
+        (summary,) = _records(connection.sql(TOTALS))
+    return {"items": items, "summary": summary}
+
+
+def _quoted(names: frozenset[str]) -> str:
+    """Names as a list in SQL."""
+    return ", ".join(f"'{name}'" for name in sorted(names))
+
+
+def _records(relation: duckdb.DuckDBPyRelation) -> list[dict[str, object]]:
+    """Rows with the names of their columns."""
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ from kgroups.core.lag.schemas import (
     capture_tables,
     cluster_name,
 )
+from kgroups.core.lag.seriesid import series_id
 from kgroups.core.lag.session import Progress, SessionOptions
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -166,9 +167,9 @@ def history_series(told: Told, now: DataFrame) -> DataFrame:
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = over.points(known, since_ms, until_ms, BUCKETS, commit_times=True)
+    points = over.points(known, since_ms, until_ms, BUCKETS)
     figures = over.series_figures(over.with_steps(points))
-    counted = captures.groupBy(over.series_id().alias("series")).agg(
+    counted = captures.groupBy(series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )
     return over.with_history(now, figures, until_ms).join(counted, "series", "left")

@@ -1,10 +1,10 @@
 """Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
 
-Raw captures are aggregated first: the window is cut into at most `buckets` stretches, and of each
-series (cluster, group, topic, partition) the last capture in a stretch is a *point*. All that
-follows looks at points, so the only pass over the raw rows is one hash aggregation over numbers,
-and no raw row is ever sorted. A series is one 64-bit hash, and names come back at the end, from
-the newest capture.
+Raw captures are thinned first: the window is cut into at most `buckets` stretches, and of each
+series (cluster, group, topic, partition) the last capture in a stretch is a *point*. Points are
+read out of captures (`points.last_rows`) or aggregated from a DataFrame (`points`); all that
+follows looks at points, and no raw row is ever sorted. A series is one 64-bit number, and names
+come back at the end, from the newest capture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,13 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.transforms import percentile_columns, record_age, worst_seconds
+from kgroups.core.lag.seriesid import series_id
+from kgroups.core.lag.transforms import (
+    lag_percentiles,
+    record_age,
+    split_percentiles,
+    worst_seconds,
+)
 
 SERIES = ("cluster", "group", "topic", "partition")
 BUCKETS = 60
@@ -30,85 +36,95 @@ VERDICTS: Mapping[str, int] = MappingProxyType(
 )
 
 
-def series_id() -> Column:
-    """The one grouping key: two of a million series share a hash once in ten million fleets."""
-    return F.xxhash64(*SERIES)
-
-
 def points(
     rows: DataFrame,
     since_ms: int,
     until_ms: int,
     buckets: int = BUCKETS,
-    *,
-    commit_times: bool = False,
 ) -> DataFrame:
-    """The last capture of each series in each stretch of the window.
+    """The last capture of each series in each stretch of the window, by aggregation.
 
     Args:
         rows: captures in `schemas.ROWS`.
         since_ms, until_ms: the window, both ends included.
-        commit_times: whether rows know them; one more buffer for each point where they do.
     Returns:
         `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
     """
-    width = max((until_ms - since_ms) // buckets, 1)
+    width = stretch_ms(since_ms, until_ms, buckets)
     t = F.col("captured_at_ms")
-    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
-    end, start = F.col("end"), F.col("start")
-    is_known = F.col("committed").isNotNull() & start.isNotNull() & end.isNotNull()
-    lag = F.greatest(end - F.greatest("committed", start), F.lit(0).cast("long"))
-    facts = ("committed", "start", "end", *(("committed_at",) if commit_times else ()))
-    committed_at = F.col("committed_at") if commit_times else F.lit(None).cast("long")
-    return (
+    facts = ("committed", "committed_at", "start", "end")
+    return with_known_lag(
         rows.where(t.between(since_ms, until_ms))
         .select(
-            series_id().alias("series"),
             F.floor((t - F.lit(since_ms)) / F.lit(width)).cast("int").alias("bucket"),
-            t.alias("t"),
-            committed.alias("committed"),
+            series_id().alias("series"),
+            *point_columns(),
             F.col("committed_at_ms").alias("committed_at"),
-            F.col("log_start_offset").alias("start"),
-            F.col("log_end_offset").alias("end"),
         )
         .groupBy("series", "bucket")
         .agg(
             *(F.max_by(name, "t").alias(name) for name in facts),
             F.max("t").alias("t"),
         )
-        .select(
-            "series", "t", "committed", committed_at.alias("committed_at"), "start", "end",
-            F.when(is_known, lag).alias("lag"),
-        )
+    )
+
+
+def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
+    """How long the stretches are that a window is cut into."""
+    return max((until_ms - since_ms) // buckets, 1)
+
+
+def point_columns() -> list[Column]:
+    """What a point says, of columns in `schemas.ROWS`."""
+    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
+    return [
+        F.col("captured_at_ms").alias("t"),
+        committed.alias("committed"),
+        F.col("log_start_offset").alias("start"),
+        F.col("log_end_offset").alias("end"),
+    ]
+
+
+def points_of(last_rows: DataFrame) -> DataFrame:
+    """The same as `points`, of rows from `points.last_rows`."""
+    no_time = F.lit(None).cast("long").alias("committed_at")
+    return with_known_lag(last_rows.select("series", *point_columns(), no_time))
+
+
+def with_known_lag(of_points: DataFrame) -> DataFrame:
+    """Points with `lag`, null where a bound or the commit is not known."""
+    committed, start, end = F.col("committed"), F.col("start"), F.col("end")
+    is_known = committed.isNotNull() & start.isNotNull() & end.isNotNull()
+    lag = F.greatest(end - F.greatest(committed, start), F.lit(0).cast("long"))
+    return of_points.select(
+        "series", "t", "committed", "committed_at", "start", "end",
+        F.when(is_known, lag).alias("lag"),
     )  # fmt: skip
 
 
 def with_steps(of_points: DataFrame) -> DataFrame:
     """Points with what the point before said (`prev_`), the newest one, and their place.
 
+    All of it in one order, from the newest point back: Spark sorts once, and no frame has to look
+    at a row more than once.
+
     Returns:
-        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`; `now_t`,
-        `now_committed` of the newest point; `best_from_here`: highest commit of this point and
-        the next `VERDICT_POINTS` - 1; `age`: 1 for the newest point, 2 before it...
+        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`, the last that was
+        known before; `now_committed` of the newest point; `best_from_here`: highest commit of
+        this point and those after it; `age`: 1 for the newest point, 2 before it...
     """
-    by_time = Window.partitionBy("series").orderBy("t")
-    before = by_time.rowsBetween(Window.unboundedPreceding, -1)
-    whole = by_time.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    # Only the last points are asked what comes after them; a frame without end would make every
-    # row look at all that follow.
-    later = by_time.rowsBetween(Window.currentRow, VERDICT_POINTS - 1)
-    known = {name: F.last(name, ignorenulls=True).over(before) for name in ("start", "end", "lag")}
+    newest_first = Window.partitionBy("series").orderBy(F.desc("t"))
+    from_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    # Of `lead` only SQL can say that it skips nulls.
+    before = "lead({}) ignore nulls over (partition by series order by t desc)"
+    known = {name: name for name in ("committed", "start", "end", "lag")}
+    known["t"] = "case when end is not null then t end"
     return of_points.select(
         "*",
-        *(column.alias(f"prev_{name}") for name, column in known.items()),
-        F.last("committed", ignorenulls=True).over(before).alias("prev_committed"),
-        F.last(F.when(F.col("end").isNotNull(), F.col("t")), ignorenulls=True)
-        .over(before)
-        .alias("prev_t"),
-        F.last("t").over(whole).alias("now_t"),
-        F.last("committed").over(whole).alias("now_committed"),
-        F.max("committed").over(later).alias("best_from_here"),
-        (F.count(F.lit(1)).over(whole) - F.row_number().over(by_time) + 1).alias("age"),
+        *(F.expr(before.format(what)).alias(f"prev_{name}") for name, what in known.items()),
+        F.first("committed").over(from_here).alias("now_committed"),
+        F.max("committed").over(from_here).alias("best_from_here"),
+        F.row_number().over(newest_first).alias("age"),
     )
 
 
@@ -330,7 +346,7 @@ def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),
-        *percentile_columns(),
+        lag_percentiles(),
         F.max("lag_peak").alias("lag_peak"),
         F.sum("lost").alias("lost"),
         F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
@@ -349,16 +365,14 @@ def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
     # fmt: on
     columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peaks")}
     order = [name for name in HISTORY_COLUMNS if name in {*summed.columns, *columns}]
-    return summed.withColumns(columns).select(*keys, *order)
+    return split_percentiles(summed.withColumns(columns).select(*keys, *order))
 
 
 HISTORY_COLUMNS = (
     "partitions",
     "lag",
     "lag_max",
-    "lag_p50",
-    "lag_p95",
-    "lag_p99",
+    "lag_percentiles",
     "lag_peak",
     "lost",
     "unknown_partitions",

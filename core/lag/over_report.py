@@ -25,6 +25,7 @@ from kgroups.core.lag.collected import (
     readable,
     utc_date,
 )
+from kgroups.core.lag.points import last_rows
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
@@ -42,7 +43,6 @@ from kgroups.core.lag.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
-LARGE_MEMORY = "3g"
 # What Spark says of a file or directory that went away after it was listed.
 MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFoundException|does not exist")
 
@@ -115,7 +115,9 @@ def _report(
     tell(f"reading {window.rows:,} rows in {len(window.files):,} files of captures")
     rows = read_rows(spark, folder, window)
     now = newest(rows, window, until_ms, query)
-    series = history_of(rows, now, since_ms, until_ms)
+    width_ms = over.stretch_ms(since_ms, until_ms)
+    points = over.points_of(last_rows(spark, window.files, since_ms, until_ms, width_ms))
+    series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
     window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
@@ -127,12 +129,13 @@ def _report(
         answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
     else:
         keys = transforms.KEYS[query.by]
-        by_key = over.history_by(series, keys)
+        by_key = over.history_by(series, keys).persist()  # the totals, too, are made of it
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
-        summary = totals_of(now, rest.members)
+        summary = totals_of(now, rest.members, by_key if query.by == "group" else None)
+        by_key.unpersist()
         pictures = drawn(query, tell, series, lagged)
         answer = LagReport(items, report.schema, summary, (), pictures)
     series.unpersist()
@@ -204,7 +207,7 @@ def sized(
     size = sum(file.path.stat().st_size for file in window.files)
     if size <= LARGE_BYTES:
         return options
-    return dataclasses.replace(options, large=True, memory=LARGE_MEMORY)
+    return dataclasses.replace(options, large=True)
 
 
 def read_rows(spark: Any, folder: Path, window: Window) -> DataFrame:
@@ -249,8 +252,7 @@ def newest_times(rows: DataFrame, window: Window, until_ms: int) -> dict[str, in
     return {row["cluster"]: row["at_ms"] for row in found}
 
 
-def history_of(rows: DataFrame, now: DataFrame, since_ms: int, until_ms: int) -> DataFrame:
+def history_of(points: DataFrame, now: DataFrame, until_ms: int) -> DataFrame:
     """What the window says about each series of the newest capture."""
-    points = over.points(rows, since_ms, until_ms)
     figures = over.series_figures(over.with_steps(points))
     return over.with_history(now, figures, until_ms)

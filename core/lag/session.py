@@ -54,8 +54,8 @@ SESSION_CONF: Mapping[str, str] = {
     "spark.sql.optimizer.excludedRules": (
         "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
     ),
-    # A small hash map before the real one is for few keys; a window of captures has millions of
-    # points, and each row would be looked up in both: a quarter of the processor time of a scan.
+    # A small hash map before the real one is for few keys; a window of commits has more points
+    # than fit it, and each row would be looked up in both: a quarter of the time of a scan.
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
     # A table from the driver that is larger than this (bytes) stays Arrow and is decoded by the
     # tasks that read it. Spark's 48 MB would be rows in the driver, written into every task anew.
@@ -67,6 +67,9 @@ COMMON_CONF: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Else each function called on a column asks the JVM five times where in Python it was called,
+    # for a line in error messages that nobody is shown.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # What is read of a broken file is a wrong answer, so broken files are found before (collect).
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.parquet.filterPushdown": "true",
@@ -79,17 +82,17 @@ SMALL_CONF: Mapping[str, str] = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
+# What is sorted and hashed lies outside the heap: there no collector copies it.
+LARGE_CONF: Mapping[str, str] = {
+    "spark.memory.offHeap.enabled": "true",
+    "spark.memory.offHeap.size": "2g",
+}
+
+# Spark fills 200 MB with classes; below this size a collection would be started to make room.
+FLAGS = ("-XX:MetaspaceSize=256m",)
 # The serial collector and the first compiler alone start fastest.
 SMALL_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-# The optimising compiler takes as long as the work itself at 10 million rows, most of it for code
-# that is hardly run: it is to look at four times as many calls first.
-LARGE_FLAGS = (
-    "-XX:+UseParallelGC",
-    "-XX:Tier4InvocationThreshold=20000",
-    "-XX:Tier4MinInvocationThreshold=5000",
-    "-XX:Tier4CompileThreshold=60000",
-    "-XX:Tier4BackEdgeThreshold=160000",
-)
+LARGE_FLAGS = ("-XX:+UseParallelGC",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,8 @@ def write_package(folder: Path) -> Path:
 
     path = folder / "kgroups_workers.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        # `kgroups` has no file of its own: Python finds it in an archive by this entry alone.
+        archive.writestr("kgroups/", "")
         for package in (kgroups.assignors, kgroups.core):
             root = Path(str(package.__file__)).parent
             base = package.__name__.replace(".", "/")
@@ -220,6 +225,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         # One task a core: more only cost start-up of tasks. Plans are small and known.
         conf["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
         conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
+        conf |= LARGE_CONF if options.large else {}
     else:
         conf |= _reach_master(options)
     conf["spark.driver.memory"] = options.memory
@@ -227,15 +233,21 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
     folder = options.cache_dir or default_cache_dir()
     archive = ClassArchive.of(java, folder) if options.class_archive else None
     flags = [
+        *FLAGS,
         *(LARGE_FLAGS if options.large else SMALL_FLAGS),
         *(archive.flags() if archive else ()),
     ]
     extra = conf.get("spark.driver.extraJavaOptions")
     conf["spark.driver.extraJavaOptions"] = " ".join([*flags, *([extra] if extra else [])])
     tell(f"starting Spark ({conf['spark.master']})")
-    with tempfile.TemporaryFile(prefix="kgroups-spark-") as log:
+    with (
+        tempfile.TemporaryFile(prefix="kgroups-spark-") as log,
+        tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
+    ):
         session, process = _launch(conf, None if options.verbose else log, java)
         try:
+            if not options.is_local:
+                session.sparkContext.addPyFile(str(write_package(Path(scratch))))
             # Executors that are allocated on demand come with the first query only.
             if not options.is_local and conf.get("spark.dynamicAllocation.enabled") != "true":
                 tell(f"waiting for executors of {options.master}")

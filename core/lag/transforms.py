@@ -111,26 +111,32 @@ def lag_by(
     if times:
         lagged = with_record_ages(lagged)
     # fmt: off
-    return lagged.groupBy(*keys).agg(
+    report = lagged.groupBy(*keys).agg(
         *counts,
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),
-        *(percentile_columns() if percentiles else ()),
+        *((lag_percentiles(),) if percentiles else ()),
         F.sum("lost").alias("lost"),
         F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
         F.count_if("is_stale").alias("stale_partitions"),
         *(worst_seconds() if times else ()),
     )
     # fmt: on
+    return split_percentiles(report) if percentiles else report
 
 
-def percentile_columns() -> list[Column]:
-    """Percentiles of lag over the partitions where it is known."""
-    return [
-        F.percentile_approx("lag", share, PERCENTILE_ACCURACY).alias(name)
-        for name, share in PERCENTILES.items()
-    ]
+def lag_percentiles() -> Column:
+    """Percentiles of lag over the partitions where it is known, all from one summary of it."""
+    shares = list(PERCENTILES.values())
+    return F.percentile_approx("lag", shares, PERCENTILE_ACCURACY).alias("lag_percentiles")
+
+
+def split_percentiles(report: DataFrame) -> DataFrame:
+    """A report with `PERCENTILES` where `lag_percentiles` was."""
+    shares = [F.col("lag_percentiles")[i].alias(name) for i, name in enumerate(PERCENTILES)]
+    place = report.columns.index("lag_percentiles")
+    return report.select(*report.columns[:place], *shares, *report.columns[place + 1 :])
 
 
 def worst_seconds() -> list[Column]:
@@ -187,14 +193,15 @@ def join_by(left: DataFrame, right: DataFrame, keys: Sequence[str], how: str) ->
     return joined.select(*(F.coalesce(k, f"_{k}").alias(k) for k in keys), *names, *figures)
 
 
-def totals(lagged: DataFrame) -> DataFrame:
+def totals(by_group: DataFrame) -> DataFrame:
     """One row over everything: groups, partitions, lag, lost, unknown.
 
-    Counted by aggregating twice: distinct counts would multiply every row by their number.
+    Args:
+        by_group: lag by cluster and group: distinct counts would multiply every row by their
+            number.
     """
     sums = {"partitions": F.sum, "lag": F.sum, "lag_max": F.max, "lost": F.sum}
     sums["unknown_partitions"] = F.sum
-    by_group = lag_by(lagged, ("cluster", "group"), percentiles=False)
     return by_group.agg(
         F.count(F.lit(1)).alias("groups"),
         *(total(name).alias(name) for name, total in sums.items()),

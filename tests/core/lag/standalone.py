@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import venv
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +19,21 @@ DEADLINE_S = 90.0
 QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
+def bare_python(folder: Path) -> Path:
+    """A Python for workers: PySpark and what it needs, but no kgroups.
+
+    An environment whose packages are those of PySpark's folder; what is installed there for
+    editing, as we are, is found through a `.pth` file, which counts in one's own folder only.
+    """
+    venv.create(folder / "bare", symlinks=True)
+    python = folder / "bare" / "bin" / "python"
+    (own,) = (folder / "bare").glob("lib/python*/site-packages")
+    (own / "packages.pth").write_text(str(HOME.parent))
+    found = subprocess.run([python, "-c", "import pyspark, kgroups"], capture_output=True)
+    assert b"No module named 'kgroups'" in found.stderr, found.stderr
+    return python
+
+
 def free_port() -> int:
     """A port that nothing listens on now."""
     with socket.socket() as held:
@@ -26,7 +42,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def _server(name: str, command: Sequence[str], folder: Path, ready: str) -> Iterator[str]:
+def _server(
+    name: str, command: Sequence[str], folder: Path, ready: str, python: Path | None = None
+) -> Iterator[str]:
     """A server in the foreground until the block ends; gives the part of its log that matched.
 
     Raises:
@@ -40,7 +58,7 @@ def _server(name: str, command: Sequence[str], folder: Path, ready: str) -> Iter
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOG_DIR": str(folder),
         "SPARK_LOCAL_DIRS": str(folder),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(python or sys.executable),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
     with log.open("wb") as file:
@@ -90,8 +108,8 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[str]:
 
 
 @contextmanager
-def connect_server(folder: Path) -> Iterator[str]:
-    """A Spark Connect server; gives its `sc://` address."""
+def connect_server(folder: Path, python: Path | None = None) -> Iterator[str]:
+    """A Spark Connect server, its workers on `python`; gives its `sc://` address."""
     port = free_port()
     command = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]"]
     command += ["--driver-memory", "512m", "--conf", "spark.ui.enabled=false"]
@@ -100,5 +118,6 @@ def connect_server(folder: Path) -> Iterator[str]:
     command += ["--conf", "spark.connect.grpc.binding.address=127.0.0.1"]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     command += ["spark-internal"]
-    with _server("connect", command, folder, r"Spark Connect server started at: (\S+)"):
+    ready = r"Spark Connect server started at: (\S+)"
+    with _server("connect", command, folder, ready, python):
         yield f"sc://127.0.0.1:{port}"

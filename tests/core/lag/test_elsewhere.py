@@ -1,6 +1,7 @@
 """The same reports on a standalone master with two workers and through Spark Connect."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,7 @@ from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from tests.core.lag.fleet import fleet
 from tests.core.lag.history import START_MS, STEP_MS, captures, write_rows
-from tests.core.lag.standalone import QUICK_JVM, connect_server, standalone
+from tests.core.lag.standalone import QUICK_JVM, bare_python, connect_server, standalone
 
 pytestmark = pytest.mark.spark
 
@@ -61,13 +62,18 @@ def _rounded(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def run_elsewhere(where: dict[str, str], conf: dict[str, str], folder: Path) -> Any:
-    """The three reports from another process; nothing of Spark on its streams."""
+def run_elsewhere(where: dict[str, str], conf: dict[str, str], folder: Path, python: Path) -> Any:
+    """The three reports from another process; nothing of Spark on its streams.
+
+    Args:
+        python: that executors run.
+    """
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE, json.dumps(where), json.dumps(conf), str(folder)],
         capture_output=True,
         text=True,
         check=False,
+        env=os.environ | {"PYSPARK_PYTHON": str(python)},
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -89,17 +95,19 @@ def local(spark: SparkSession, folder: Path) -> Any:
 
 
 def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: Path) -> None:
-    """Executors on both workers run the driver's Python, and say the same."""
+    """Executors on both workers are sent our package, and say the same."""
+    python = bare_python(tmp_path)
     with standalone(tmp_path, workers=2) as master:
         conf = {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
         conf["spark.executor.extraJavaOptions"] = QUICK_JVM
-        assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder) == local
+        assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder, python) == local
     for number in range(2):
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
 
 
 def test_spark_connect(local: Any, folder: Path, tmp_path: Path) -> None:
     """Through a Connect server, which is sent our package; twice, since it stays warm."""
-    with connect_server(tmp_path) as address:
+    python = bare_python(tmp_path)
+    with connect_server(tmp_path, python) as address:
         for _ in range(2):
-            assert run_elsewhere({"remote": address}, FEW_TASKS, folder) == local
+            assert run_elsewhere({"remote": address}, FEW_TASKS, folder, python) == local
