@@ -129,13 +129,12 @@ def _report(
         answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
     else:
         keys = transforms.KEYS[query.by]
-        by_key = over.history_by(series, keys).persist()  # the totals, too, are made of it
+        by_key = over.history_by(series, keys)
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
-        summary = totals_of(now, rest.members, by_key if query.by == "group" else None)
-        by_key.unpersist()
+        summary = totals_of(now, rest.members)
         pictures = drawn(query, tell, series, lagged)
         answer = LagReport(items, report.schema, summary, (), pictures)
     series.unpersist()

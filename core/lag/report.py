@@ -243,17 +243,9 @@ def _run(
     return LagReport(items, report.schema, summary, pictures=drawn(query, tell, lagged))
 
 
-def totals_of(
-    lagged: DataFrame, members: DataFrame, by_group: DataFrame | None = None
-) -> dict[str, Any]:
-    """The summary of a report: `transforms.totals`, and how many members there are.
-
-    Args:
-        by_group: lag by cluster and group, where it is at hand.
-    """
-    if by_group is None:
-        by_group = transforms.lag_by(lagged, transforms.KEYS["group"], percentiles=False)
-    (summary,) = collect_rows(transforms.totals(by_group))
+def totals_of(lagged: DataFrame, members: DataFrame) -> dict[str, Any]:
+    """The summary of a report: `transforms.totals`, and how many members there are."""
+    (summary,) = collect_rows(transforms.totals(lagged))
     loads = member_loads(lagged, members)
     counts = loads.agg(
         F.count(F.lit(1)).alias("members"), F.count_if(F.col("held") == 0).alias("idle_members")

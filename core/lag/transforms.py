@@ -193,15 +193,14 @@ def join_by(left: DataFrame, right: DataFrame, keys: Sequence[str], how: str) ->
     return joined.select(*(F.coalesce(k, f"_{k}").alias(k) for k in keys), *names, *figures)
 
 
-def totals(by_group: DataFrame) -> DataFrame:
+def totals(lagged: DataFrame) -> DataFrame:
     """One row over everything: groups, partitions, lag, lost, unknown.
 
-    Args:
-        by_group: lag by cluster and group: distinct counts would multiply every row by their
-            number.
+    Counted by aggregating twice: distinct counts would multiply every row by their number.
     """
     sums = {"partitions": F.sum, "lag": F.sum, "lag_max": F.max, "lost": F.sum}
     sums["unknown_partitions"] = F.sum
+    by_group = lag_by(lagged, ("cluster", "group"), percentiles=False)
     return by_group.agg(
         F.count(F.lit(1)).alias("groups"),
         *(total(name).alias(name) for name, total in sums.items()),

@@ -125,7 +125,7 @@ def test_lag_by_topic_host_and_member(spark: SparkSession) -> None:
 
 def test_totals(spark: SparkSession) -> None:
     """One row over everything, also over nothing."""
-    (total,) = totals(lag_by(sample(spark), KEYS["group"])).collect()
+    (total,) = totals(sample(spark)).collect()
     assert total.asDict() == {
         "groups": 2,
         "partitions": 5,
@@ -134,8 +134,7 @@ def test_totals(spark: SparkSession) -> None:
         "lost": 6,
         "unknown_partitions": 2,
     }
-    nobody = with_lag(rows_frame(spark, []))
-    (nothing,) = totals(lag_by(nobody, KEYS["group"])).collect()
+    (nothing,) = totals(with_lag(rows_frame(spark, []))).collect()
     assert nothing.asDict() == {
         "groups": 0,
         "partitions": 0,
