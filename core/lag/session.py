@@ -92,7 +92,15 @@ LARGE_CONF: Mapping[str, str] = {
 FLAGS = ("-XX:MetaspaceSize=256m",)
 # The serial collector and the first compiler alone start fastest.
 SMALL_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-LARGE_FLAGS = ("-XX:+UseParallelGC",)
+# The optimising compiler takes a fifth of a large report's processor time, much of it for code that
+# is hardly run: it is to look at four times as many calls first.
+LARGE_FLAGS = (
+    "-XX:+UseParallelGC",
+    "-XX:Tier4InvocationThreshold=20000",
+    "-XX:Tier4MinInvocationThreshold=5000",
+    "-XX:Tier4CompileThreshold=60000",
+    "-XX:Tier4BackEdgeThreshold=160000",
+)
 
 
 @dataclass(frozen=True, slots=True)
