@@ -43,8 +43,8 @@ from kgroups.core.lag.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
-# What Spark says of a file or directory that went away after it was listed.
-MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFoundException|does not exist")
+# What Spark, or our reader in its tasks, says of a file that went away after it was listed.
+MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
 
 TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
 # What tells rows of one capture apart: a file may be there twice.
