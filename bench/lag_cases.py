@@ -116,6 +116,9 @@ def must_agree_with_duckdb(name: str, ours: str, reference: str) -> None:
         RunFailed: the answers differ.
     """
     answer, expected = json.loads(ours), json.loads(reference)
+    if not expected["items"] or len(answer["items"]) != len(expected["items"]):
+        counts = f"{len(answer['items'])} rows, in DuckDB {len(expected['items'])}"
+        raise RunFailed(f"{name}: {counts}")
     totals = answer["summary"], expected["summary"]
     pairs = [totals, *zip(answer["items"], expected["items"], strict=True)]
     for found, known in pairs:

@@ -94,8 +94,8 @@ known as (
                    then greatest(e - greatest(c, s), 0) end as lag_now,
            case when is_open and c is not null and s is not null and e is not null
                 then greatest(s - c, 0) end as lost,
-           case when lag_status = 'ok' and next_t <= t then (t - next_t) / 1000.0
-                when lag_status = 'ok' and next_t > t then 0.0 end as record_age
+           case when lag_status = 'ok' and next_t is not null
+                then greatest(t - next_t, 0) / 1000.0 end as record_age
     from at_end
 ), rated as (
     select n.*, f.* exclude (series),
@@ -112,13 +112,13 @@ known as (
                    when is_seen then 'interpolated'
                    when lag_now > 0 and rate_in > 0 and lag_status <> 'below_log_start'
                    then 'rate' end as method,
-           case when lag_now = 0 then 'no_lag' when commits < {fewest} then 'too_few_captures'
+           case when lag_now is null then 'lag_unknown' when lag_now = 0 then 'no_lag'
+                when commits < {fewest} then 'too_few_captures'
                 when c_min = c_max and member_id is null and e_min > c then 'commits_stopped'
                 when is_rewound then 'offset_went_back' when lag_min = 0 then 'was_at_head'
                 when c_min = c_max then 'offset_stands_still'
                 when lag_drops = 0 and lags > 1 then 'lag_never_falls'
-                when lag_now is null then 'lag_unknown' else 'progresses' end as rule_known,
-           case when lag_now is null then 'lag_unknown' else rule_known end as rule
+                else 'progresses' end as rule
     from rated
 ), judged as (
     select *, case method when 'at_head' then 0.0 when 'record' then record_age

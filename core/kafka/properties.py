@@ -1,8 +1,8 @@
 r"""Properties files, read by Java's rules, which librdkafka's `key=value` files obey too.
 
-`#` or `!` starts a comment line, a backslash at the end joins the next line, keys end at the first
-`=`, `:` or space, `\t \n \r \f \uXXXX` are escapes and any other
-escaped character stands for itself.
+`#` or `!` starts a comment line, a backslash at the end joins the next line, and a key ends at the
+first equals sign, colon or blank. `\t \n \r \f \uXXXX` are escapes; any other escaped character
+stands for itself.
 """
 
 import re

@@ -36,12 +36,7 @@ VERDICTS: Mapping[str, int] = MappingProxyType(
 )
 
 
-def points(
-    rows: DataFrame,
-    since_ms: int,
-    until_ms: int,
-    buckets: int = BUCKETS,
-) -> DataFrame:
+def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
     """The last capture of each series in each stretch of the window, by aggregation.
 
     Args:
@@ -132,7 +127,7 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
     Returns:
-        `series`, `points`, `first_t`, `now_t`; records `produced`, `consumed`, `expired` in the
+        `series`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
         window and the milliseconds between the first and last point that knew each
         (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
         `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
@@ -150,7 +145,6 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     recovered = F.col("best_from_here") >= F.col("prev_committed")
     return stepped.groupBy("series").agg(
         F.count(F.lit(1)).alias("points"),
-        F.min("t").alias("first_t"),
         F.max("t").alias("last_t"),
         *(
             F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)

@@ -67,8 +67,8 @@ COMMON_CONF: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Else each function called on a column asks the JVM five times where in Python it was called,
-    # for a line in error messages that nobody is shown.
+    # Else each function called on a column tells the JVM where in Python it was called, for a line
+    # in error messages that nobody is shown: more than half of all calls to the JVM.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # What is read of a broken file is a wrong answer, so broken files are found before (collect).
     "spark.sql.files.ignoreCorruptFiles": "false",
@@ -88,12 +88,13 @@ LARGE_CONF: Mapping[str, str] = {
     "spark.memory.offHeap.size": "2g",
 }
 
-# Spark fills 200 MB with classes; below this size a collection would be started to make room.
+# The room for classes that the JVM starts with is full twice before Spark's fit, and each time the
+# whole heap is collected.
 FLAGS = ("-XX:MetaspaceSize=256m",)
 # The serial collector and the first compiler alone start fastest.
 SMALL_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-# The optimising compiler takes a fifth of a large report's processor time, much of it for code that
-# is hardly run: it is to look at four times as many calls first.
+# The optimising compiler takes a quarter of a large report's processor time, much of it for code
+# that is hardly run: it is to look at four times as many calls first.
 LARGE_FLAGS = (
     "-XX:+UseParallelGC",
     "-XX:Tier4InvocationThreshold=20000",
@@ -394,6 +395,7 @@ def first_line(exc: BaseException) -> str:
     The first line of its text; of a Python worker's traceback the last, which names the failure.
     """
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("SQLSTATE")]  # Connect's last line
     if not lines:
         return type(exc).__name__
     if lines[0].startswith("An error occurred while calling") and len(lines) > 1:

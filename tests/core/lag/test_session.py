@@ -10,7 +10,7 @@ import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.lag.java import default_cache_dir, find_java, java_version
-from kgroups.core.lag.session import SessionOptions, spark_session
+from kgroups.core.lag.session import SessionOptions, first_line, spark_session
 
 REPORT = textwrap.dedent(
     """
@@ -146,3 +146,11 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert default_cache_dir() == tmp_path / "kgroups"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert default_cache_dir() == Path.home() / ".cache" / "kgroups"
+
+
+@pytest.mark.parametrize("end", ["", "\n SQLSTATE: 38000"], ids=["a JVM of our own", "Connect"])
+def test_what_failed_on_a_worker_is_said(end: str) -> None:
+    """The last line of the worker's traceback; Connect writes a code below it."""
+    text = "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+    text += '  File "reader.py", line 1, in read\nOSError: capture `a` cannot be read: no header'
+    assert first_line(RuntimeError(text + end)) == "OSError: capture `a` cannot be read: no header"
