@@ -59,6 +59,10 @@ the groups that would gain most, from the assignor or, at best, from one more
 member; then lag as it is beside lag as it would be (planned_...), and with
 --captures the rates of members too.
 
+--isolation read_committed measures lag, and over captures rates and times
+too, to the last stable offset. Captures and snapshots that do not hold it are
+refused (exit code 2): `lag collect` and `snapshot save` store it.
+
 --record-times fetches, from the cluster as it is now, the next record of each
 commit that lags, and adds lag in seconds: exact, for a fetch each.
 
