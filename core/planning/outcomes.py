@@ -13,9 +13,10 @@ from typing import Final
 
 from kgroups.assignors.javahash import copied_set_capacity, hash_order, utf16_key
 from kgroups.assignors.target import uuid_halves, uuid_hash
-from kgroups.core.planning.joiners import classic_id, consumer_id, drawn_uuid, leader_order
+from kgroups.core.planning.joiners import classic_id, drawn_uuid, leader_order
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Settled, Shares
+from kgroups.core.uuids import uuid_text
 
 DRAWS: Final = 2048
 MAX_RUNS: Final = 256
@@ -206,9 +207,9 @@ def _draw(group: str, unknown: Sequence[Seat], new_topics: Sequence[str], number
         drawn = drawn_uuid(group, number, index)
         prefix = seat.id_prefix
         ids[seat.member.member_id] = (
-            consumer_id(drawn) if prefix is None else classic_id(prefix, drawn)
+            uuid_text(drawn) if prefix is None else classic_id(prefix, drawn)
         )
-    topic_ids = {name: consumer_id(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
+    topic_ids = {name: uuid_text(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
     return Draw(ids, topic_ids)
 
 

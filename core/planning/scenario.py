@@ -36,6 +36,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from kgroups.core.snapshot_file import read_topic_id
 
 _T = TypeVar("_T")
 
@@ -127,7 +128,7 @@ def _topic(name: str, cursor: Cursor) -> Topic:
             )
             for number in range(count)
         },
-        topic_id=fields.optional("topic_id", Cursor.text),
+        topic_id=fields.optional("topic_id", read_topic_id),
     )
 
 
