@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -28,6 +28,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
+    "coordinator/--partitions") echo '@free' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
@@ -55,8 +56,6 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
-    "delete/--regex") echo '@free' ;;
-    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
     "reset-offsets/--regex") echo '@free' ;;
@@ -72,11 +71,12 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete/--regex") echo '@free' ;;
+    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "delete-records/--before") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
-    "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -136,20 +136,20 @@ _kgroups_argument() { # path: where do its arguments come from?
   case "$1" in
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
+    "coordinator") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
-    "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
-    "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
-    "lag collect") echo '@free' ;;
-    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     *) return 1 ;;
   esac
 }
@@ -167,23 +167,23 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
   case "$1" in
     "")
       commands=(
-        'list:List the groups of a cluster.'
-        'describe:Describe groups\: what they read and how far behind they are.'
-        'plan:Show what the next rebalance of a group would do, before...'
-        'simulate:Run rebalances in virtual time\: what a deploy, a crash or...'
-        'delete:Delete groups with their committed offsets.'
-        'reset-offsets:Put groups somewhere else in their topics, and back.'
-        'copy-offsets:Put a group where another one stands, here or in another...'
-        'delete-offsets:Let groups forget what they committed for topics.'
+        'list:List consumer groups.'
+        'describe:Describe groups\: committed offsets, lag, members, state.'
+        'coordinator:Show which broker coordinates a group, and why.'
+        'plan:Predict the next rebalance of a group.'
+        'simulate:Simulate rebalances in virtual time.'
+        'reset-offsets:Reset committed offsets, or undo a reset.'
+        'copy-offsets:Copy committed offsets to another group or cluster.'
+        'delete-offsets:Delete committed offsets.'
+        'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
-        'remove-members:Put members out of a group, as if they had left.'
-        'coordinator:Show which broker coordinates groups, and why that one.'
-        'demo:Show what kgroups does, on an embedded cluster with live...'
-        'official:Speak as kafka-consumer-groups.sh does.'
-        'completion:Print the completion script of a shell.'
-        'lag:Report the lag of a whole cluster, with Apache Spark.'
-        'snapshot:Keep a cluster'\''s groups in a file.'
-        'sandbox:An embedded Kafka cluster for learning and tests.'
+        'remove-members:Remove members from a group.'
+        'demo:Tour kgroups on an embedded cluster with live clients.'
+        'official:Run with the options of kafka-consumer-groups.sh.'
+        'completion:Print a shell completion script.'
+        'snapshot:Save a cluster'\''s groups to a file, or show one.'
+        'lag:Report lag across a cluster and over time, with Spark.'
+        'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
         '--version:Show the version.'
@@ -217,6 +217,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--isolation:read_committed\: lag to the last stable offset.'
         '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
         '--from:Read a snapshot instead of asking a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "coordinator")
+      options+=(
+        '--partitions:Partitions of __consumer_offsets; asks no cluster.'
         '--help:Show help.'
       )
       ;;
@@ -267,18 +273,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--jobs:Processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
         '--html:Write a page with charts too.'
-        '--help:Show help.'
-      )
-      ;;
-    "delete")
-      options+=(
-        '--all-groups:Every group of the cluster.'
-        '--regex:Groups whose whole name fits (RE2).'
-        '--state:Every group in one of these states.'
-        '--keep-going:Delete what can be, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
         '--help:Show help.'
       )
       ;;
@@ -334,6 +328,18 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "delete")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name fits (RE2).'
+        '--state:Every group in one of these states.'
+        '--keep-going:Delete what can be, whatever the others.'
+        '--dry-run:Only show the plan.'
+        '--yes:Do it without asking.'
+        '-y:Do it without asking.'
+        '--help:Show help.'
+      )
+      ;;
     "delete-records")
       options+=(
         '--before:What stays, see above.'
@@ -355,12 +361,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do it without asking.'
         '-y:Do it without asking.'
         '--execute:Do it without asking.'
-        '--help:Show help.'
-      )
-      ;;
-    "coordinator")
-      options+=(
-        '--partitions:Partitions of __consumer_offsets; asks no cluster.'
         '--help:Show help.'
       )
       ;;
@@ -411,12 +411,31 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "snapshot")
+      commands=(
+        'save:Save the cluster'\''s groups to a file.'
+        'show:Show a snapshot file.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot save")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "snapshot show")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
     "lag")
       commands=(
-        'report:Report lag by group, topic or member, now and under...'
-        'history:Report what groups committed and when, out of...'
-        'collect:Append a capture of the cluster'\''s groups to a folder of...'
-        'compact:Merge the small files of each day that is over into one.'
+        'report:Report lag by group, topic or member.'
+        'history:Report lag from commits in __consumer_offsets.'
+        'collect:Append a capture of all groups to a folder.'
+        'compact:Merge the small files of past days.'
       )
       options+=(
         '--help:Show help.'
@@ -473,25 +492,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Also the day that is not over.'
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot")
-      commands=(
-        'save:Save the cluster'\''s groups to a file.'
-        'show:Show what a snapshot file holds.'
-      )
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot save")
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "snapshot show")
-      options+=(
         '--help:Show help.'
       )
       ;;

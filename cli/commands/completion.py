@@ -8,7 +8,7 @@ from kgroups.cli.completions import Shell, script_for
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import Command
 
-HELP = """Print the completion script of a shell.
+HELP = """Print a shell completion script.
 
 Commands, options and their values are in the script. Names of groups and
 topics are asked of the cluster that the line or KGROUPS_BOOTSTRAP_SERVER

@@ -18,7 +18,7 @@ from kgroups.core.snapshot import Broker
 
 SCHEMA = "kgroups.coordinator/1"
 
-HELP = """Show which broker coordinates groups, and why that one.
+HELP = """Show which broker coordinates a group, and why.
 
 A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
 where hash is Java's String.hashCode of the name and N the number of that

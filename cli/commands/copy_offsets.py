@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.copy-offsets/1"
 
-HELP = """Put a group where another one stands, here or in another cluster.
+HELP = """Copy committed offsets to another group or cluster.
 
 In one cluster the offsets are copied, with their metadata. To another cluster
 (--to-bootstrap-server, or an address in --to-command-config) they are copied

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.delete/1"
 
-HELP = """Delete groups with their committed offsets.
+HELP = """Delete groups and their committed offsets.
 
 Every group is looked at before the first is deleted. If one has members or
 does not exist, nothing is deleted, unless --keep-going asks for the others.

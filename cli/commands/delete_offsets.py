@@ -30,7 +30,7 @@ from kgroups.core.offsets.scope import parse_scope
 
 SCHEMA = "kgroups.delete-offsets/1"
 
-HELP = """Let groups forget what they committed for topics.
+HELP = """Delete committed offsets.
 
 Every group is looked at before the first write: if one has members, does not
 exist, or committed nothing for what is named, nothing is deleted, unless

@@ -23,7 +23,7 @@ from kgroups.core.errors import ItemError, UsageError
 
 SCHEMA = "kgroups.demo/1"
 
-HELP = """Show what kgroups does, on an embedded cluster with live members.
+HELP = """Tour kgroups on an embedded cluster with live clients.
 
 It starts a cluster of three brokers on this machine, makes topics, lets real
 clients join a classic and a KIP-848 group, and runs the commands that one

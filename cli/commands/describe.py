@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.describe/1"
 
-HELP = """Describe groups: what they read and how far behind they are.
+HELP = """Describe groups: committed offsets, lag, members, state.
 
 One row a partition that is committed or assigned, unless another view is
 asked for. Views combine, except in CSV. An unknown group is named on stderr

@@ -34,11 +34,11 @@ from kgroups.core.lag.arithmetic import Isolation, Uncommitted
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
-HELP = """Report the lag of a whole cluster, with Apache Spark.
+HELP = """Report lag across a cluster and over time, with Spark.
 
 One group needs no Spark: `kgroups describe` shows its lag at once.
 """
-REPORT_HELP = """Report lag by group, topic or member, now and under planned assignments.
+REPORT_HELP = """Report lag by group, topic or member.
 
 The cluster is read once, live or from a snapshot file, and Spark computes the
 report: on this machine, on a standalone master, or through Spark Connect.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
-COLLECT_HELP = """Append a capture of the cluster's groups to a folder of Parquet files.
+COLLECT_HELP = """Append a capture of all groups to a folder.
 
 A capture is every group's commits, members and the bounds of what it reads,
 with its time. `kgroups lag report --captures DIR` answers from them. Needs
@@ -33,7 +33,7 @@ EXAMPLES
   kgroups lag collect ~/captures
   kgroups lag collect ~/captures --every 60s --count 60
 """
-COMPACT_HELP = """Merge the small files of each day that is over into one.
+COMPACT_HELP = """Merge the small files of past days.
 
 EXAMPLES
   kgroups lag compact ~/captures

@@ -35,7 +35,7 @@ from kgroups.cli.source import cluster, now_ms
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24
 
-HISTORY_HELP = """Report what groups committed and when, out of __consumer_offsets.
+HISTORY_HELP = """Report lag from commits in __consumer_offsets.
 
 Works on a cluster that nobody collected: the topic holds every commit with
 its time since its last compaction, which keeps only the newest of each

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.list/1"
 
-HELP = """List the groups of a cluster.
+HELP = """List consumer groups.
 
 Groups of every type, ascending by name. PATTERN is a glob (quote it), or a
 plain text that a name contains; --regex is RE2 and fits whole names. Filters

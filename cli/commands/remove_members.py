@@ -25,7 +25,7 @@ from kgroups.core.snapshot import Group, Member
 
 SCHEMA = "kgroups.remove-members/1"
 
-HELP = """Put members out of a group, as if they had left.
+HELP = """Remove members from a group.
 
 A member that is alive joins again, unless its program is stopped; this is
 for static members that are gone, and for a rebalance on purpose. Every member

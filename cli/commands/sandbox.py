@@ -61,7 +61,7 @@ COLUMNS = (
     Column("port", "PORT", right=True),
 )
 
-NOUN_HELP = """An embedded Kafka cluster for learning and tests."""
+NOUN_HELP = """Run an embedded Kafka cluster."""
 
 
 def register(app: typer.Typer) -> None:

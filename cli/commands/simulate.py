@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SCHEMA = "kgroups.simulate/1"
 TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
 
-HELP = """Run rebalances in virtual time: what a deploy, a crash or a setting will do.
+HELP = """Simulate rebalances in virtual time.
 
 The scenario (YAML) names topics with their rates, groups with their members,
 and events. The coordinator and the client half that run are the real ones;

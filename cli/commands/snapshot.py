@@ -14,7 +14,7 @@ from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 
-HELP = """Keep a cluster's groups in a file.
+HELP = """Save a cluster's groups to a file, or show one.
 
 A snapshot holds everything that `list`, `describe`, `plan` and `lag report`
 ask of a cluster; all of them take one with --from FILE.
@@ -30,7 +30,7 @@ EXAMPLES
   kgroups describe --all-groups --from before.json
   kgroups plan orders-app --from before.json --add-members 2
 """
-SHOW_HELP = """Show what a snapshot file holds.
+SHOW_HELP = """Show a snapshot file.
 
 A table of its groups, or with --output json or yaml the whole snapshot.
 
