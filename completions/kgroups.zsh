@@ -155,14 +155,14 @@ _kgroups_argument() { # path: where do its arguments come from?
 }
 _kgroups_words() { # path: fills `commands` and `options` with what can be typed there
   options=(
-    '--bootstrap-server:Address of a broker; several by commas.'
-    '-b:Address of a broker; several by commas.'
-    '--command-config:Client settings, librdkafka or Java spelling.'
+    '--bootstrap-server:Broker address; several separated by commas.'
+    '-b:Broker address; several separated by commas.'
+    '--command-config:Client properties, Java or librdkafka spelling.'
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
-    '--timeout:Longest wait\: 500ms, 10s (default), 2m.'
-    '--no-color:No colour on a terminal (also\: NO_COLOR).'
-    '--verbose:More columns; the traceback of a bug.'
+    '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
     "")
@@ -192,37 +192,37 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "list")
       options+=(
-        '--state:Only in these states.'
-        '--type:Only of these types.'
+        '--state:Only groups in these states.'
+        '--type:Only groups of these types.'
         '--topic:Only groups that read one of these topics.'
-        '--regex:Only groups whose whole name fits (RE2).'
-        '--sort:By what, then by name.'
-        '--top:Only the first N groups.'
-        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--regex:Only groups whose whole name matches (RE2).'
+        '--sort:Sort by this, then by name.'
+        '--top:Show only the first N groups.'
+        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
       ;;
     "describe")
       options+=(
         '--all-groups:Every group of the cluster.'
-        '--regex:Groups whose whole name fits (RE2).'
-        '--topic:Groups that read it, and only this topic.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--topic:Groups that read TOPIC, and only this topic.'
         '--offsets:Show partitions (default).'
         '--members:Show members.'
         '--state:Show the groups'\'' state.'
-        '--sort:By name, or most lag first.'
-        '--top:Only the N rows with most lag.'
-        '--uncommitted:Where a partition without a commit stands.'
+        '--sort:Sort by name, or by lag, highest first.'
+        '--top:Show only the N rows with the highest lag.'
+        '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
       ;;
     "coordinator")
       options+=(
-        '--partitions:Partitions of __consumer_offsets; asks no cluster.'
+        '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
         '--help:Show help.'
       )
       ;;
@@ -258,21 +258,21 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "simulate")
       options+=(
-        '--from-group:Take a group as it is.'
-        '--from:The snapshot with that group.'
-        '--event:Something more that happens.'
-        '--seed:Of chance. [default\: 1]'
-        '--until:How long. [default\: until settled]'
+        '--from-group:Simulate a group as it is now.'
+        '--from:Read the group from a snapshot.'
+        '--event:Add an event.'
+        '--seed:Random seed. [default\: 1]'
+        '--until:Length of the run. [default\: until settled]'
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
-        '--vary:Run with each of these values.'
-        '--repeat:Run with N seeds.'
-        '--jobs:Processes. [default\: cores]'
+        '--vary:Compare these values.'
+        '--repeat:Number of seeds to run.'
+        '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
-        '--html:Write a page with charts too.'
+        '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
       ;;
@@ -281,93 +281,93 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--to:Where to, see above.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
-        '--regex:Groups whose whole name fits (RE2).'
+        '--regex:Groups whose whole name matches (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
         '--resume:Finish what FILE began.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "copy-offsets")
       options+=(
-        '--from:Group that is copied.'
-        '--to:Group that is put there.'
+        '--from:Source group.'
+        '--to:Target group.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
-        '--to-bootstrap-server:The other cluster.'
-        '--to-command-config:Client settings for it.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--to-bootstrap-server:Target cluster.'
+        '--to-command-config:Client properties of the target cluster.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "delete-offsets")
       options+=(
-        '--regex:Groups whose whole name fits (RE2).'
+        '--regex:Groups whose whole name matches (RE2).'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-topics:Every partition that the group committed.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "delete")
       options+=(
         '--all-groups:Every group of the cluster.'
-        '--regex:Groups whose whole name fits (RE2).'
+        '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
-        '--keep-going:Delete what can be, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
+        '--keep-going:Continue if some cannot be deleted.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "delete-records")
       options+=(
-        '--before:What stays, see above.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--before:What to keep, see above.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:A member, by its id.'
-        '--instance:A static member, by its instance id.'
+        '--member:Member id.'
+        '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "demo")
       options+=(
-        '--spark:End with the lag report, which needs Java 17.'
-        '--keep:Leave cluster and members there until Ctrl-C.'
+        '--spark:Include the lag report (needs Java 17).'
+        '--keep:Keep cluster and members running until Ctrl-C.'
         '--help:Show help.'
       )
       ;;
@@ -400,7 +400,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do it.'
         '--export:Print the plan as CSV.'
         '--timeout:Longest wait in milliseconds (30000).'
-        '--bootstrap-server:Address of a broker; several by commas.'
+        '--bootstrap-server:Broker address; several separated by commas.'
         '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
         '--version:Show the version.'
         '--help:Show help.'
@@ -443,40 +443,40 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "lag report")
       options+=(
-        '--by:What a row stands for.'
-        '--assignor:Plan with these assignors too.'
-        '--top:Only the first N rows.'
-        '--sort:Most of this column first.'
-        '--where:Only rows for which this is true.'
-        '--uncommitted:Where a partition without a commit stands.'
+        '--by:Group rows by this.'
+        '--assignor:Also plan with these assignors.'
+        '--top:Show only the first N rows.'
+        '--sort:Sort by this column, highest first.'
+        '--where:Show only rows for which this is true.'
+        '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--captures:Report over what `lag collect` left.'
+        '--captures:Report on captures of `lag collect`.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window\: now.'
-        '--strict:A capture that cannot be read is a failure.'
-        '--record-times:Fetch each next record for its time.'
-        '--html:Write a page with charts too.'
-        '--parquet:Write the rows as Parquet too.'
+        '--strict:Fail if a capture cannot be read.'
+        '--record-times:Fetch the next record of each lagging partition.'
+        '--html:Also write an HTML page with charts.'
+        '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
       ;;
     "lag history")
       options+=(
-        '--by:What a row stands for.'
-        '--top:Only the first N rows.'
-        '--sort:Most of this column first.'
-        '--where:Only rows for which this is true.'
+        '--by:Group rows by this.'
+        '--top:Show only the first N rows.'
+        '--sort:Sort by this column, highest first.'
+        '--where:Show only rows for which this is true.'
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window\: now.'
-        '--ends:Ask so often where logs ended.'
-        '--record-times:Fetch each next record for its time.'
-        '--html:Write a page with charts too.'
-        '--parquet:Write the rows as Parquet too.'
+        '--ends:Number of points at which log ends are read.'
+        '--record-times:Fetch the next record of each lagging partition.'
+        '--html:Also write an HTML page with charts.'
+        '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
         '--help:Show help.'
@@ -484,14 +484,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "lag collect")
       options+=(
-        '--every:Time between captures\: 60s.'
+        '--every:Interval between captures\: 60s.'
         '--count:Number of captures.'
         '--help:Show help.'
       )
       ;;
     "lag compact")
       options+=(
-        '--today:Also the day that is not over.'
+        '--today:Include today.'
         '--help:Show help.'
       )
       ;;
@@ -505,18 +505,18 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "sandbox up")
       options+=(
-        '--brokers:How many brokers.'
-        '--topic:Make a topic with N partitions.'
-        '--port:Of the first broker, others follow; 0 for any.'
-        '--host:Listen here instead of loopback.'
-        '--data-dir:Keep topics, records and offsets here.'
-        '--from:Begin with a snapshot'\''s topics and groups.'
-        '--as-version:Offer what Kafka 2.4 to 4.3 offers.'
-        '--faults:Misbehave by these rules.'
-        '--auto-create-topics:Make topics that clients ask for.'
-        '--property:A broker'\''s setting about groups.'
-        '--quiet:Do not tell what happens.'
-        '-q:Do not tell what happens.'
+        '--brokers:Number of brokers.'
+        '--topic:Create a topic with N partitions.'
+        '--port:Port of the first broker, others follow; 0\: any.'
+        '--host:Address to listen on.'
+        '--data-dir:Persist topics, records and offsets here.'
+        '--from:Start with a snapshot'\''s topics and groups.'
+        '--as-version:Serve the API versions of Kafka 2.4 to 4.3.'
+        '--faults:Inject faults by these rules.'
+        '--auto-create-topics:Create topics that clients ask for.'
+        '--property:Broker property for groups.'
+        '--quiet:Print no events.'
+        '-q:Print no events.'
         '--help:Show help.'
       )
       ;;

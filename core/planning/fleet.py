@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError
-from kgroups.core.planning.changes import AddTopic, Change, SetPartitions
-from kgroups.core.planning.joiners import broker_order, classic_id, drawn_uuid
+from kgroups.core.planning.changes.kinds import AddTopic, Change, SetPartitions
+from kgroups.core.planning.outcomes.ids import broker_order, classic_id, drawn_uuid
 from kgroups.core.planning.roster import Roster, Seat, next_roster
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 from kgroups.core.uuids import uuid_text

@@ -169,3 +169,11 @@ def test_every_guide_is_linked_from_the_readme() -> None:
     """A guide that nothing leads to is never read."""
     guides = {name for name in PAGES if name != "README.md"}
     assert guides <= set(re.findall(r"\]\((docs/[^)#]+)\)", PAGES["README.md"]))
+
+
+@pytest.mark.parametrize("path", command_paths(), ids=lambda path: " ".join(path) or "kgroups")
+def test_help_fits_a_terminal(path: tuple[str, ...]) -> None:
+    """Nothing is wider than 80 columns, and no sentence is cut short."""
+    lines = run(*path, "--help").stdout.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines[1:] if line.endswith("...")] == []

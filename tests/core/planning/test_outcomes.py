@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from kgroups.core.planning.changes import AddMembers
+from kgroups.core.planning.changes.kinds import AddMembers
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from kgroups.core.uuids import uuid_text
