@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.connection import Connection, Reader
-from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.failures import RETRIABLE, TELLING, UNSEEN, BrokerFailure, item_error
 from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
@@ -339,7 +339,7 @@ class Cluster:
                 if isinstance(outcome, Connection) and outcome is not winner:
                     await outcome.close()
         if winner is None:
-            raise failures[-1]
+            raise next((each for each in failures if each.code in TELLING), failures[-1])
         return winner
 
     async def _knock(
