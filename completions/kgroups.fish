@@ -136,6 +136,7 @@ complete -c kgroups -n '__kgroups_at "reset-offsets"' -l all-topics -d 'Every pa
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l only-lagging -d 'Only partitions with lag.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l undo -r -F -d 'Put back what FILE holds.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l resume -r -F -d 'Finish what FILE began.'
+complete -c kgroups -n '__kgroups_at "reset-offsets"' -l overwrite-moved -d 'With FILE: also what was committed since.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l undo-dir -x -d 'Where the undo file goes (~/.local/state/kgroups).'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l no-undo -d 'Write no undo file.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l keep-going -d 'Do what can be done, whatever the others.'

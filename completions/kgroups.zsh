@@ -292,6 +292,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
         '--resume:Finish what FILE began.'
+        '--overwrite-moved:With FILE\: also what was committed since.'
         '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Do what can be done, whatever the others.'
