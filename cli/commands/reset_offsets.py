@@ -36,14 +36,14 @@ from kgroups.core.offsets.scope import Partition, Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import UndoPlan, plan_undo
 from kgroups.core.offsets.undo_format import Undo
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.snapshot import ClusterSnapshot, Topic
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.reset-offsets/1"
 
-HELP = """Put groups somewhere else in their topics, and back.
+HELP = """Reset committed offsets, or undo a reset.
 
 Everything is looked at before the first write: if a group has members or does
 not exist, or a partition cannot be reset, nothing is changed, unless
@@ -64,16 +64,16 @@ TARGETS (--to)
 An offset outside the log is moved to its edge, and the row says so.
 
 UNDO FILES (--undo, --resume)
---undo FILE puts back what FILE holds, --resume FILE finishes what it began. A
-row is refused, and the others are done, where the topic was deleted since, or
-deleted and created again, or where the group has committed something else:
---overwrite-moved replaces that too.
+--undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
+row is refused, and the others are written, if its topic was deleted or
+recreated since, or if the group has committed another offset since
+(--overwrite-moved replaces that too).
 
 RESULTS, one a partition
   planned  would be changed (--dry-run)
   done     is changed, and reads back so
-  refused  the group has members, or a row of an undo file does not fit any
-           more                               exit code 4
+  refused  the group has members, or a row of an undo file no longer applies
+                                              exit code 4
   failed   not found (5), or the broker did not do it
   skipped  stands there already, others could not be changed, or you said no
 
@@ -118,7 +118,7 @@ def reset_offsets(
     ] = None,
     overwrite_moved: Annotated[
         bool,
-        typer.Option("--overwrite-moved", help="With FILE: also what was committed since."),
+        typer.Option("--overwrite-moved", help="With FILE: replace newer commits too."),
     ] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,

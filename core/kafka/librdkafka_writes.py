@@ -7,10 +7,10 @@ hold partitions that did not.
 """
 
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
@@ -19,6 +19,7 @@ from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.logs import TopicListing
 from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
+from kgroups.core.uuids import uuid_text
 
 Partition = tuple[str, int]
 Failure = str | BrokerFailure | None
@@ -160,7 +161,7 @@ def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]
         high, low = given.get_most_significant_bits(), given.get_least_significant_bits()
         number = (high % 2**64 << 64) | low % 2**64
         if number:
-            found[name] = str(uuid.UUID(int=number))
+            found[name] = uuid_text(UUID(int=number))
     return found
 
 

@@ -4,7 +4,6 @@ A file is made by whoever holds it, so nothing in it is believed before it was l
 """
 
 import json
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -15,6 +14,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.targets import MAX_OFFSET
 from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.uuids import parse_uuid
 
 SCHEMA: Final = "kgroups.undo/2"
 SCHEMA_1: Final = "kgroups.undo/1"
@@ -197,7 +197,9 @@ def _head(document: Mapping[str, Any]) -> dict[str, str]:
     keys = _HEAD | {"topic_ids"} if schema == SCHEMA else _HEAD
     if document.keys() != keys:
         odd = min(document.keys() ^ keys)
-        raise _Wrong(f"{_shown(odd)} is {'not one of its fields' if odd in document else 'missing'}")
+        raise _Wrong(
+            f"{_shown(odd)} is {'not one of its fields' if odd in document else 'missing'}"
+        )
     for name, optional in (("cluster_id", True), ("created_at", False)):
         if not (_is_name(document[name]) or (optional and document[name] is None)):
             raise _Wrong(f"its `{name}` is {_shown(document[name])}")
@@ -209,8 +211,8 @@ def _head(document: Mapping[str, Any]) -> dict[str, str]:
 
 def _uuid(text: Any) -> str:
     try:
-        return str(uuid.UUID(text))
-    except (ValueError, AttributeError, TypeError) as error:
+        return parse_uuid(text)
+    except (ValueError, TypeError) as error:
         raise _Wrong(f"{_shown(text)} is no topic id") from error
 
 

@@ -30,7 +30,15 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, used]))
 
 def undo(file: Path | str) -> tuple[int, str, int]:
     """Exit code, stderr and kB of memory of an undo in a process of its own."""
-    line = [PROGRAM, *NOBODY, "reset-offsets", "--undo", str(file), "--yes", "--no-undo"]
+    line: list[str | Path] = [
+        PROGRAM,
+        *NOBODY,
+        "reset-offsets",
+        "--undo",
+        str(file),
+        "--yes",
+        "--no-undo",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(TIMEOUT_S), *line],
         stdout=subprocess.PIPE,

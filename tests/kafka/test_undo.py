@@ -176,9 +176,7 @@ def test_the_preview_shows_what_moved(cluster_address: str, topic: str, tmp_path
 
 
 @pytest.mark.parametrize("how", ["delete", "delete-offsets"])
-def test_a_group_that_is_gone(
-    cluster_address: str, topic: str, tmp_path: Path, how: str
-) -> None:
+def test_a_group_that_is_gone(cluster_address: str, topic: str, tmp_path: Path, how: str) -> None:
     """Undo makes it again, and that is a success."""
     group, file = was_reset(cluster_address, topic, tmp_path)
     if how == "delete":

@@ -7,7 +7,7 @@ from kgroups.core.offsets.undo import UndoPlan, plan_undo
 from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
-ID, OTHER = "fa148123-e85c-47d1-b611-c8bd7dd9105d", "e537e4b2-a603-4ace-9ee5-c221c396ead6"
+ID, OTHER = "-hSBI-hcR9G2Eci9fdkQXQ", "5TfksqYDSs6e5cIhw5bq1g"
 LOGS = {number: PartitionLog(10, 100) for number in range(2)}
 BEFORE = CommittedOffset(40, 3, "memo")
 

@@ -12,9 +12,9 @@ from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import Replaced, Undo, read_undo, undo_lines
 from kgroups.core.snapshot import CommittedOffset
 
-ID = "fa148123-e85c-47d1-b611-c8bd7dd9105d"
+ID = "-hSBI-hcR9G2Eci9fdkQXQ"
 CHANGES = [
-    Change("g\n\u202e\u00e9", "t", 0, CommittedOffset(40, 3, "memo \"x\""), CommittedOffset(100)),
+    Change("g\n\u202e\u00e9", "t", 0, CommittedOffset(40, 3, 'memo "x"'), CommittedOffset(100)),
     Change("g\n\u202e\u00e9", "u", 2**31 - 1, None, CommittedOffset(2**63 - 1)),
     Change("h", "t", 0, CommittedOffset(0), None),
     Change("h", "t", 1, CommittedOffset(5), CommittedOffset(6), result="skipped"),
