@@ -13,6 +13,7 @@ import typer
 
 from kgroups.cli import outlet, signals
 from kgroups.cli.exits import show_error, unprinted, write_lines
+from kgroups.cli.nouns import NOUNS
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import (
@@ -22,15 +23,15 @@ from kgroups.core.errors import (
     KgroupsError,
 )
 
-HELP = """Consumer groups of Apache Kafka: list, describe, change, and predict.
+HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
-Global options stand before the command or after it; a flag beats the
+Global options go before or after the command. A flag beats the
 environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
 KGROUPS_TIMEOUT), which beats the default.
 
 EXIT CODES
   0  done                        5  not found
-  1  an item failed              6  a check said no
+  1  an item failed              6  a condition was met
   2  usage                       70 a bug in kgroups
   3  cluster unreachable         74 done, but the result could not be printed
   4  refused by a group's state  130 interrupted (129 hang-up, 143 SIGTERM)
@@ -42,28 +43,6 @@ EXAMPLES
   kgroups describe --all-groups --output json
 """
 
-# Each command and the module that registers it. Only the module of the command on the line is
-# imported: reading all of them would cost more than many a command itself.
-NOUNS: Final = {
-    "list": "commands.list",
-    "describe": "commands.describe",
-    "plan": "commands.plan",
-    "simulate": "commands.simulate",
-    "lag": "commands.lag",
-    "delete": "commands.delete",
-    "reset-offsets": "commands.reset_offsets",
-    "copy-offsets": "commands.copy_offsets",
-    "delete-offsets": "commands.delete_offsets",
-    "delete-records": "commands.delete_records",
-    "remove-members": "commands.remove_members",
-    "coordinator": "commands.coordinator",
-    "snapshot": "commands.snapshot",
-    "sandbox": "commands.sandbox",
-    "demo": "commands.demo",
-    "official": "commands.official",
-    "completion": "commands.completion",
-    "complete-names": "complete",
-}
 WHOLE_TREE: Final = frozenset({"completion"})
 """Commands that look at all the others."""
 OFFICIAL: Final = frozenset({"official", "delete-records"})

@@ -9,6 +9,7 @@ from typer import TyperException
 from typer.core import TyperCommand, TyperGroup
 
 from kgroups.cli.exits import show_error, usage_error
+from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 
@@ -93,6 +94,15 @@ class Root(Noun):
     """The program: every failure of a command becomes a message and an exit code here."""
 
     environment = True
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Commands by section, each with the whole of its short help."""
+        for title, names in SECTIONS.items():
+            found = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, each.get_short_help_str(HELP_WIDTH)) for name, each in found if each]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=20)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a `KgroupsError` ends it with the error's own code."""

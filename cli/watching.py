@@ -19,7 +19,9 @@ from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_o
 
 Watch = Annotated[
     str | None,
-    typer.Option("--watch", metavar="SECONDS", help="Look again and again until Ctrl-C: 2, 500ms."),
+    typer.Option(
+        "--watch", metavar="SECONDS", help="Refresh every 2 (seconds), 500ms, until Ctrl-C."
+    ),
 ]
 
 COLUMNS: Final = (

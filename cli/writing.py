@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.writes import Held
 
-Execute = Annotated[bool, typer.Option("--yes", "-y", "--execute", help="Do it without asking.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
+Execute = Annotated[
+    bool, typer.Option("--yes", "-y", "--execute", help="Do not ask for confirmation.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and write nothing.")]
 KeepGoing = Annotated[
-    bool, typer.Option("--keep-going", help="Do what can be done, whatever the others.")
+    bool, typer.Option("--keep-going", help="Continue if some cannot be changed.")
 ]
 UndoDir = Annotated[
     Path | None,
     typer.Option(
-        "--undo-dir", metavar="DIR", help="Where the undo file goes (~/.local/state/kgroups)."
+        "--undo-dir", metavar="DIR", help="Folder of the undo file (~/.local/state/kgroups)."
     ),
 ]
 NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
@@ -141,7 +143,7 @@ def uncollected() -> Iterator[None]:
 
 
 def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
-    """Where the undo file goes; None for none.
+    """Folder of the undo file; None for none.
 
     Raises:
         UsageError: a folder is named for no file.

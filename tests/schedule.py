@@ -58,7 +58,7 @@ FIRST: tuple[str, ...] = (
     "tests/core/lag/test_session.py",
     "the brokers that let not everybody in",
     "tests/core/coordinator/test_recorded.py",
-    "tests/cli/test_readme.py",
+    "tests/cli/test_documents.py",
     "tests/core/lag/test_reach.py",
     "tests/official/test_on_sandbox.py",
     "tests/kafka/test_workload.py",

@@ -12,7 +12,7 @@ from kgroups.cli.exits import unprinted
 from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS
 
-HELP = """Speak as kafka-consumer-groups.sh does.
+HELP = """Run with the options of kafka-consumer-groups.sh.
 
 Its options and its layouts; `kgroups official --help` lists them. The word
 `official` may be left out where the line holds --list, --describe, --delete,

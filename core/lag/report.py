@@ -35,7 +35,7 @@ from kgroups.core.lag.session import (
     spark_session,
 )
 from kgroups.core.planning.fleet import Fleet
-from kgroups.core.planning.leaders import infer_leader
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
