@@ -30,11 +30,12 @@ environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
 KGROUPS_TIMEOUT), which beats the default.
 
 EXIT CODES
-  0  done                        5  not found
-  1  an item failed              6  a condition was met
-  2  usage                       70 a bug in kgroups
-  3  cluster unreachable         74 done, but the result could not be printed
-  4  refused by a group's state  130 interrupted (129 hang-up, 143 SIGTERM)
+  0  done                        6    a condition was met
+  1  an item failed              70   a bug in kgroups
+  2  usage                       74   done, but the result was not printed
+  3  cluster unreachable         129  interrupted by SIGHUP
+  4  refused by a group's state  130  interrupted by Ctrl-C
+  5  not found                   143  interrupted by SIGTERM
 
 EXAMPLES
   export KGROUPS_BOOTSTRAP_SERVER=localhost:9092

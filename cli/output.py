@@ -118,7 +118,7 @@ class Printer:
 
     @property
     def is_unread(self) -> bool:
-        """Whether something that was to be on stdout has not arrived: nobody reads, or it is full."""
+        """Whether something has not arrived on stdout: nobody reads it, or there is no room."""
         return is_lost(sys.stdout)
 
     def rest(self, seconds: float) -> None:

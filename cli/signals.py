@@ -15,7 +15,7 @@ from kgroups.core.errors import EXIT_CODE_INTERRUPTED
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_S: Final = 0.01
 
-_told: list[int] = []
+_told: list[signal.Signals] = []
 
 
 def interrupt_on_signals() -> None:
@@ -33,7 +33,7 @@ def interrupt_on_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    _told.append(number)
+    _told.append(signal.Signals(number))
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):  # Ctrl-C is ignored, as in a job in the background
         raise KeyboardInterrupt
@@ -87,7 +87,7 @@ def stop_on_signals() -> Callable[[], object]:
     earlier = itertools.count()
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        _told.append(number)
+        _told.append(signal.Signals(number))
         if next(earlier):
             os._exit(exit_code())
 

@@ -2,15 +2,15 @@
 
 import fcntl
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.cli.process import PROGRAM, environment, finish, start
+from tests.cli.process import PROGRAM, TIMEOUT_S, environment, finish, start
 from tests.cli.runner import run
 from tests.kafka.workload import commit_offsets, fetch_offsets, produce
 
@@ -39,9 +39,18 @@ def full() -> Iterator[int]:
         os.close(descriptor)
 
 
-def closing(*descriptors: int) -> dict[str, Any]:
-    """How to start a program that has none of these streams."""
-    return {"preexec_fn": lambda: [os.close(descriptor) for descriptor in descriptors]}
+def finish_without(descriptors: tuple[int, ...], *line: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the program that has none of these streams."""
+    closing = "".join(f" {descriptor}>&-" for descriptor in descriptors)
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@"{closing}', "sh", PROGRAM, *line],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("line", [SHORT, (*SHORT, "-o", "json"), ("--help",), ("list", "--help")])
@@ -56,7 +65,7 @@ def test_a_full_disk(line: tuple[str, ...]) -> None:
 
 def test_a_closed_stdout() -> None:
     """As a full one, and no file or socket takes its number."""
-    code, _, stderr = finish(*SHORT, **closing(1))
+    code, _, stderr = finish_without((1,), *SHORT)
     assert code == 74
     assert stderr.startswith("error: the result could not be printed: stdout is closed\n")
 
@@ -82,7 +91,7 @@ def test_stderr_changes_nothing(how: str) -> None:
     """Whatever cannot be said there, the data and the exit code are the same."""
     line = ("describe", "g", "-b", "127.0.0.1:1")
     if how == "closed":
-        ends = finish(*line, **closing(2)), finish(*SHORT, **closing(2))
+        ends = finish_without((2,), *line), finish_without((2,), *SHORT)
     else:
         with (full if how == "full" else without_reader)() as out:
             ends = finish(*line, stderr=out), finish(*SHORT, stderr=out)
@@ -92,9 +101,9 @@ def test_stderr_changes_nothing(how: str) -> None:
 
 def test_nothing_is_open() -> None:
     """A program without any stream works and ends with the code of what it did."""
-    assert finish(*SHORT, **closing(0, 1, 2))[0] == 74
-    assert finish("delete", "g", "-b", "127.0.0.1:1", **closing(0, 1, 2))[0] == 2
-    code, _, stderr = finish("delete", "g", "-b", "127.0.0.1:1", **closing(0))
+    assert finish_without((0, 1, 2), *SHORT)[0] == 74
+    assert finish_without((0, 1, 2), "delete", "g", "-b", "127.0.0.1:1")[0] == 2
+    code, _, stderr = finish_without((0,), "delete", "g", "-b", "127.0.0.1:1")
     assert (code, "there is no terminal" in stderr) == (2, True)
 
 
@@ -138,7 +147,9 @@ def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
         (undo,) = tmp_path.iterdir()
         assert '"outcome": {"at": ' in undo.read_text()
         assert f'"done": {GROUPS * 3},' in undo.read_text()
-        back = run("-b", address, "--timeout", "120s", "reset-offsets", "--undo", str(undo), "--yes")
+        back = run(
+            "-b", address, "--timeout", "120s", "reset-offsets", "--undo", str(undo), "--yes"
+        )
         assert back.exit_code == 0, back.stderr
         assert fetch_offsets(address, "x-0700") == start_at
 
@@ -151,7 +162,16 @@ def test_a_write_that_cannot_be_told(how: str, grammar: str, tmp_path: Path) -> 
         address = cluster.bootstrap_servers
         produce(address, {("t", 0): 20})
         commit_offsets(address, {"g": {("t", 0): 10}})
-        line = ("reset-offsets", "g", "--to", "earliest", "--all-topics", "--yes", "-b", address)
+        line: tuple[str, ...] = (
+            "reset-offsets",
+            "g",
+            "--to",
+            "earliest",
+            "--all-topics",
+            "--yes",
+            "-b",
+            address,
+        )
         if grammar == "official":
             words = "--reset-offsets --group g --to-earliest --all-topics --execute"
             line = (*words.split(), "--bootstrap-server", address)
@@ -186,11 +206,10 @@ def test_a_pipe_that_does_not_block(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-    with os.fdopen(reader, "rb") as out:
-        with start("completion", "bash", stdout=writer) as process:
-            os.close(writer)
-            text = out.read()
-            assert process.wait(timeout=60) == 0
+    with os.fdopen(reader, "rb") as out, start("completion", "bash", stdout=writer) as process:
+        os.close(writer)
+        text = out.read()
+        assert process.wait(timeout=60) == 0
     assert len(text) > 4096
     assert text.decode() == finish("completion", "bash")[1]
 

@@ -59,6 +59,6 @@ def write(file: str) -> None:
 
 
 if "SIGNAL_AT" in os.environ or "SIGNAL_COUNT" in os.environ:
-    sys.meta_path.insert(0, Moments(os.environ.get("SIGNAL_AT", "")))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Moments(os.environ.get("SIGNAL_AT", "")))
     if "SIGNAL_COUNT" in os.environ:
         atexit.register(write, os.environ["SIGNAL_COUNT"])
