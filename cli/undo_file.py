@@ -10,7 +10,14 @@ from kgroups.cli.output import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import MAX_BYTES, MAX_ROWS, Undo, read_undo, undo_lines
+from kgroups.core.offsets.undo_format import (
+    MAX_BYTES,
+    MAX_ROWS,
+    Undo,
+    read_undo,
+    undo_lines,
+    with_outcome,
+)
 
 
 def default_undo_dir() -> Path | None:
@@ -89,6 +96,20 @@ def _write_new(path: Path, lines: Iterable[str]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def add_outcome(path: Path, results: Mapping[str, int]) -> None:
+    """Write into an undo file what became of its write, where that could not be printed.
+
+    Args:
+        path: of the file, which is replaced as a whole or not at all.
+        results: how many changes had which result.
+    """
+    outcome = {"at": timestamp(now_ms()), **results}
+    beside = path.with_name(f"{path.name}.new")
+    with suppress(OSError):  # nobody is left who could be told
+        _write_new(beside, [with_outcome(path.read_text(encoding="utf-8"), outcome)])
+        beside.replace(path)
 
 
 def load_undo(path: Path) -> Undo:

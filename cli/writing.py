@@ -12,11 +12,12 @@ import typer
 
 from kgroups.cli.batches import in_batches
 from kgroups.cli.exits import end_with
+from kgroups.cli.outlet import is_lost
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.refusals import explain_changes
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Row, View, grid_of, table_chunks
-from kgroups.cli.undo_file import default_undo_dir, save_undo
+from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.change import (
     RESULTS,
@@ -217,19 +218,21 @@ def carry_out(
         if agreed:
             undo = _save_undo(write, planned)
             if undo is not None:
-                printer.note(f"undo file: {undo}")
+                printer.note(f"undo file: {undo}", of_a_write=True)
             changes, interrupted = _applied(printer, admin, changes)
         else:
             changes = skip_planned(changes)
     every_error = [*(change.error for change in changes if change.error is not None), *errors]
     printer.show(offsets_report(write, changes, every_error, undo))
+    if undo is not None and printer.is_unread:
+        add_outcome(undo, count_results(change.result for change in changes))
     if not changes:
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
         printer.note("nothing was changed; --keep-going does what can be done")
     done = sum(change.result == "done" for change in changes)
     if undo is not None and done < len(planned):
-        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left")
+        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
     if interrupted:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
     end_with(every_error)
@@ -256,7 +259,13 @@ def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
 
 
 def ask(question: str) -> bool:
-    """Whether the user says yes."""
+    """Whether the user says yes.
+
+    Raises:
+        UsageError: the question cannot be seen, as stderr is closed or full.
+    """
+    if is_lost(sys.stderr):
+        raise UsageError("nobody can be asked: stderr cannot be written to")
     return typer.confirm(question, err=True)
 
 

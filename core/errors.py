@@ -71,6 +71,8 @@ class CheckFailed(KgroupsError):
 
 
 EXIT_CODE_BUG = 70
+EXIT_CODE_UNPRINTED = 74
+"""The work is done, but its result could not be printed (EX_IOERR of sysexits.h)."""
 EXIT_CODE_INTERRUPTED = 130
 
 

@@ -122,6 +122,16 @@ def undo_lines(
     yield "\n]}\n"
 
 
+def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
+    """The undo file with what became of its write, for who could not be told it otherwise.
+
+    Args:
+        text: of the file, as `undo_lines` made it.
+        outcome: `at`, and how many changes had which result.
+    """
+    return f'{text.rstrip()[:-1]}, "outcome": {json.dumps(outcome)}}}\n'
+
+
 class _Wrong(Exception):
     """What is wrong with a file, to be said after `… is no undo file: `."""
 
@@ -179,7 +189,8 @@ def _rows_of_lines(file: BinaryIO) -> Iterator[Any]:
     while line := file.readline(MAX_LINE_BYTES):
         read += len(line)
         text = line.strip()
-        if text == b"]}":
+        if text.startswith(b"]"):
+            _check_outcome(_json(b'{"rows": [' + text, "its last line"))
             if file.read(1):
                 raise _Wrong("there is something behind its end")
             return
@@ -195,18 +206,25 @@ def _head(document: Mapping[str, Any]) -> dict[str, str]:
     if schema not in (SCHEMA, SCHEMA_1):
         raise _Wrong(f"its `schema` is {_shown(schema)}")
     keys = _HEAD | {"topic_ids"} if schema == SCHEMA else _HEAD
-    if document.keys() != keys:
-        odd = min(document.keys() ^ keys)
+    odd_keys = (document.keys() - {"outcome"}) ^ keys
+    if odd_keys:
+        odd = min(odd_keys)
         raise _Wrong(
             f"{_shown(odd)} is {'not one of its fields' if odd in document else 'missing'}"
         )
     for name, optional in (("cluster_id", True), ("created_at", False)):
         if not (_is_name(document[name]) or (optional and document[name] is None)):
             raise _Wrong(f"its `{name}` is {_shown(document[name])}")
+    _check_outcome(document)
     ids = document.get("topic_ids", {})
     if not isinstance(ids, dict):
         raise _Wrong(f"its `topic_ids` are {_shown(ids)}")
     return {topic: _uuid(text) for topic, text in ids.items() if text is not None}
+
+
+def _check_outcome(document: Mapping[str, Any]) -> None:
+    if not isinstance(document.get("outcome", {}), dict):
+        raise _Wrong(f"its `outcome` is {_shown(document['outcome'])}")
 
 
 def _uuid(text: Any) -> str:

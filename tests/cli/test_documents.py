@@ -131,7 +131,9 @@ def test_official_words_are_understood(task: Task) -> None:
         assert official_arguments(words, ()) == words
 
 
-@pytest.mark.parametrize("code", ["0", "1", "2", "3", "4", "5", "6", "70", "130"])
+@pytest.mark.parametrize(
+    "code", ["0", "1", "2", "3", "4", "5", "6", "70", "74", "129", "130", "143"]
+)
 def test_every_exit_code_is_explained(code: str) -> None:
     """Each has a row in the table and a place in the program's help."""
     assert f"\n| {code} | " in PAGES["docs/scripting.md"]

@@ -9,7 +9,7 @@ import pytest
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets import undo_format
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import Replaced, Undo, read_undo, undo_lines
+from kgroups.core.offsets.undo_format import Replaced, Undo, read_undo, undo_lines, with_outcome
 from kgroups.core.snapshot import CommittedOffset
 
 ID = "-hSBI-hcR9G2Eci9fdkQXQ"
@@ -57,8 +57,10 @@ def test_version_1() -> None:
 def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, whatever the length; then the layout must be that of the writer."""
     undo, head = read(TEXT), TEXT.splitlines(keepends=True)[0]
+    told = with_outcome(TEXT, {"at": "now", "done": 3})
+    assert read(told) == undo
     monkeypatch.setattr(undo_format, "WHOLE_BYTES", len(head) + 1)
-    assert read(TEXT) == undo
+    assert read(TEXT) == read(told) == undo
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
         with pytest.raises(UsageError, match="is no undo file"):
             read(torn)
@@ -110,6 +112,7 @@ BROKEN: dict[str, str | bytes] = {
     "an offset with a point": _row(offset=5.0),
     "an offset in text": _row(offset="5"),
     "a yes for an offset": _row(new_offset=True),
+    "an outcome that is none": _with(outcome=5),
     "no number": TEXT.replace("100}", "NaN}"),
     "a negative new offset": _row(new_offset=-1),
     "a negative epoch": _row(offset=1, leader_epoch=-2),
