@@ -29,7 +29,7 @@ kafka: setup
 demo: setup
 	@$(VENV)/bin/kgroups demo --spark
 
-# Ours beside the reference, in one run: bench/results.json and the README's figures.
+# Ours beside the reference, in one run: bench/results.json and the figures of docs/benchmarks.md.
 bench: setup
 	$(PY) -m bench
 	$(PY) -m bench.sandbox
@@ -50,8 +50,8 @@ fmt: setup
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-docs: setup  # README's table of commands
-	$(PY) scripts/docs.py table
+docs: setup  # the generated tables of README.md and docs/
+	$(PY) scripts/docs.py tables
 
 completions: setup
 	$(PY) scripts/docs.py completions

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.javahash import MASK, copied_set_capacity, hash_order, spread
 from kgroups.assignors.javatable import HashTable, table_capacity
-from kgroups.assignors.spec import Fault
+from kgroups.assignors.spec import AssignorError, Fault
 
 Runs = list[tuple[int, Sequence[int]]]
+
+TOPIC_ID_LENGTH = 22
+TOPIC_ID_BYTES = 16
 
 
 def sized_capacity(size: int) -> int:
@@ -26,8 +29,19 @@ def sized_capacity(size: int) -> int:
 
 
 def uuid_halves(topic_id: str) -> tuple[int, int]:
-    """The two signed 64-bit halves of a Uuid in Kafka's base64 form; they order topics."""
-    raw = base64.urlsafe_b64decode(topic_id + "=" * (-len(topic_id) % 4))
+    """The two signed 64-bit halves of a Uuid in Kafka's base64 form; they order topics.
+
+    Raises:
+        AssignorError: the text is of another form, which would give another order.
+    """
+    try:
+        raw = base64.urlsafe_b64decode(f"{topic_id}==") if len(topic_id) == TOPIC_ID_LENGTH else b""
+    except ValueError:
+        raw = b""
+    if len(raw) != TOPIC_ID_BYTES:
+        raise AssignorError(
+            f"`{topic_id}` is no topic id", hint="Kafka writes them as 22 characters of base64"
+        )
     return (
         int.from_bytes(raw[:8], "big", signed=True),
         int.from_bytes(raw[8:], "big", signed=True),

@@ -1,7 +1,7 @@
 """Runs the benchmarks: all of them, or the ones named.
 
-Prints a line each with target, ratio and PASS or MISS, writes bench/results.json and the README's
-figures. Exit 0 when all passed, 1 when one missed its target.
+Prints a line each with target, ratio and PASS or MISS, writes bench/results.json and the
+figures in docs/benchmarks.md. Exit 0 when all passed, 1 when one missed its target.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> int:
     known = all_benchmarks()
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {'; '.join(known)}")
-    parser.add_argument("--dry", action="store_true", help="write neither results nor README")
+    parser.add_argument("--dry", action="store_true", help="write neither results nor documents")
     arguments = parser.parse_args()
     strangers = set(arguments.names) - set(known)
     if strangers:

@@ -1,4 +1,4 @@
-"""Figures of the lag reports: in lag_results.json, and in the README between two markers."""
+"""Figures of the lag reports, in lag_results.json and between markers in docs/benchmarks.md."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bench.machine import describe_machine
-from bench.report import README, ROOT, seconds
+from bench.report import PAGE, ROOT, seconds
 
 RESULTS = ROOT / "bench" / "lag_results.json"
 BEGIN, END = "<!-- lag-bench:begin -->", "<!-- lag-bench:end -->"
@@ -69,7 +69,7 @@ def merge_lines(old: Sequence[Mapping[str, Any]], new: Sequence[Line]) -> list[d
 
 
 def render_lines(lines: Sequence[Mapping[str, Any]]) -> str:
-    """The README's block, without its markers."""
+    """The page's block, without its markers."""
     text = [
         "The same formulation on both sides, whole process with all its children, by turns in one"
         " run on two cores; `load` is what else ran on the machine then (above 2, seconds are"
@@ -91,14 +91,14 @@ def _rendered(row: Mapping[str, Any]) -> str:
 
 
 def lines_block(text: str) -> str:
-    """What stands between the markers of a README."""
+    """What stands between the page's markers."""
     return text.split(BEGIN, 1)[1].split(END, 1)[0].strip("\n")
 
 
 def write_lines(lines: Sequence[Mapping[str, Any]]) -> None:
-    """Write lag_results.json and the README's block."""
+    """Write lag_results.json and the page's block."""
     document = {"machine": describe_machine(), "benchmarks": list(lines)}
     RESULTS.write_text(json.dumps(document, indent=2) + "\n")
-    before, rest = README.read_text().split(BEGIN, 1)
+    before, rest = PAGE.read_text().split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    README.write_text(f"{before}{BEGIN}\n{render_lines(lines)}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{render_lines(lines)}\n{END}{after}")

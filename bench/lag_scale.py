@@ -1,7 +1,7 @@
 """The lag reports at their sizes: over captures beside DuckDB, start-up, Connect, batch dry runs.
 
-They take minutes, so they are not in `make bench`. Writes bench/lag_results.json and the README's
-second block. Exit 0 when all named have met their targets, else 1.
+They take minutes, so they are not in `make bench`. Writes bench/lag_results.json and the
+lag block of docs/benchmarks.md. Exit 0 when all named have met their targets, else 1.
 
     python -m bench.lag_scale [--dry] [NAME...]
 """
@@ -36,7 +36,7 @@ def main() -> int:
     """Run those named, or all; 0 when every target is met."""
     parser = argparse.ArgumentParser(prog="python -m bench.lag_scale", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(CASES)}")
-    parser.add_argument("--dry", action="store_true", help="write neither results nor README")
+    parser.add_argument("--dry", action="store_true", help="write neither results nor documents")
     arguments = parser.parse_args()
     strangers = set(arguments.names) - set(CASES)
     if strangers:

@@ -1,4 +1,4 @@
-"""The table of results: on the screen, in results.json and in the README between two markers."""
+"""Results: on the screen, in results.json and between markers in docs/benchmarks.md."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from bench.result import Result
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "bench" / "results.json"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
@@ -44,7 +44,7 @@ def seconds(value: object) -> str:
 
 
 def render_figures(report: Report) -> str:
-    """The README's block, without its markers."""
+    """The page's block, without its markers."""
     machine = report["machine"]
     commands = [row for row in report["benchmarks"] if "reference_cold_s" not in row]
     calls = [row for row in report["benchmarks"] if "reference_cold_s" in row]
@@ -93,16 +93,16 @@ def _call_row(row: dict[str, object]) -> str:
 
 
 def figures_block(text: str) -> str | None:
-    """What stands between the markers of a README, or None without markers."""
+    """What stands between the page's markers, or None without markers."""
     if BEGIN not in text or END not in text:
         return None
     return text.split(BEGIN, 1)[1].split(END, 1)[0].strip("\n")
 
 
 def write_report(report: Report) -> None:
-    """Write results.json and the README's block."""
+    """Write results.json and the page's block."""
     RESULTS.write_text(json.dumps(report, indent=2) + "\n")
-    text = README.read_text()
+    text = PAGE.read_text()
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    README.write_text(f"{before}{BEGIN}\n{render_figures(report)}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{render_figures(report)}\n{END}{after}")

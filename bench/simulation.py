@@ -3,7 +3,7 @@
 Times of a run are processor times, because it has one thread and the machine may be shared; a
 case is run several times, each in a process of its own, and the fastest counts, because others
 slow a run down and nothing speeds it up. Only the sweep on two cores is timed by the clock.
-Writes bench/simulation_results.json and the README's block; exit 1 when a target was missed.
+Writes bench/simulation_results.json and docs/benchmarks.md; exit 1 when a target was missed.
 """
 
 import os

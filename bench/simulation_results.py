@@ -1,4 +1,4 @@
-"""Figures of the simulation: in simulation_results.json, and in the README between two markers."""
+"""Figures of the simulation, in simulation_results.json and docs/benchmarks.md."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.machine import describe_machine
-from bench.report import README, ROOT
+from bench.report import PAGE, ROOT
 
 RESULTS = ROOT / "bench" / "simulation_results.json"
 BEGIN, END = "<!-- simulation-bench:begin -->", "<!-- simulation-bench:end -->"
@@ -29,7 +29,7 @@ class Row:
 
 
 def render_report(report: Mapping[str, Any]) -> str:
-    """The README's block, without its markers."""
+    """The page's block, without its markers."""
     text = [
         "Requests that are simulated in a second of one processor's time, with the real"
         " coordinator, the real client half and every invariant checked; the fastest of"
@@ -49,12 +49,12 @@ def _rendered(row: Mapping[str, Any]) -> str:
 
 
 def report_block(text: str) -> str:
-    """What stands between the markers of a README."""
+    """What stands between the page's markers."""
     return text.split(BEGIN, 1)[1].split(END, 1)[0].strip("\n")
 
 
 def write_report(rows: Sequence[Row], runs: int, load: float) -> None:
-    """Write simulation_results.json and the README's block.
+    """Write simulation_results.json and the page's block.
 
     Args:
         runs: of each case, of which the fastest counts.
@@ -67,6 +67,6 @@ def write_report(rows: Sequence[Row], runs: int, load: float) -> None:
         "rows": [asdict(row) for row in rows],
     }
     RESULTS.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    before, rest = README.read_text().split(BEGIN, 1)
+    before, rest = PAGE.read_text().split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    README.write_text(f"{before}{BEGIN}\n{render_report(report)}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n{render_report(report)}\n{END}{after}")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 GroupNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Names of groups, or globs: 'old-*'."),
+    typer.Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
 ]
 Regex = Annotated[
     list[str] | None,
-    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name fits (RE2)."),
+    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
 ]
 AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
 

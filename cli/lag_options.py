@@ -12,12 +12,13 @@ from kgroups.core.errors import UsageError
 DEFAULT_TOP = 100
 SPAN_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
-Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Only the first N rows.")]
+Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]
 Sort = Annotated[
-    str | None, typer.Option("--sort", metavar="COLUMN", help="Most of this column first.")
+    str | None, typer.Option("--sort", metavar="COLUMN", help="Sort by this column, highest first.")
 ]
 Where = Annotated[
-    str | None, typer.Option("--where", metavar="SQL", help="Only rows for which this is true.")
+    str | None,
+    typer.Option("--where", metavar="SQL", help="Show only rows for which this is true."),
 ]
 Over = Annotated[
     str | None,
@@ -33,13 +34,13 @@ Remote = Annotated[
 ]
 RecordTimesToo = Annotated[
     bool,
-    typer.Option("--record-times", help="Fetch each next record for its time."),
+    typer.Option("--record-times", help="Fetch the next record of each lagging partition."),
 ]
 HtmlFile = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with charts too.")
+    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page with charts.")
 ]
 ParquetFile = Annotated[
-    Path | None, typer.Option("--parquet", metavar="FILE", help="Write the rows as Parquet too.")
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Also write the rows as Parquet.")
 ]
 
 

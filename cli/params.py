@@ -97,7 +97,7 @@ GLOBAL_OPTIONS: Final = (
     _Global(
         "bootstrap_server",
         ("--bootstrap-server", "-b"),
-        "Address of a broker; several by commas.",
+        "Broker address; several separated by commas.",
         "HOST:PORT",
         "KGROUPS_BOOTSTRAP_SERVER",
         str,
@@ -105,7 +105,7 @@ GLOBAL_OPTIONS: Final = (
     _Global(
         "command_config",
         ("--command-config",),
-        "Client settings, librdkafka or Java spelling.",
+        "Client properties, Java or librdkafka spelling.",
         "FILE",
         "KGROUPS_COMMAND_CONFIG",
         _path,
@@ -122,13 +122,13 @@ GLOBAL_OPTIONS: Final = (
     _Global(
         "timeout_ms",
         ("--timeout",),
-        "Longest wait: 500ms, 10s (default), 2m.",
+        "Overall timeout: 500ms, 10s (default), 2m.",
         "TIME",
         "KGROUPS_TIMEOUT",
         parse_duration_ms,
     ),
-    _Global("no_color", ("--no-color",), "No colour on a terminal (also: NO_COLOR)."),
-    _Global("verbose", ("--verbose",), "More columns; the traceback of a bug."),
+    _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
+    _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
 
 
@@ -209,8 +209,8 @@ GROUP_STATES: Final = (
 )
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 FromFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of asking a cluster."),
+    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
 ]

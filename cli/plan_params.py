@@ -13,7 +13,7 @@ def _option(flag: str, help: str, metavar: str | None = None, **more: Any) -> An
     return typer.Option(flag, metavar=metavar, help=help, **more)
 
 
-Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Names of groups.")]
+Groups = Annotated[_Texts, typer.Argument(metavar="[GROUP]...", help="Group names.")]
 AllGroups = Annotated[bool, _option("--all-groups", "Every group of the cluster.")]
 Assignors = Annotated[_Texts, _option("--assignor", "Plan with these assignors.", "NAME")]
 LeaderClient = Annotated[

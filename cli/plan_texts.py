@@ -15,7 +15,7 @@ from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
-    from kgroups.core.planning.changes import Change, Dialect
+    from kgroups.core.planning.changes.kinds import Change, Dialect
     from kgroups.core.planning.plan import Plan
 
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
@@ -55,8 +55,8 @@ class PlanTexts:
             UsageError: an option's text is wrong.
         """
         from kgroups.core.planning.conditions import parse_condition
-        from kgroups.core.planning.explain import parse_partition
-        from kgroups.core.planning.leaders import LIBRARIES
+        from kgroups.core.planning.explanation.explain import parse_partition
+        from kgroups.core.planning.leaders.libraries import LIBRARIES
 
         parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
         for text in self.fail_on:
@@ -90,25 +90,25 @@ class PlanTexts:
 
     def changes_for(self, group: Group) -> list["Change"]:
         """What happens to a group: members leave, topics change, subscriptions, members join."""
-        from kgroups.core.planning import changes
+        from kgroups.core.planning.changes import kinds, spelling
 
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
         present = frozenset(ids)
         dialect = self._dialect(group) if self.pattern else "java"
         return [
-            *(changes.parse_remove_member(text, present) for text in self.remove_member),
-            *(changes.DropHost(host) for host in self.drop_host),
-            *map(changes.parse_set_partitions, self.set_partitions),
-            *map(changes.parse_add_topic, self.add_topic),
-            *map(changes.parse_subscribe, self.subscribe),
-            *(changes.parse_pattern(text, dialect) for text in self.pattern),
-            *map(changes.parse_add_members, self.add_members),
+            *(spelling.parse_remove_member(text, present) for text in self.remove_member),
+            *(kinds.DropHost(host) for host in self.drop_host),
+            *map(spelling.parse_set_partitions, self.set_partitions),
+            *map(spelling.parse_add_topic, self.add_topic),
+            *map(spelling.parse_subscribe, self.subscribe),
+            *(spelling.parse_pattern(text, dialect) for text in self.pattern),
+            *map(spelling.parse_add_members, self.add_members),
         ]
 
     def _dialect(self, group: Group) -> "Dialect":
         """Whose patterns the members of a group use."""
-        from kgroups.core.planning.leaders import infer_leader
+        from kgroups.core.planning.leaders.guess import infer_leader
 
         if group.type == "consumer":
             return "re2"
@@ -118,7 +118,8 @@ class PlanTexts:
 
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
-        from kgroups.core.planning.changes import DIALECTS, parse_pattern, parse_subscribe
+        from kgroups.core.planning.changes.kinds import DIALECTS
+        from kgroups.core.planning.changes.spelling import parse_pattern, parse_subscribe
         from kgroups.core.planning.patterns import topic_matcher
 
         named = {topic for text in self.subscribe for topic in parse_subscribe(text).topics}
@@ -209,7 +210,7 @@ def plan_or_error(
     verbose: bool = False,
 ) -> Item | None:
     """The plan of one group as an item; None, and one more error, if it cannot be planned."""
-    from kgroups.core.planning.explain import explain, parse_partition
+    from kgroups.core.planning.explanation.explain import explain, parse_partition
     from kgroups.core.planning.item import explanation_item, plan_item
     from kgroups.core.planning.plan import plan_group
 

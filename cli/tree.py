@@ -8,7 +8,8 @@ import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup
 
-from kgroups.cli.exits import leave_pipe, show_error, usage_error
+from kgroups.cli.exits import show_error, usage_error
+from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 
@@ -94,6 +95,15 @@ class Root(Noun):
 
     environment = True
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Commands by section, each with the whole of its short help."""
+        for title, names in SECTIONS.items():
+            found = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, each.get_short_help_str(HELP_WIDTH)) for name, each in found if each]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=20)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a `KgroupsError` ends it with the error's own code."""
         return _mapped(lambda: super(Root, self).invoke(ctx))
@@ -131,9 +141,6 @@ class Root(Noun):
 def _mapped(step: Callable[[], Any]) -> Any:
     try:
         return step()
-    except BrokenPipeError as error:
-        leave_pipe()
-        raise typer.Exit from error
     except KgroupsError as error:
         show_error(error)
         raise typer.Exit(error.exit_code) from error

@@ -12,11 +12,12 @@ import typer
 
 from kgroups.cli.batches import in_batches
 from kgroups.cli.exits import end_with
+from kgroups.cli.outlet import is_lost
 from kgroups.cli.output import Printer, Report
 from kgroups.cli.refusals import explain_changes
 from kgroups.cli.source import now_ms
 from kgroups.cli.table import Column, Row, View, grid_of, table_chunks
-from kgroups.cli.undo_file import default_undo_dir, save_undo
+from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.change import (
     RESULTS,
@@ -32,15 +33,17 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.writes import Held
 
-Execute = Annotated[bool, typer.Option("--yes", "-y", "--execute", help="Do it without asking.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
+Execute = Annotated[
+    bool, typer.Option("--yes", "-y", "--execute", help="Do not ask for confirmation.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and write nothing.")]
 KeepGoing = Annotated[
-    bool, typer.Option("--keep-going", help="Do what can be done, whatever the others.")
+    bool, typer.Option("--keep-going", help="Continue if some cannot be changed.")
 ]
 UndoDir = Annotated[
     Path | None,
     typer.Option(
-        "--undo-dir", metavar="DIR", help="Where the undo file goes (~/.local/state/kgroups)."
+        "--undo-dir", metavar="DIR", help="Folder of the undo file (~/.local/state/kgroups)."
     ),
 ]
 NoUndo = Annotated[bool, typer.Option("--no-undo", help="Write no undo file.")]
@@ -140,7 +143,7 @@ def uncollected() -> Iterator[None]:
 
 
 def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
-    """Where the undo file goes; None for none.
+    """Folder of the undo file; None for none.
 
     Raises:
         UsageError: a folder is named for no file.
@@ -186,19 +189,21 @@ def carry_out(
         if agreed:
             undo = _save_undo(write, planned)
             if undo is not None:
-                printer.note(f"undo file: {undo}")
+                printer.note(f"undo file: {undo}", of_a_write=True)
             changes, interrupted = _applied(printer, admin, changes)
         else:
             changes = skip_planned(changes)
     every_error = [*(change.error for change in changes if change.error is not None), *errors]
     printer.show(offsets_report(write, changes, every_error, undo))
+    if undo is not None and printer.is_unread:
+        add_outcome(undo, count_results(change.result for change in changes))
     if not changes:
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
         printer.note("nothing was changed; --keep-going does what can be done")
     done = sum(change.result == "done" for change in changes)
     if undo is not None and done < len(planned):
-        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left")
+        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
     if interrupted:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
     end_with(every_error)
@@ -223,7 +228,13 @@ def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
 
 
 def ask(question: str) -> bool:
-    """Whether the user says yes."""
+    """Whether the user says yes.
+
+    Raises:
+        UsageError: the question cannot be seen, as stderr is closed or full.
+    """
+    if is_lost(sys.stderr):
+        raise UsageError("nobody can be asked: stderr cannot be written to")
     return typer.confirm(question, err=True)
 
 

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -27,6 +27,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
+    "coordinator/--partitions") echo '@free' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
@@ -54,8 +55,6 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
-    "delete/--regex") echo '@free' ;;
-    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
     "reset-offsets/--regex") echo '@free' ;;
@@ -71,11 +70,12 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete/--regex") echo '@free' ;;
+    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "delete-records/--before") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
-    "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -135,49 +135,49 @@ _kgroups_argument() { # path: where do its arguments come from?
   case "$1" in
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
+    "coordinator") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
-    "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
-    "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
-    "lag collect") echo '@free' ;;
-    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
   case "$1" in
-    "") echo "list describe plan simulate delete reset-offsets copy-offsets delete-offsets delete-records remove-members coordinator demo official completion lag snapshot sandbox --version --help $common" ;;
+    "") echo "list describe coordinator plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
+    "coordinator") echo "--partitions --help $common" ;;
     "plan") echo "--all-groups --assignor --as --faithful --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
-    "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
     "delete-records") echo "--before --keep-going --dry-run --yes -y --execute --help $common" ;;
     "remove-members") echo "--member --instance --all --reason --dry-run --yes -y --execute --help $common" ;;
-    "coordinator") echo "--partitions --help $common" ;;
     "demo") echo "--spark --keep --help $common" ;;
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "completion") echo "--help $common" ;;
+    "snapshot") echo "save show --help $common" ;;
+    "snapshot save") echo "--help $common" ;;
+    "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
     "lag report") echo "--by --assignor --top --sort --where --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
-    "snapshot") echo "save show --help $common" ;;
-    "snapshot save") echo "--help $common" ;;
-    "snapshot show") echo "--help $common" ;;
     "sandbox") echo "up --help $common" ;;
     "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --quiet -q --help $common" ;;
   esac

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/plan" | "/simulate" | "/delete" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete-records" | "/remove-members" | "/coordinator" | "/demo" | "/official" | "/completion" | "/lag" | "/snapshot" | "/sandbox" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "snapshot/save" | "snapshot/show" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -28,6 +28,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
+    "coordinator/--partitions") echo '@free' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--add-members") echo '@free' ;;
@@ -55,8 +56,6 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
-    "delete/--regex") echo '@free' ;;
-    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
     "reset-offsets/--regex") echo '@free' ;;
@@ -72,11 +71,12 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete/--regex") echo '@free' ;;
+    "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "delete-records/--before") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
-    "coordinator/--partitions") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -136,54 +136,54 @@ _kgroups_argument() { # path: where do its arguments come from?
   case "$1" in
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
+    "coordinator") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
-    "delete") echo '@groups' ;;
     "reset-offsets") echo '@groups' ;;
     "delete-offsets") echo '@groups' ;;
+    "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
-    "coordinator") echo '@groups' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
-    "lag collect") echo '@free' ;;
-    "lag compact") echo '@free' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
+    "lag collect") echo '@free' ;;
+    "lag compact") echo '@free' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: fills `commands` and `options` with what can be typed there
   options=(
-    '--bootstrap-server:Address of a broker; several by commas.'
-    '-b:Address of a broker; several by commas.'
-    '--command-config:Client settings, librdkafka or Java spelling.'
+    '--bootstrap-server:Broker address; several separated by commas.'
+    '-b:Broker address; several separated by commas.'
+    '--command-config:Client properties, Java or librdkafka spelling.'
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
-    '--timeout:Longest wait\: 500ms, 10s (default), 2m.'
-    '--no-color:No colour on a terminal (also\: NO_COLOR).'
-    '--verbose:More columns; the traceback of a bug.'
+    '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
     "")
       commands=(
-        'list:List the groups of a cluster.'
-        'describe:Describe groups\: what they read and how far behind they are.'
-        'plan:Show what the next rebalance of a group would do, before...'
-        'simulate:Run rebalances in virtual time\: what a deploy, a crash or...'
-        'delete:Delete groups with their committed offsets.'
-        'reset-offsets:Put groups somewhere else in their topics, and back.'
-        'copy-offsets:Put a group where another one stands, here or in another...'
-        'delete-offsets:Let groups forget what they committed for topics.'
+        'list:List consumer groups.'
+        'describe:Describe groups\: committed offsets, lag, members, state.'
+        'coordinator:Show which broker coordinates a group, and why.'
+        'plan:Predict the next rebalance of a group.'
+        'simulate:Simulate rebalances in virtual time.'
+        'reset-offsets:Reset committed offsets, or undo a reset.'
+        'copy-offsets:Copy committed offsets to another group or cluster.'
+        'delete-offsets:Delete committed offsets.'
+        'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
-        'remove-members:Put members out of a group, as if they had left.'
-        'coordinator:Show which broker coordinates groups, and why that one.'
-        'demo:Show what kgroups does, on an embedded cluster with live...'
-        'official:Speak as kafka-consumer-groups.sh does.'
-        'completion:Print the completion script of a shell.'
-        'lag:Report the lag of a whole cluster, with Apache Spark.'
-        'snapshot:Keep a cluster'\''s groups in a file.'
-        'sandbox:An embedded Kafka cluster for learning and tests.'
+        'remove-members:Remove members from a group.'
+        'demo:Tour kgroups on an embedded cluster with live clients.'
+        'official:Run with the options of kafka-consumer-groups.sh.'
+        'completion:Print a shell completion script.'
+        'snapshot:Save a cluster'\''s groups to a file, or show one.'
+        'lag:Report lag across a cluster and over time, with Spark.'
+        'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
         '--version:Show the version.'
@@ -192,31 +192,37 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "list")
       options+=(
-        '--state:Only in these states.'
-        '--type:Only of these types.'
+        '--state:Only groups in these states.'
+        '--type:Only groups of these types.'
         '--topic:Only groups that read one of these topics.'
-        '--regex:Only groups whose whole name fits (RE2).'
-        '--sort:By what, then by name.'
-        '--top:Only the first N groups.'
-        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--regex:Only groups whose whole name matches (RE2).'
+        '--sort:Sort by this, then by name.'
+        '--top:Show only the first N groups.'
+        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
       ;;
     "describe")
       options+=(
         '--all-groups:Every group of the cluster.'
-        '--regex:Groups whose whole name fits (RE2).'
-        '--topic:Groups that read it, and only this topic.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--topic:Groups that read TOPIC, and only this topic.'
         '--offsets:Show partitions (default).'
         '--members:Show members.'
         '--state:Show the groups'\'' state.'
-        '--sort:By name, or most lag first.'
-        '--top:Only the N rows with most lag.'
-        '--uncommitted:Where a partition without a commit stands.'
+        '--sort:Sort by name, or by lag, highest first.'
+        '--top:Show only the N rows with the highest lag.'
+        '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--watch:Look again and again until Ctrl-C\: 2, 500ms.'
-        '--from:Read a snapshot instead of asking a cluster.'
+        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--from:Read a snapshot instead of a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "coordinator")
+      options+=(
+        '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
         '--help:Show help.'
       )
       ;;
@@ -252,33 +258,21 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "simulate")
       options+=(
-        '--from-group:Take a group as it is.'
-        '--from:The snapshot with that group.'
-        '--event:Something more that happens.'
-        '--seed:Of chance. [default\: 1]'
-        '--until:How long. [default\: until settled]'
+        '--from-group:Simulate a group as it is now.'
+        '--from:Read the group from a snapshot.'
+        '--event:Add an event.'
+        '--seed:Random seed. [default\: 1]'
+        '--until:Length of the run. [default\: until settled]'
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
-        '--vary:Run with each of these values.'
-        '--repeat:Run with N seeds.'
-        '--jobs:Processes. [default\: cores]'
+        '--vary:Compare these values.'
+        '--repeat:Number of seeds to run.'
+        '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
-        '--html:Write a page with charts too.'
-        '--help:Show help.'
-      )
-      ;;
-    "delete")
-      options+=(
-        '--all-groups:Every group of the cluster.'
-        '--regex:Groups whose whole name fits (RE2).'
-        '--state:Every group in one of these states.'
-        '--keep-going:Delete what can be, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
+        '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
       ;;
@@ -287,87 +281,93 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--to:Where to, see above.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
-        '--regex:Groups whose whole name fits (RE2).'
+        '--regex:Groups whose whole name matches (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
         '--resume:Finish what FILE began.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "copy-offsets")
       options+=(
-        '--from:Group that is copied.'
-        '--to:Group that is put there.'
+        '--from:Source group.'
+        '--to:Target group.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
-        '--to-bootstrap-server:The other cluster.'
-        '--to-command-config:Client settings for it.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--to-bootstrap-server:Target cluster.'
+        '--to-command-config:Client properties of the target cluster.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "delete-offsets")
       options+=(
-        '--regex:Groups whose whole name fits (RE2).'
+        '--regex:Groups whose whole name matches (RE2).'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-topics:Every partition that the group committed.'
-        '--undo-dir:Where the undo file goes (~/.local/state/kgroups).'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--help:Show help.'
+      )
+      ;;
+    "delete")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--state:Every group in one of these states.'
+        '--keep-going:Continue if some cannot be deleted.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "delete-records")
       options+=(
-        '--before:What stays, see above.'
-        '--keep-going:Do what can be done, whatever the others.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
+        '--before:What to keep, see above.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:A member, by its id.'
-        '--instance:A static member, by its instance id.'
+        '--member:Member id.'
+        '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
-        '--dry-run:Only show the plan.'
-        '--yes:Do it without asking.'
-        '-y:Do it without asking.'
-        '--execute:Do it without asking.'
-        '--help:Show help.'
-      )
-      ;;
-    "coordinator")
-      options+=(
-        '--partitions:Partitions of __consumer_offsets; asks no cluster.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
         '--help:Show help.'
       )
       ;;
     "demo")
       options+=(
-        '--spark:End with the lag report, which needs Java 17.'
-        '--keep:Leave cluster and members there until Ctrl-C.'
+        '--spark:Include the lag report (needs Java 17).'
+        '--keep:Keep cluster and members running until Ctrl-C.'
         '--help:Show help.'
       )
       ;;
@@ -400,7 +400,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do it.'
         '--export:Print the plan as CSV.'
         '--timeout:Longest wait in milliseconds (30000).'
-        '--bootstrap-server:Address of a broker; several by commas.'
+        '--bootstrap-server:Broker address; several separated by commas.'
         '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
         '--version:Show the version.'
         '--help:Show help.'
@@ -411,75 +411,10 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
-    "lag")
-      commands=(
-        'report:Report lag by group, topic or member, now and under...'
-        'history:Report what groups committed and when, out of...'
-        'collect:Append a capture of the cluster'\''s groups to a folder of...'
-        'compact:Merge the small files of each day that is over into one.'
-      )
-      options+=(
-        '--help:Show help.'
-      )
-      ;;
-    "lag report")
-      options+=(
-        '--by:What a row stands for.'
-        '--assignor:Plan with these assignors too.'
-        '--top:Only the first N rows.'
-        '--sort:Most of this column first.'
-        '--where:Only rows for which this is true.'
-        '--uncommitted:Where a partition without a commit stands.'
-        '--isolation:read_committed\: lag to the last stable offset.'
-        '--captures:Report over what `lag collect` left.'
-        '--over:Length of the window\: 24h (default), 7d.'
-        '--since:Start of the window.'
-        '--until:End of the window\: now.'
-        '--strict:A capture that cannot be read is a failure.'
-        '--record-times:Fetch each next record for its time.'
-        '--html:Write a page with charts too.'
-        '--parquet:Write the rows as Parquet too.'
-        '--master:Spark master.'
-        '--remote:Spark Connect server.'
-        '--from:Read a snapshot instead of asking a cluster.'
-        '--help:Show help.'
-      )
-      ;;
-    "lag history")
-      options+=(
-        '--by:What a row stands for.'
-        '--top:Only the first N rows.'
-        '--sort:Most of this column first.'
-        '--where:Only rows for which this is true.'
-        '--over:Length of the window\: 24h (default), 7d.'
-        '--since:Start of the window.'
-        '--until:End of the window\: now.'
-        '--ends:Ask so often where logs ended.'
-        '--record-times:Fetch each next record for its time.'
-        '--html:Write a page with charts too.'
-        '--parquet:Write the rows as Parquet too.'
-        '--master:Spark master.'
-        '--remote:Spark Connect server.'
-        '--help:Show help.'
-      )
-      ;;
-    "lag collect")
-      options+=(
-        '--every:Time between captures\: 60s.'
-        '--count:Number of captures.'
-        '--help:Show help.'
-      )
-      ;;
-    "lag compact")
-      options+=(
-        '--today:Also the day that is not over.'
-        '--help:Show help.'
-      )
-      ;;
     "snapshot")
       commands=(
         'save:Save the cluster'\''s groups to a file.'
-        'show:Show what a snapshot file holds.'
+        'show:Show a snapshot file.'
       )
       options+=(
         '--help:Show help.'
@@ -495,6 +430,71 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "lag")
+      commands=(
+        'report:Report lag by group, topic or member.'
+        'history:Report lag from commits in __consumer_offsets.'
+        'collect:Append a capture of all groups to a folder.'
+        'compact:Merge the small files of past days.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "lag report")
+      options+=(
+        '--by:Group rows by this.'
+        '--assignor:Also plan with these assignors.'
+        '--top:Show only the first N rows.'
+        '--sort:Sort by this column, highest first.'
+        '--where:Show only rows for which this is true.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--captures:Report on captures of `lag collect`.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--strict:Fail if a capture cannot be read.'
+        '--record-times:Fetch the next record of each lagging partition.'
+        '--html:Also write an HTML page with charts.'
+        '--parquet:Also write the rows as Parquet.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--from:Read a snapshot instead of a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag history")
+      options+=(
+        '--by:Group rows by this.'
+        '--top:Show only the first N rows.'
+        '--sort:Sort by this column, highest first.'
+        '--where:Show only rows for which this is true.'
+        '--over:Length of the window\: 24h (default), 7d.'
+        '--since:Start of the window.'
+        '--until:End of the window\: now.'
+        '--ends:Number of points at which log ends are read.'
+        '--record-times:Fetch the next record of each lagging partition.'
+        '--html:Also write an HTML page with charts.'
+        '--parquet:Also write the rows as Parquet.'
+        '--master:Spark master.'
+        '--remote:Spark Connect server.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag collect")
+      options+=(
+        '--every:Interval between captures\: 60s.'
+        '--count:Number of captures.'
+        '--help:Show help.'
+      )
+      ;;
+    "lag compact")
+      options+=(
+        '--today:Include today.'
+        '--help:Show help.'
+      )
+      ;;
     "sandbox")
       commands=(
         'up:Run an embedded Kafka cluster until Ctrl-C.'
@@ -505,18 +505,18 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "sandbox up")
       options+=(
-        '--brokers:How many brokers.'
-        '--topic:Make a topic with N partitions.'
-        '--port:Of the first broker, others follow; 0 for any.'
-        '--host:Listen here instead of loopback.'
-        '--data-dir:Keep topics, records and offsets here.'
-        '--from:Begin with a snapshot'\''s topics and groups.'
-        '--as-version:Offer what Kafka 2.4 to 4.3 offers.'
-        '--faults:Misbehave by these rules.'
-        '--auto-create-topics:Make topics that clients ask for.'
-        '--property:A broker'\''s setting about groups.'
-        '--quiet:Do not tell what happens.'
-        '-q:Do not tell what happens.'
+        '--brokers:Number of brokers.'
+        '--topic:Create a topic with N partitions.'
+        '--port:Port of the first broker, others follow; 0\: any.'
+        '--host:Address to listen on.'
+        '--data-dir:Persist topics, records and offsets here.'
+        '--from:Start with a snapshot'\''s topics and groups.'
+        '--as-version:Serve the API versions of Kafka 2.4 to 4.3.'
+        '--faults:Inject faults by these rules.'
+        '--auto-create-topics:Create topics that clients ask for.'
+        '--property:Broker property for groups.'
+        '--quiet:Print no events.'
+        '-q:Print no events.'
         '--help:Show help.'
       )
       ;;

@@ -79,6 +79,8 @@ def shorten(text: str, limit: int = 200) -> str:
 
 
 EXIT_CODE_BUG = 70
+EXIT_CODE_UNPRINTED = 74
+"""The work is done, but its result could not be printed (EX_IOERR of sysexits.h)."""
 EXIT_CODE_INTERRUPTED = 130
 
 

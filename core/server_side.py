@@ -4,7 +4,6 @@
 sandbox, the simulation and the tests.
 """
 
-import base64
 from collections.abc import Mapping
 from uuid import UUID
 
@@ -28,6 +27,7 @@ from kgroups.core.coordinator.ports import (
 )
 from kgroups.core.coordinator.topology import TopicInfo
 from kgroups.core.patterns import compile_pattern
+from kgroups.core.uuids import uuid_text
 
 
 def coordinator_ports() -> Ports:
@@ -38,11 +38,6 @@ def coordinator_ports() -> Ports:
         hash64=xxhash.xxh3_64_intdigest,
         compile_pattern=compile_pattern,
     )
-
-
-def topic_id_text(topic_id: UUID) -> str:
-    """A topic id in Kafka's base64 form."""
-    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
 
 
 def _assign_with(strategy: Assignor) -> ServerAssign:
@@ -72,7 +67,7 @@ def _assign_with(strategy: Assignor) -> ServerAssign:
 def _member(member: AssignableMember, names: Mapping[UUID, str]) -> MemberSubscription:
     # A topic that is gone keeps its place in what is owned, under its id.
     owned = [
-        (names.get(topic_id, topic_id_text(topic_id)), sorted(partitions))
+        (names.get(topic_id, uuid_text(topic_id)), sorted(partitions))
         for topic_id, partitions in member.target.items()
     ]
     return MemberSubscription(
@@ -86,4 +81,4 @@ def _member(member: AssignableMember, names: Mapping[UUID, str]) -> MemberSubscr
 
 def _topic(topic: TopicInfo) -> TopicPartitions:
     racks = [sorted(one) for one in topic.racks] if any(topic.racks) else []
-    return TopicPartitions(topic.partitions, racks, topic_id=topic_id_text(topic.topic_id))
+    return TopicPartitions(topic.partitions, racks, topic_id=uuid_text(topic.topic_id))

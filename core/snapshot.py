@@ -53,7 +53,11 @@ class PartitionLog(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic with its partitions, keyed by partition number."""
+    """A topic with its partitions, keyed by partition number.
+
+    Args:
+        topic_id: in Kafka's base64 form; None if not learned.
+    """
 
     topic: str
     partitions: Mapping[int, PartitionLog]

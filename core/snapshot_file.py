@@ -31,6 +31,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from kgroups.core.uuids import parse_uuid
 
 __all__ = [
     "SCHEMA",
@@ -289,8 +290,20 @@ def _topic(cursor: Cursor) -> Topic:
     return Topic(
         topic=fields["topic"].text(),
         partitions=dict(logs),
-        topic_id=fields.optional("topic_id", Cursor.text),
+        topic_id=fields.optional("topic_id", read_topic_id),
     )
+
+
+def read_topic_id(cursor: Cursor) -> str:
+    """A topic id in Kafka's form; files of older versions have it as a UUID."""
+    text = cursor.text()
+    try:
+        return parse_uuid(text)
+    except ValueError:
+        cursor.fail(
+            f"expected a topic id, found `{text[:40]}`",
+            hint="22 characters of base64, as `kafka-topics.sh --describe` shows them",
+        )
 
 
 def _log(cursor: Cursor) -> tuple[int, PartitionLog]:

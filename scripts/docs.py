@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes what follows from the command tree: README's table of commands, and completions/.
+"""Generates what follows from the code: tables in README.md and docs/, and completions/.
 
-scripts/docs.py table         README.md between its markers `commands`, `deviations` and `tasks`
+scripts/docs.py tables        the blocks between markers in README.md and docs/
 scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
-scripts/docs.py check         writes nothing; fails if a file is not up to date
+scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -14,17 +15,17 @@ from typer.main import get_command
 
 from kgroups.cli.app import program
 from kgroups.cli.completions import Shell, places_of, script_for
+from kgroups.cli.nouns import section_of
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = ("commands", "deviations", "tasks")
 
 
 def commands_table() -> str:
-    """README's table: a row for each command, with its options and what it does."""
+    """README's table: a row for each command with what it does, by section of the help."""
     tree = get_command(program())
-    rows = ["| command | does | options |", "|---|---|---|"]
+    rows = ["| | command | |", "|---|---|---|"]
     for place in places_of(tree):
         if place.commands:
             continue
@@ -36,22 +37,20 @@ def commands_table() -> str:
             for param in command.params
             if param.param_type_name == "argument"
         )
-        flags = " ".join(
-            f"`{option.flags[0]}`" for option in place.options if option.flags != ("--help",)
-        )
         name = f"{place.path} {arguments}".strip().replace("|", "\\|")
-        rows.append(f"| `{name}` | {command.get_short_help_str(200).rstrip('.')} | {flags} |")
+        section = section_of(place.path.split()[0])
+        rows.append(f"| {section} | `{name}` | {command.get_short_help_str(200).rstrip('.')} |")
     return "\n".join(rows)
 
 
 def deviations_table() -> str:
-    """README's table of what the official grammar does otherwise."""
+    """Where the official grammar differs from Kafka's tools on purpose."""
     rows = ["| Kafka's tools | kgroups |", "|---|---|"]
     return "\n".join([*rows, *(f"| {row.official} | {row.ours} |" for row in DEVIATIONS)])
 
 
 def tasks_table() -> str:
-    """README's table of both grammars side by side."""
+    """Both grammars side by side, by task."""
     rows = [
         "| task | `kafka-consumer-groups.sh --bootstrap-server B …`, or "
         "`kgroups --bootstrap-server B …` | our own words, `kgroups -b B …` |",
@@ -63,48 +62,66 @@ def tasks_table() -> str:
     return "\n".join(rows)
 
 
-def replaced(text: str, name: str, block: str) -> str:
+BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("README.md", "commands", commands_table),
+    ("docs/official-tools.md", "deviations", deviations_table),
+    ("docs/official-tools.md", "tasks", tasks_table),
+)
+"""Page, name of the block's markers, what stands between them."""
+
+
+def replaced(page: Path, text: str, name: str, block: str) -> str:
     """The text with another block between the markers of this name."""
     begin_mark, end_mark = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     head, begin, rest = text.partition(begin_mark)
     _, end, tail = rest.partition(end_mark)
     if not (begin and end):
-        sys.exit(f"error: README.md has no block {begin_mark} … {end_mark}")
+        sys.exit(f"error: {page.name} has no block {begin_mark} … {end_mark}")
     return f"{head}{begin}\n{block}\n{end}{tail}"
 
 
-def outputs() -> dict[Path, str]:
-    """Every generated file with its text."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, block in zip(
-        BLOCKS, (commands_table(), deviations_table(), tasks_table()), strict=True
-    ):
-        readme = replaced(readme, name, block)
+def pages() -> dict[Path, str]:
+    """Every page that holds a generated block, with its text."""
+    texts: dict[Path, str] = {}
+    for name, marker, table in BLOCKS:
+        page = ROOT / name
+        text = texts.get(page) or page.read_text(encoding="utf-8")
+        texts[page] = replaced(page, text, marker, table())
+    return texts
+
+
+def scripts() -> dict[Path, str]:
+    """Every completion script with its text."""
     tree = get_command(program())
-    files = {ROOT / "README.md": readme}
-    for shell in get_args(Shell):
-        files[ROOT / "completions" / f"kgroups.{shell}"] = script_for(shell, tree)
-    return files
+    return {
+        ROOT / "completions" / f"kgroups.{shell}": script_for(shell, tree)
+        for shell in get_args(Shell)
+    }
 
 
 def main(what: str) -> int:
     """Write the files that `what` names, or check all of them."""
-    stale = []
-    for path, text in outputs().items():
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        if what == "check":
-            stale.append(str(path.relative_to(ROOT)))
-        elif (path.name == "README.md") == (what == "table"):
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path.relative_to(ROOT)}")
-    if stale:
-        print(f"not up to date: {', '.join(stale)}; run `make docs completions`")
-    return 1 if stale else 0
+    files = {
+        **(pages() if what != "completions" else {}),
+        **(scripts() if what != "tables" else {}),
+    }
+    stale = [
+        path
+        for path, text in files.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    if what == "check" and stale:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+        print(f"out of date: {names}; run `make docs completions`")
+        return 1
+    for path in stale:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(files[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in ("table", "completions", "check"):
+    if len(sys.argv) != 2 or sys.argv[1] not in ("tables", "completions", "check"):
         sys.exit(__doc__)
     sys.exit(main(sys.argv[1]))

@@ -3,8 +3,8 @@
     python -m scripts.incident DIR
 
 writes what `kgroups lag collect DIR --every 60s` would have left there between 21:00 and midnight
-of 2026-11-20. README's example is made from it, and a test holds README to what is printed. No
-chance is in it: the same captures every time.
+of 2026-11-20. docs/incidents.md shows reports on it, and a test holds
+them to what is printed. No chance is involved: the same captures every time.
 """
 
 import sys

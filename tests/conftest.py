@@ -13,6 +13,7 @@ from tests.kafka.broker import KafkaCluster
 from tests.kafka.broker_config import ClusterSpec
 from tests.kafka.guarded import guarded
 from tests.kafka.official import WarmTools
+from tests.limits import Limits
 from tests.schedule import Schedule, in_order
 from tests.spark import spark
 
@@ -25,6 +26,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A test that hangs ends, wherever it hangs."""
+    config.pluginmanager.register(Limits())
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,11 +8,11 @@ from kgroups.cli.completions import Shell, script_for
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import Command
 
-HELP = """Print the completion script of a shell.
+HELP = """Print a shell completion script.
 
-Commands, options and their values are in the script. Names of groups and
-topics are asked of the cluster that the line or KGROUPS_BOOTSTRAP_SERVER
-names, and left out if they do not come within half a second.
+The script holds commands, options and their values. Group and topic names are
+read from the cluster that the command line or KGROUPS_BOOTSTRAP_SERVER names,
+and left out if it does not answer within half a second.
 
 WHERE IT GOES
   bash  ~/.local/share/bash-completion/completions/kgroups
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def completion(
     ctx: typer.Context,
-    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Which shell.")],
+    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Shell.")],
 ) -> None:
     """`kgroups completion`."""
     write_text(script_for(shell, ctx.find_root().command))

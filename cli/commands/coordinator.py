@@ -18,14 +18,14 @@ from kgroups.core.snapshot import Broker
 
 SCHEMA = "kgroups.coordinator/1"
 
-HELP = """Show which broker coordinates groups, and why that one.
+HELP = """Show which broker coordinates a group, and why.
 
 A group's offsets live in partition abs(hash) mod N of __consumer_offsets,
 where hash is Java's String.hashCode of the name and N the number of that
-topic's partitions (50 unless changed). The leader of the partition is the
+topic's partitions (50 by default). The leader of that partition is the
 group's coordinator. The groups need not exist.
 
-With --partitions N no cluster is asked, and the broker stays unknown.
+With --partitions N, no cluster is contacted and the broker is unknown.
 
 EXAMPLES
   kgroups coordinator orders-app billing
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
 def coordinator(
     ctx: typer.Context,
     groups: Annotated[
-        list[str], typer.Argument(metavar="GROUP...", help="Names, of groups or not yet.")
+        list[str], typer.Argument(metavar="GROUP...", help="Group names, existing or not.")
     ],
     partitions: Annotated[
         int | None,
@@ -62,7 +62,7 @@ def coordinator(
             metavar="N",
             min=1,
             max=MAX_PARTITIONS,
-            help="Partitions of __consumer_offsets; asks no cluster.",
+            help="Partitions of __consumer_offsets; contacts no cluster.",
         ),
     ] = None,
 ) -> None:

@@ -37,27 +37,27 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.copy-offsets/1"
 
-HELP = """Put a group where another one stands, here or in another cluster.
+HELP = """Copy committed offsets to another group or cluster.
 
-In one cluster the offsets are copied, with their metadata. To another cluster
-(--to-bootstrap-server, or an address in --to-command-config) they are copied
-by time, as offsets differ there: the time of the next record to read, and
-there the first record that is not older. Records of one millisecond may be
-read twice, none is left out. Where all is read, it is the first record newer
-than the last one.
+Within one cluster, offsets are copied with their metadata. To another cluster
+(--to-bootstrap-server, or an address in --to-command-config) they are
+translated by time, because offsets differ there: to the first record that is
+not older than the next record to read. Records of the same millisecond may be
+read twice; none is skipped. A group that has read everything is placed after
+the last record's time.
 
-The group that is copied may be at work; the other one must have no members,
-and is made if it is not there. The plan is shown and you are asked; --yes (or
---execute) does not ask. Without a terminal and without --yes nothing is done
-(exit code 2). What is replaced goes to an undo file first; what was written
-is read back.
+The source group may be active; the target group must have no members and is
+created if it does not exist. Shows the plan and asks for confirmation unless
+--yes (or --execute) is given; without a terminal and without --yes it does
+nothing (exit code 2). Saves replaced offsets to an undo file first, and reads
+back what it wrote.
 
-RESULTS, one a partition
+RESULTS, one per partition
   planned  would be copied (--dry-run)
   done     is copied, and reads back so
   refused  the group has members              exit code 4
   failed   not found (5), or the broker did not do it
-  skipped  stands there already, others could not be copied, or you said no
+  skipped  already there, others could not be copied, or you declined
 
 EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --dry-run
@@ -74,16 +74,18 @@ def register(app: typer.Typer) -> None:
 
 def copy_offsets(
     ctx: typer.Context,
-    from_: Annotated[str, typer.Option("--from", metavar="GROUP", help="Group that is copied.")],
-    to: Annotated[str, typer.Option("--to", metavar="GROUP", help="Group that is put there.")],
+    from_: Annotated[str, typer.Option("--from", metavar="GROUP", help="Source group.")],
+    to: Annotated[str, typer.Option("--to", metavar="GROUP", help="Target group.")],
     topic: Topics = None,
     to_bootstrap_server: Annotated[
         str | None,
-        typer.Option("--to-bootstrap-server", metavar="HOST:PORT", help="The other cluster."),
+        typer.Option("--to-bootstrap-server", metavar="HOST:PORT", help="Target cluster."),
     ] = None,
     to_command_config: Annotated[
         Path | None,
-        typer.Option("--to-command-config", metavar="FILE", help="Client settings for it."),
+        typer.Option(
+            "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
+        ),
     ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,

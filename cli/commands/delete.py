@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.delete/1"
 
-HELP = """Delete groups with their committed offsets.
+HELP = """Delete groups and their committed offsets.
 
-Every group is looked at before the first is deleted. If one has members or
-does not exist, nothing is deleted, unless --keep-going asks for the others.
-Then the plan is shown and you are asked; --yes does not ask. Without a
-terminal and without --yes nothing is done (exit code 2). Many groups go in
-batches; Ctrl-C stops after the batch and says how far it came.
+Checks every group first. If one has members or does not exist, nothing is
+deleted, unless --keep-going is given. Shows the plan and asks for
+confirmation unless --yes is given; without a terminal and without --yes it
+does nothing (exit code 2). Deletes in batches; Ctrl-C stops after the current
+batch and reports how far it got.
 
-RESULTS, one a group
+RESULTS, one per group
   planned  would be deleted (--dry-run)
   done     is deleted
   refused  has members                        exit code 4
   failed   does not exist (5), or the broker did not do it
-  skipped  could be deleted, but others could not, or you said no (130)
+  skipped  not deleted because others could not be, or you declined (130)
 
 EXAMPLES
   kgroups delete old-app
@@ -72,9 +72,11 @@ def delete(
         typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Delete what can be, whatever the others.")
+        bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan and write nothing.")
+    ] = False,
     yes: Yes = False,
 ) -> None:
     """`kgroups delete`."""

@@ -30,21 +30,21 @@ from kgroups.core.offsets.scope import parse_scope
 
 SCHEMA = "kgroups.delete-offsets/1"
 
-HELP = """Let groups forget what they committed for topics.
+HELP = """Delete committed offsets.
 
-Every group is looked at before the first write: if one has members, does not
-exist, or committed nothing for what is named, nothing is deleted, unless
---keep-going asks for the rest. The plan is shown and you are asked; --yes (or
---execute) does not ask. Without a terminal and without --yes nothing is done
-(exit code 2). What is deleted goes to an undo file first, which
-`kgroups reset-offsets --undo FILE` puts back; the deletion is read back.
+Checks every group first: if one subscribes to the topic, does not exist, or
+has committed nothing there, nothing is deleted, unless --keep-going is given.
+Shows the plan and asks for confirmation unless --yes (or --execute) is given;
+without a terminal and without --yes it does nothing (exit code 2). Saves the
+deleted offsets to an undo file first, which `kgroups reset-offsets --undo
+FILE` restores, and reads back the result.
 
-RESULTS, one a partition
+RESULTS, one per partition
   planned  would be deleted (--dry-run)
   done     is deleted, and reads back so
   refused  the group has members              exit code 4
   failed   not found (5), or the broker did not do it
-  skipped  no commit there, others could not be deleted, or you said no
+  skipped  nothing committed, others could not be deleted, or you declined
 
 EXAMPLES
   kgroups delete-offsets billing --topic orders

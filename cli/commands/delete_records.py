@@ -36,13 +36,12 @@ SCHEMA = "kgroups.delete-records/1"
 
 HELP = """Delete the oldest records of topics. This cannot be undone.
 
-The plan says how many records each partition would lose, and which groups
-have not read them yet. Everything is looked at before the first deletion: if
-a partition cannot be done, nothing is, unless --keep-going asks for the rest.
-Then you are asked; --yes (or --execute) does not ask. Without a terminal and
-without --yes nothing is done (exit code 2). The logs are looked at again
-afterwards. With --offset-json-file the line is read as
-kafka-delete-records.sh reads it.
+The plan shows how many records each partition would lose, and which groups
+have not read them yet. If a partition cannot be truncated, nothing is
+deleted, unless --keep-going is given. Asks for confirmation unless --yes (or
+--execute) is given; without a terminal and without --yes it does nothing
+(exit code 2). Reads the logs again afterwards. With --offset-json-file,
+options are those of kafka-delete-records.sh.
 
 WHAT STAYS (--before)
   1500                  records from this offset on
@@ -52,13 +51,13 @@ WHAT STAYS (--before)
   7d, 1h30m, PT2H       records of the last week, …
   group:NAME            what a group has not read yet
   file:PATH             lines `topic,partition,offset`
-An offset beyond the log is moved to its end, and the row says so.
+An offset beyond the log end is clamped, and the row says so.
 
-RESULTS, one a partition
+RESULTS, one per partition
   planned  would lose records (--dry-run)
   done     lost them, and the log starts where it should
   failed   not found (5), or the broker did not do it
-  skipped  nothing is older, others could not be done, or you said no
+  skipped  nothing to delete, others could not be, or you declined
 
 EXAMPLES
   kgroups delete-records orders --before 7d --dry-run
@@ -93,7 +92,7 @@ def delete_records(
         typer.Argument(metavar="[TOPIC]...", help="Topics, or partitions: orders:0,3-5."),
     ] = None,
     before: Annotated[
-        str | None, typer.Option("--before", metavar="TARGET", help="What stays, see above.")
+        str | None, typer.Option("--before", metavar="TARGET", help="What to keep, see above.")
     ] = None,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,

@@ -23,14 +23,14 @@ from kgroups.core.errors import ItemError, UsageError
 
 SCHEMA = "kgroups.demo/1"
 
-HELP = """Show what kgroups does, on an embedded cluster with live members.
+HELP = """Tour kgroups on an embedded cluster with live clients.
 
-It starts a cluster of three brokers on this machine, makes topics, lets real
-clients join a classic and a KIP-848 group, and runs the commands that one
-would type, each shown before its output. No Kafka is needed, and no Java but
-for --spark. At the end members and cluster are gone, unless --keep.
+Starts a cluster of three brokers on this machine, creates topics, lets real
+clients join a classic and a KIP-848 group, and runs the most useful commands,
+each shown before its output. Needs no Kafka, and Java only for --spark. Stops
+members and cluster at the end, unless --keep is given.
 
-With --output json there is an item for each command, with its own document.
+With --output json, each command is one item with its own document.
 
 EXAMPLES
   kgroups demo
@@ -89,10 +89,10 @@ def register(app: typer.Typer) -> None:
 def demo(
     ctx: typer.Context,
     spark: Annotated[
-        bool, typer.Option("--spark", help="End with the lag report, which needs Java 17.")
+        bool, typer.Option("--spark", help="Include the lag report (needs Java 17).")
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave cluster and members there until Ctrl-C.")
+        bool, typer.Option("--keep", help="Keep cluster and members running until Ctrl-C.")
     ] = False,
 ) -> None:
     """`kgroups demo`."""

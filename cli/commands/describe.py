@@ -27,28 +27,29 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.describe/1"
 
-HELP = """Describe groups: what they read and how far behind they are.
+HELP = """Describe groups: committed offsets, lag, members, state.
 
-One row a partition that is committed or assigned, unless another view is
-asked for. Views combine, except in CSV. An unknown group is named on stderr
-(exit code 5) and the others are still shown. --topic shows the groups that
-read a topic, and only what they read of it. --watch looks again and again and
-shows what changed in between; as JSON each look is a document on a line.
+Shows one row per committed or assigned partition by default. Views combine,
+except in CSV. A group that does not exist is reported on stderr (exit code 5)
+and the others are still shown. --topic selects the groups that read a topic
+and shows only that topic. --watch refreshes the view and marks what changed;
+with JSON, each refresh is one document per line.
 
 VIEWS
-  --offsets  commit, end of the log, lag and owner of each partition
-  --members  who is in the group, with how many partitions and how much lag
+  --offsets  committed offset, log end, lag and owner of each partition
+  --members  members with their number of partitions and their lag
   --state    state, assignor, coordinator, number of members
 
-LAG is end - committed, counted from the start of the log where the committed
-records have expired; it is never negative, and unknown (-, null) is not 0.
+LAG is log end minus committed offset, counted from the log start if the
+committed records have expired. It is never negative; unknown (- or null) is
+not 0.
 
-STATUS           (the column is there when some partition is not ok)
-  no_commit        never committed; --uncommitted start|end assumes a place
-  below_log_start  records expired before they were read; LOST says how many
-  beyond_end       the commit is after the end of the log
+STATUS           (shown if any partition is not ok)
+  no_commit        nothing committed; see --uncommitted
+  below_log_start  records expired before they were read; LOST counts them
+  beyond_end       the committed offset is beyond the log end
   topic_missing    the topic or partition does not exist
-  leaderless       no broker leads the partition
+  leaderless       the partition has no leader
   unknown          the commit or the log could not be read
 
 EXAMPLES
@@ -57,7 +58,7 @@ EXAMPLES
   kgroups describe --all-groups --sort lag --top 20
   kgroups describe --all-groups --output json | jq '.summary'
   kgroups describe 'orders-*' --regex 'billing-[0-9]+'
-  kgroups describe --topic payments        from a topic to its groups
+  kgroups describe --topic payments
   kgroups describe orders-app --watch 2
   kgroups describe -- -odd-name
 """
@@ -75,21 +76,26 @@ def describe(
     regex: Regex = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", metavar="TOPIC", help="Groups that read it, and only this topic."),
+        typer.Option(
+            "--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."
+        ),
     ] = None,
     offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
     state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
     sort: Annotated[
-        Literal["name", "lag"] | None, typer.Option("--sort", help="By name, or most lag first.")
+        Literal["name", "lag"] | None,
+        typer.Option("--sort", help="Sort by name, or by lag, highest first."),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option("--top", metavar="N", min=1, help="Only the N rows with most lag."),
+        typer.Option(
+            "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
+        ),
     ] = None,
     uncommitted: Annotated[
         Uncommitted | None,
-        typer.Option("--uncommitted", help="Where a partition without a commit stands."),
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
     ] = None,
     isolation: Annotated[
         Isolation,

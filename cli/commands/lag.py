@@ -34,36 +34,39 @@ from kgroups.core.lag.arithmetic import Isolation, Uncommitted
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
-HELP = """Report the lag of a whole cluster, with Apache Spark.
+HELP = """Report lag across a cluster and over time, with Spark.
 
 One group needs no Spark: `kgroups describe` shows its lag at once.
 """
-REPORT_HELP = """Report lag by group, topic or member, now and under planned assignments.
+REPORT_HELP = """Report lag by group, topic or member.
 
-The cluster is read once, live or from a snapshot file, and Spark computes the
-report: on this machine, on a standalone master, or through Spark Connect.
-Needs Java 17. The rows with most lag come first.
+Reads the cluster once, live or from a snapshot, and computes the report with
+Spark: on this machine, on a standalone master, or through Spark Connect.
+Needs Java 17. Rows are sorted by lag, highest first.
 
 BY
   group (default)  topic  partition  member  client  host  assignor
   with --assignor: group (default)  member  client  host  assignor
 
-With --captures DIR the report is over a window of time, from what
-`lag collect` left there, and has rates, lag in seconds with the method that
-found it, time to catch up, trend, Burrow's verdict with its rule, and the
-time until retention reaches the commit. TIME is 2026-11-20T22:00Z or,
-without an offset, local time.
+With --captures DIR the report covers a window of time, from the captures of
+`lag collect`. It adds rates, lag in seconds with the method that found it,
+time to catch up, trend, Burrow's verdict with its rule, and the time until
+retention reaches the commit. TIME is 2026-11-20T22:00Z or, without an offset,
+local time.
 
-With --assignor A[,B] every group is planned with these assignors too: first
-the groups that would gain most, from the assignor or, at best, from one more
-member; then lag as it is beside lag as it would be (planned_...), and with
---captures the rates of members too.
+With --assignor A[,B] every group is also planned with these assignors. The
+report then starts with the groups that would gain most, from the assignor or
+from one more member, and shows planned lag (planned_...) beside lag as it is;
+with --captures, also the rates of members.
 
---record-times fetches, from the cluster as it is now, the next record of each
-commit that lags, and adds lag in seconds: exact, for a fetch each.
+--isolation read_committed measures lag, rates and times to the last stable
+offset. Captures and snapshots without it are refused (exit code 2).
 
---html writes one page with charts that opens without a network; --parquet
-the rows with their types.
+--record-times fetches the next record of each lagging partition from the
+cluster as it is now, for an exact lag in seconds.
+
+--html writes one page with charts that opens offline; --parquet writes the
+rows with their types.
 
 EXAMPLES
   kgroups lag report --top 20
@@ -90,18 +93,18 @@ def register(app: typer.Typer) -> None:
 def report(
     ctx: typer.Context,
     by: Annotated[
-        Grouping | None, typer.Option("--by", metavar="KEY", help="What a row stands for.")
+        Grouping | None, typer.Option("--by", metavar="KEY", help="Group rows by this.")
     ] = None,
     assignor: Annotated[
         list[str] | None,
-        typer.Option("--assignor", metavar="NAME", help="Plan with these assignors too."),
+        typer.Option("--assignor", metavar="NAME", help="Also plan with these assignors."),
     ] = None,
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
     where: Where = None,
     uncommitted: Annotated[
         Uncommitted | None,
-        typer.Option("--uncommitted", help="Where a partition without a commit stands."),
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
     ] = None,
     isolation: Annotated[
         Isolation,
@@ -109,13 +112,13 @@ def report(
     ] = "read_uncommitted",
     captures: Annotated[
         Path | None,
-        typer.Option("--captures", metavar="DIR", help="Report over what `lag collect` left."),
+        typer.Option("--captures", metavar="DIR", help="Report on captures of `lag collect`."),
     ] = None,
     over: Over = None,
     since: Since = None,
     until: Until = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="A capture that cannot be read is a failure.")
+        bool, typer.Option("--strict", help="Fail if a capture cannot be read.")
     ] = False,
     record_times: RecordTimesToo = False,
     html: HtmlFile = None,

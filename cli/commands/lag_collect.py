@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
-COLLECT_HELP = """Append a capture of the cluster's groups to a folder of Parquet files.
+COLLECT_HELP = """Append a capture of all groups to a folder.
 
-A capture is every group's commits, members and the bounds of what it reads,
-with its time. `kgroups lag report --captures DIR` answers from them. Needs
-no Java.
+A capture holds every group's committed offsets and members and the log bounds
+(start, end, last stable offset) of the partitions it reads. `kgroups lag
+report --captures DIR` reports on them. Needs no Java.
 
 Files appear whole or not at all, and several collectors may share a folder:
   DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet
@@ -33,14 +33,14 @@ EXAMPLES
   kgroups lag collect ~/captures
   kgroups lag collect ~/captures --every 60s --count 60
 """
-COMPACT_HELP = """Merge the small files of each day that is over into one.
+COMPACT_HELP = """Merge the small files of past days.
 
 EXAMPLES
   kgroups lag compact ~/captures
   kgroups lag compact ~/captures --today
 """
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the captures.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of captures.")]
 
 COLLECT_VIEW = View(
     "captures",
@@ -67,7 +67,7 @@ def collect(
     ctx: typer.Context,
     folder: Folder,
     every: Annotated[
-        str | None, typer.Option("--every", metavar="TIME", help="Time between captures: 60s.")
+        str | None, typer.Option("--every", metavar="TIME", help="Interval between captures: 60s.")
     ] = None,
     count: Annotated[
         int, typer.Option("--count", metavar="N", min=1, help="Number of captures.")
@@ -123,7 +123,7 @@ def collect(
 
 def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -> ClusterSnapshot:
     """One snapshot; what it could not learn is told at the end, once."""
-    snapshot = admin.snapshot(progress=printer.progress)
+    snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
     errors += [error for error in snapshot.errors if error not in errors]
     return snapshot
 
@@ -131,10 +131,10 @@ def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -
 def compact(
     ctx: typer.Context,
     folder: Folder,
-    today: Annotated[bool, typer.Option("--today", help="Also the day that is not over.")] = False,
+    today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
 ) -> None:
     """`kgroups lag compact`."""
-    from kgroups.core.lag.collected import compact as compact_captures  # Arrow
+    from kgroups.core.lag.compacted import compact as compact_captures  # Arrow
 
     options = options_of(ctx)
     printer = Printer(options)

@@ -35,16 +35,15 @@ from kgroups.cli.source import cluster, now_ms
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24
 
-HISTORY_HELP = """Report what groups committed and when, out of __consumer_offsets.
+HISTORY_HELP = """Report lag from commits in __consumer_offsets.
 
-Works on a cluster that nobody collected: the topic holds every commit with
-its time since its last compaction, which keeps only the newest of each
-partition. Where logs ended at --ends times of the window is asked of the logs
-themselves, by the times of their records: rates, trend and lag over time come
-from that. Commit times tell a reader that stopped from one that stands still.
-With --until in the past the report is of that time.
---record-times also fetches the next record of each commit that lags, for its
-time. Needs READ on __consumer_offsets, and Java 17.
+Works without captures: the topic holds every commit with its time, back to
+its last compaction, which keeps only the newest commit of each partition.
+Where the logs ended is read at --ends points of the window by record time;
+rates, trend and lag over time come from that. With --until in the past, the
+report describes that time. --record-times also fetches the next record of
+each lagging partition for its time. Needs READ on __consumer_offsets, and
+Java 17.
 
 EXAMPLES
   kgroups lag history --over 6h
@@ -57,7 +56,7 @@ EXAMPLES
 def history(
     ctx: typer.Context,
     by: Annotated[
-        HistoryGrouping, typer.Option("--by", metavar="KEY", help="What a row stands for.")
+        HistoryGrouping, typer.Option("--by", metavar="KEY", help="Group rows by this.")
     ] = "group",
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
@@ -67,7 +66,13 @@ def history(
     until: Until = None,
     ends: Annotated[
         int,
-        typer.Option("--ends", metavar="N", min=0, max=600, help="Ask so often where logs ended."),
+        typer.Option(
+            "--ends",
+            metavar="N",
+            min=0,
+            max=600,
+            help="Number of points at which log ends are read.",
+        ),
     ] = DEFAULT_ENDS,
     record_times: RecordTimesToo = False,
     html: HtmlFile = None,

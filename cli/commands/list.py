@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.list/1"
 
-HELP = """List the groups of a cluster.
+HELP = """List consumer groups.
 
-Groups of every type, ascending by name. PATTERN is a glob (quote it), or a
-plain text that a name contains; --regex is RE2 and fits whole names. Filters
-combine: a group must fit them all. --watch looks again and again and shows
-what changed in between; as JSON each look is a document on a line.
+Lists groups of every type, sorted by name. PATTERN is a glob (quote it) or
+plain text that a name contains; --regex is RE2 and matches whole names.
+Filters combine: a group must match all of them. --watch refreshes the list
+and marks what changed; with JSON, each refresh is one document per line.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
-TYPES   classic   the protocol of old, rebalanced by the clients
+TYPES   classic   the classic protocol, rebalanced by the clients
         consumer  KIP-848, rebalanced by the broker
         share     KIP-932 queues
         streams   KIP-1071
 
-Both take several values by commas, in upper or lower case.
+Both take several values, separated by commas, in any case.
 
 EXAMPLES
   kgroups list
@@ -86,13 +86,14 @@ def register(app: typer.Typer) -> None:
 def list_groups(
     ctx: typer.Context,
     pattern: Annotated[
-        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or a part of a name.")
+        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
     ] = None,
     state: Annotated[
-        list[str] | None, typer.Option("--state", metavar="STATE", help="Only in these states.")
+        list[str] | None,
+        typer.Option("--state", metavar="STATE", help="Only groups in these states."),
     ] = None,
     type_: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only of these types.")
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only groups of these types.")
     ] = None,
     topic: Annotated[
         list[str] | None,
@@ -104,14 +105,16 @@ def list_groups(
     ] = None,
     regex: Annotated[
         str | None,
-        typer.Option("--regex", metavar="REGEX", help="Only groups whose whole name fits (RE2)."),
+        typer.Option(
+            "--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."
+        ),
     ] = None,
     sort: Annotated[
         Literal["name", "state", "type", "coordinator"],
-        typer.Option("--sort", help="By what, then by name."),
+        typer.Option("--sort", help="Sort by this, then by name."),
     ] = "name",
     top: Annotated[
-        int | None, typer.Option("--top", metavar="N", min=1, help="Only the first N groups.")
+        int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
     watch: Watch = None,
     file: FromFile = None,

@@ -17,7 +17,7 @@ from kgroups.core.errors import UsageError
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
 
-HELP = """Show what the next rebalance of a group would do, before it happens.
+HELP = """Predict the next rebalance of a group.
 
 The group is taken as it is now, from a snapshot file, or from a scenario on
 paper; then the changes that you name happen, and its assignor runs. Nothing

@@ -25,21 +25,20 @@ from kgroups.core.snapshot import Group, Member
 
 SCHEMA = "kgroups.remove-members/1"
 
-HELP = """Put members out of a group, as if they had left.
+HELP = """Remove members from a group.
 
-A member that is alive joins again, unless its program is stopped; this is
-for static members that are gone, and for a rebalance on purpose. Every member
-that is named must be there before the first is removed. The plan is shown and
-you are asked; --yes (or --execute) does not ask. Without a terminal and
-without --yes nothing is done (exit code 2). The group is looked at again
-afterwards.
+A member whose process still runs joins again: use this for static members
+that are gone, or to force a rebalance. Every named member must exist before
+the first is removed. Shows the plan and asks for confirmation unless --yes
+(or --execute) is given; without a terminal and without --yes it does nothing
+(exit code 2). Reads the group again afterwards.
 
-RESULTS, one a member
+RESULTS, one per member
   planned  would be removed (--dry-run)
   done     is removed
   refused  another member has taken its instance id  exit code 4
   failed   not there any more (5), or the broker did not do it
-  skipped  you said no
+  skipped  you declined
 
 EXAMPLES
   kgroups remove-members billing --instance till-1 --reason "host is gone"
@@ -75,13 +74,13 @@ def register(app: typer.Typer) -> None:
 
 def remove_members(
     ctx: typer.Context,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="Name of the group.")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
     member: Annotated[
-        list[str] | None, typer.Option("--member", metavar="ID", help="A member, by its id.")
+        list[str] | None, typer.Option("--member", metavar="ID", help="Member id.")
     ] = None,
     instance: Annotated[
         list[str] | None,
-        typer.Option("--instance", metavar="ID", help="A static member, by its instance id."),
+        typer.Option("--instance", metavar="ID", help="Instance id of a static member."),
     ] = None,
     all_members: Annotated[bool, typer.Option("--all", help="Every member of the group.")] = False,
     reason: Annotated[

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "kgroups.reset-offsets/1"
 
-HELP = """Put groups somewhere else in their topics, and back.
+HELP = """Reset committed offsets, or undo a reset.
 
 Everything is looked at before the first write: if a group has members or does
 not exist, or a partition cannot be reset, nothing is changed, unless

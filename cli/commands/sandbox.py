@@ -25,15 +25,14 @@ DEFAULT_PORT = 9092
 
 HELP = """Run an embedded Kafka cluster until Ctrl-C.
 
-It listens on this machine only, needs no Java, and any Kafka client can join
-it: produce, consume, join groups, commit, administer. stdout gets the
-bootstrap address (or, with --output json, the brokers); stderr tells what
-happens. Ctrl-C or SIGTERM stops it cleanly with exit code 0; a second Ctrl-C
-ends it at once.
+Listens on loopback, needs no Java, and serves any Kafka client: produce,
+consume, join groups, commit, administer. Prints the bootstrap address on
+stdout (with --output json, the brokers) and events on stderr. Ctrl-C or
+SIGTERM stops it cleanly with exit code 0; a second Ctrl-C kills it.
 
-Records are kept in memory, and in --data-dir if one is given: then a restart
-loses no record and no committed offset. There is no first rebalance delay
-unless you set one: --property group.initial.rebalance.delay.ms=3000
+Records are kept in memory, and in --data-dir if given: then a restart loses
+no record and no committed offset. There is no initial rebalance delay unless
+you set one: --property group.initial.rebalance.delay.ms=3000
 
 FAULTS (a YAML file for --faults)
   faults:
@@ -61,7 +60,7 @@ COLUMNS = (
     Column("port", "PORT", right=True),
 )
 
-NOUN_HELP = """An embedded Kafka cluster for learning and tests."""
+NOUN_HELP = """Run an embedded Kafka cluster."""
 
 
 def register(app: typer.Typer) -> None:
@@ -73,43 +72,45 @@ def register(app: typer.Typer) -> None:
 
 def up(
     ctx: typer.Context,
-    brokers: Annotated[int, typer.Option("--brokers", metavar="N", help="How many brokers.")] = 1,
+    brokers: Annotated[int, typer.Option("--brokers", metavar="N", help="Number of brokers.")] = 1,
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", metavar="NAME[=N]", help="Make a topic with N partitions."),
+        typer.Option("--topic", metavar="NAME[=N]", help="Create a topic with N partitions."),
     ] = None,
     port: Annotated[
         int,
         typer.Option(
-            "--port", metavar="PORT", help="Of the first broker, others follow; 0 for any."
+            "--port", metavar="PORT", help="Port of the first broker, others follow; 0: any."
         ),
     ] = DEFAULT_PORT,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Listen here instead of loopback.")
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     data_dir: Annotated[
         Path | None,
-        typer.Option("--data-dir", metavar="DIR", help="Keep topics, records and offsets here."),
+        typer.Option("--data-dir", metavar="DIR", help="Persist topics, records and offsets here."),
     ] = None,
     from_file: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Begin with a snapshot's topics and groups."),
+        typer.Option("--from", metavar="FILE", help="Start with a snapshot's topics and groups."),
     ] = None,
     as_version: Annotated[
         str | None,
-        typer.Option("--as-version", metavar="X.Y", help="Offer what Kafka 2.4 to 4.3 offers."),
+        typer.Option(
+            "--as-version", metavar="X.Y", help="Serve the API versions of Kafka 2.4 to 4.3."
+        ),
     ] = None,
     faults: Annotated[
-        Path | None, typer.Option("--faults", metavar="FILE", help="Misbehave by these rules.")
+        Path | None, typer.Option("--faults", metavar="FILE", help="Inject faults by these rules.")
     ] = None,
     auto_create: Annotated[
-        bool, typer.Option("--auto-create-topics", help="Make topics that clients ask for.")
+        bool, typer.Option("--auto-create-topics", help="Create topics that clients ask for.")
     ] = False,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="KEY=VALUE", help="A broker's setting about groups."),
+        typer.Option("--property", metavar="KEY=VALUE", help="Broker property for groups."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what happens.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no events.")] = False,
 ) -> None:
     """`kgroups sandbox up`."""
     from kgroups.core.sandbox.options import parse_topic_options
@@ -159,11 +160,7 @@ def _rows(item: Item) -> list[Row]:
 
 def _tell(line: "LogLine") -> None:
     """Write an event to stderr."""
-    try:
-        sys.stderr.write(printable(str(line)) + "\n")
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        return  # nobody reads the events any more; the cluster goes on
+    sys.stderr.write(printable(str(line)) + "\n")
 
 
 def _pairs(texts: list[str]) -> Mapping[str, str]:

@@ -23,36 +23,36 @@ if TYPE_CHECKING:
 SCHEMA = "kgroups.simulate/1"
 TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
 
-HELP = """Run rebalances in virtual time: what a deploy, a crash or a setting will do.
+HELP = """Simulate rebalances in virtual time.
 
-The scenario (YAML) names topics with their rates, groups with their members,
-and events. The coordinator and the client half that run are the real ones;
-only time, network and applications are simulated. The same scenario and seed
-give the same answer.
+A scenario (YAML) names topics with their rates, groups with their members,
+and events. The coordinator and the client logic are the real ones; only time,
+network and applications are simulated. The same scenario and seed give the
+same result.
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
-  rolling_restart  members stop and start one after the other: down, pause
-  scale_out, scale_in   members come or go: count, like, members
-  crash            a process ends without a word: member, restart_after
-  gc_pause         a process stands still: member, for
+  rolling_restart  members restart one after the other: down, pause
+  scale_out, scale_in   members join or leave: count, like, members
+  crash            a process dies: member, restart_after
+  gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
-  network_partition     a member does not reach the cluster: member, for
+  network_partition     a member cannot reach the cluster: member, for
   move_coordinator, broker_down, broker_up
   add_partitions, create_topic
-  Each has a time (at=60s) or comes at random (every=5m).
+  Each has a time (at=60s) or occurs at random (every=5m).
 
 FIGURES
-  unowned      time in which partitions had no owner, added up; the longest
-  stopped      time in which members had given all up and waited, added up
-  read again   records that were read twice, because commits came too late
-  catch-up     how long the group was behind at most
-  of protocol zookeeper besides, where nobody coordinates:
-  split-brain  time in which two members really read one partition, added up
-  failed       rebalances given up; notified, reads: what a change costs all
-  With --repeat: medians; 95th percentiles are in JSON.
+  unowned      total time partitions had no owner, and the longest
+  stopped      total time members owned nothing and waited
+  read again   records read twice because they were not committed in time
+  catch-up     longest time the group was behind
+  protocol zookeeper adds
+  split-brain  total time two members read the same partition
+  failed       rebalances given up; notified, reads: the cost of a change
+  With --repeat these are medians; JSON has the 95th percentiles.
 
---vary runs every combination side by side: any consumer property, any
-broker property about groups, protocol (eager, cooperative, consumer,
+--vary compares every combination: any consumer property, any broker
+property for groups, protocol (eager, cooperative, consumer,
 zookeeper), client (java, librdkafka), static, latency, processing.
 
 EXAMPLES
@@ -78,21 +78,19 @@ def simulate_command(
     ] = None,
     from_group: Annotated[
         str | None,
-        typer.Option("--from-group", metavar="GROUP", help="Take a group as it is."),
+        typer.Option("--from-group", metavar="GROUP", help="Simulate a group as it is now."),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="The snapshot with that group."),
+        typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
     ] = None,
-    event: Annotated[
-        Texts, typer.Option("--event", metavar="EVENT", help="Something more that happens.")
-    ] = None,
+    event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", min=0, help="Of chance. [default: 1]")
+        int | None, typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 1]")
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option("--until", metavar="TIME", help="How long. [default: until settled]"),
+        typer.Option("--until", metavar="TIME", help="Length of the run. [default: until settled]"),
     ] = None,
     timeline: Annotated[
         bool, typer.Option("--timeline", help="Print the protocol step by step.")
@@ -108,13 +106,14 @@ def simulate_command(
         bool, typer.Option("--requests", help="Show requests and errors by kind.")
     ] = False,
     vary: Annotated[
-        Texts, typer.Option("--vary", metavar="K=A,B", help="Run with each of these values.")
+        Texts, typer.Option("--vary", metavar="K=A,B", help="Compare these values.")
     ] = None,
     repeat: Annotated[
-        int, typer.Option("--repeat", metavar="N", min=1, help="Run with N seeds.")
+        int, typer.Option("--repeat", metavar="N", min=1, help="Number of seeds to run.")
     ] = 1,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, help="Processes. [default: cores]")
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="Number of processes. [default: cores]"),
     ] = None,
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")

@@ -14,23 +14,23 @@ from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 
-HELP = """Keep a cluster's groups in a file.
+HELP = """Save a cluster's groups to a file, or show one.
 
 A snapshot holds everything that `list`, `describe`, `plan` and `lag report`
 ask of a cluster; all of them take one with --from FILE.
 """
 SAVE_HELP = """Save the cluster's groups to a file.
 
-Groups with members and offsets, the topics they touch with the bounds of
-their logs, and the brokers. JSON, or YAML if the file's name ends in .yaml or
-.yml. The file is replaced as a whole or not at all.
+Saves groups with members and offsets, the topics they read with log bounds,
+and the brokers. Writes JSON, or YAML if FILE ends in .yaml or .yml, and
+replaces the file atomically.
 
 EXAMPLES
   kgroups snapshot save before.json
   kgroups describe --all-groups --from before.json
   kgroups plan orders-app --from before.json --add-members 2
 """
-SHOW_HELP = """Show what a snapshot file holds.
+SHOW_HELP = """Show a snapshot file.
 
 A table of its groups, or with --output json or yaml the whole snapshot.
 
@@ -62,14 +62,14 @@ def register(app: typer.Typer) -> None:
 
 def save(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
 ) -> None:
     """`kgroups snapshot save`."""
     from kgroups.core.snapshot_file import write_snapshot  # YAML: only here
 
     options = options_of(ctx)
     printer = Printer(options)
-    snapshot = take_snapshot(options, progress=printer.progress)
+    snapshot = take_snapshot(options, isolation="read_committed", progress=printer.progress)
     write_snapshot(snapshot, file)
     printer.note(f"saved {counted(snapshot)} to `{file}`")
     show_item_errors(snapshot.errors)
@@ -78,7 +78,7 @@ def save(
 
 def show(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Which.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to read.")],
 ) -> None:
     """`kgroups snapshot show`."""
     from kgroups.core.snapshot_file import read_snapshot

@@ -1,4 +1,4 @@
-"""Where the official grammar means to differ from Kafka's tools; README and the tests read it."""
+"""Deliberate differences from Kafka's tools; docs/official-tools.md and the tests read it."""
 
 from typing import Final, NamedTuple
 

@@ -26,7 +26,9 @@ class Option:
 
 
 _COMMON: Final = (
-    Option("bootstrap-server", "Address of a broker; several by commas.", "value", "HOST:PORT"),
+    Option(
+        "bootstrap-server", "Broker address; several separated by commas.", "value", "HOST:PORT"
+    ),
     Option("command-config", "Client properties, Java's or librdkafka's.", "value", "FILE"),
     Option("help", "Show this page."),
     Option("version", "Show the version."),

@@ -1,4 +1,4 @@
-"""Every task of Kafka's two tools in their words and in ours: README's table, held by a test."""
+"""Every task of Kafka's two tools in both grammars: a table in docs/official-tools.md."""
 
 from typing import Final, NamedTuple
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka import requests
@@ -9,6 +10,7 @@ from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.messages import error_name
 from kgroups.core.snapshot import PartitionLog, Topic
+from kgroups.core.uuids import uuid_text
 
 TopicPartition = tuple[str, int]
 
@@ -38,8 +40,9 @@ class TopicListing(NamedTuple):
 def led_only(topics: Mapping[str, Topic]) -> dict[str, Topic]:
     """The topics without the partitions whose logs cannot be asked."""
     return {
-        name: Topic(
-            name, {number: log for number, log in topic.partitions.items() if log.error is None}
+        name: replace(
+            topic,
+            partitions={number: log for number, log in topic.partitions.items() if not log.error},
         )
         for name, topic in topics.items()
     }
@@ -74,7 +77,7 @@ async def read_topics(
                 partition.partition_index: _partition(partition, racks)
                 for partition in sorted(item.partitions, key=lambda entry: entry.partition_index)
             },
-            None if topic_id is None else str(topic_id),
+            None if topic_id is None else uuid_text(topic_id),
         )
     return TopicListing(topics, failures)
 
@@ -124,9 +127,9 @@ async def read_bounds(
         if not left:
             break
     return {
-        name: Topic(
-            name,
-            {
+        name: replace(
+            topic,
+            partitions={
                 number: _filled(
                     log,
                     leaders.get((name, number)),
@@ -135,7 +138,6 @@ async def read_bounds(
                 )
                 for number, log in topic.partitions.items()
             },
-            topic.topic_id,
         )
         for name, topic in topics.items()
     }

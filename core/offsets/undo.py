@@ -72,6 +72,16 @@ def undo_text(changes: Iterable[Change], *, cluster_id: str | None, created_at: 
     return f'{head[:-1]}, "rows": [\n{body}\n]}}\n'
 
 
+def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
+    """The undo file with what became of its write, for who could not be told it otherwise.
+
+    Args:
+        text: of the file, as `undo_text` made it.
+        outcome: `at`, and how many changes had which result.
+    """
+    return f'{text.rstrip()[:-1]}, "outcome": {json.dumps(outcome)}}}\n'
+
+
 def parse_undo(text: str, where: str) -> Undo:
     """What an undo file says.
 

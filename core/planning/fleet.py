@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError
-from kgroups.core.planning.changes import AddTopic, Change, SetPartitions
-from kgroups.core.planning.joiners import broker_order, classic_id, consumer_id, drawn_uuid
+from kgroups.core.planning.changes.kinds import AddTopic, Change, SetPartitions
+from kgroups.core.planning.outcomes.ids import broker_order, classic_id, drawn_uuid
 from kgroups.core.planning.roster import Roster, Seat, next_roster
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+from kgroups.core.uuids import uuid_text
 
 # Codes of what one group may lack without anything being wrong.
 ELSEWHERE = frozenset({"UNKNOWN_MEMBER_ID", "UNKNOWN_HOST"})
@@ -131,7 +132,7 @@ def _next_group(roster: Roster, assumed: dict[tuple[str, str], str]) -> Group:
 
 def _assumed_id(group: Group, seat: Seat, number: int) -> str:
     drawn = drawn_uuid(group.group, 0, number)
-    return consumer_id(drawn) if seat.id_prefix is None else classic_id(seat.id_prefix, drawn)
+    return uuid_text(drawn) if seat.id_prefix is None else classic_id(seat.id_prefix, drawn)
 
 
 def _member(seat: Seat) -> Member:

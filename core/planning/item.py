@@ -4,10 +4,10 @@ import dataclasses
 from typing import Any
 
 from kgroups.core.group_item import assignment_item
-from kgroups.core.planning.explain import Explanation
+from kgroups.core.planning.explanation.explain import Explanation
 from kgroups.core.planning.metrics import Metrics
 from kgroups.core.planning.moves import Move, RoundStep
-from kgroups.core.planning.outcomes import Outcome
+from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, PlannedMember
 
 Item = dict[str, Any]

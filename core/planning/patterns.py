@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NoReturn
 
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import Dialect
+from kgroups.core.planning.changes.kinds import Dialect
 
 Matches = Callable[[str], bool]
 

@@ -10,7 +10,7 @@ from typing import Final, TypeVar, cast
 
 from kgroups.assignors.javahash import java_sorted
 from kgroups.core.errors import NotFoundError, RefusedError, UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,

@@ -11,13 +11,15 @@ from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.document import Cursor, Document
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     DIALECTS,
     MAX_PARTITIONS,
     Change,
     Dialect,
     DropHost,
     Pattern,
+)
+from kgroups.core.planning.changes.spelling import (
     parse_add_members,
     parse_add_topic,
     parse_pattern,
@@ -25,7 +27,7 @@ from kgroups.core.planning.changes import (
     parse_set_partitions,
     parse_subscribe,
 )
-from kgroups.core.planning.leaders import LIBRARIES
+from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.patterns import matching_topics
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -36,6 +38,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from kgroups.core.snapshot_file import read_topic_id
 
 _T = TypeVar("_T")
 
@@ -127,7 +130,7 @@ def _topic(name: str, cursor: Cursor) -> Topic:
             )
             for number in range(count)
         },
-        topic_id=fields.optional("topic_id", Cursor.text),
+        topic_id=fields.optional("topic_id", read_topic_id),
     )
 
 

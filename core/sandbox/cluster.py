@@ -32,7 +32,7 @@ from kgroups.core.sandbox.persistence import Persistence, kept_topics
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.schema import Body
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
-from kgroups.core.sandbox.storage import DataDirectory, Meta, id_text
+from kgroups.core.sandbox.storage import DataDirectory, Meta
 from kgroups.core.sandbox.topics import (
     OFFSETS_TOPIC,
     Partition,
@@ -43,6 +43,7 @@ from kgroups.core.sandbox.topics import (
 )
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
+from kgroups.core.uuids import uuid_text
 
 _OFFSETS_TOPIC_CONFIGS = {
     "cleanup.policy": "compact",
@@ -67,7 +68,7 @@ class Cluster:
         options.check()
         self.options = options
         self.caps = caps_of(options.as_version)
-        self.cluster_id = options.cluster_id or id_text(uuid4())
+        self.cluster_id = options.cluster_id or uuid_text(uuid4())
         self.events = EventLog(wall_clock_ms)
         self.clock = Clock()
         self.faults = FaultRules(self._topic_name)

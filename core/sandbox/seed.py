@@ -22,11 +22,11 @@ from kgroups.core.coordinator.records import (
 )
 from kgroups.core.sandbox.batches import build_batch, empty_batch, split_batches
 from kgroups.core.sandbox.log import PartitionLog
-from kgroups.core.sandbox.storage import topic_id_from
 from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Topic, Topics
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot import PartitionLog as Bounds
 from kgroups.core.snapshot import Topic as TopicFacts
+from kgroups.core.uuids import uuid_from
 
 _MAX_GAP = 2**31 - 1
 
@@ -47,7 +47,7 @@ def seed_topics(snapshot: ClusterSnapshot, topics: Topics, *, replication_factor
             name,
             max(facts.partitions) + 1,
             replication_factor=replication_factor,
-            topic_id=topic_id_from(facts.topic_id) or uuid4(),
+            topic_id=uuid_from(facts.topic_id) if facts.topic_id else uuid4(),
         )
         _fill(topic, facts, snapshot.captured_at_ms)
         made += 1

@@ -8,7 +8,6 @@ is killed loses nothing that was acknowledged. A tail that was cut is dropped at
 import fcntl
 import json
 import os
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,23 +186,6 @@ def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> N
         for header, batch in data.read_log(stored.name, partition.index):
             partition.log.restore(header, batch)
         partition.log.delete_before(kept.log_start_offset)
-
-
-def id_text(value: UUID) -> str:
-    """An id as Kafka writes it: 22 characters, base 64 for URLs."""
-    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
-
-
-def topic_id_from(text: str | None) -> UUID | None:
-    """A topic id from Kafka's 22 characters or from a UUID's usual form; None if it is neither."""
-    if text is None:
-        return None
-    try:
-        if len(text) == 22:
-            return UUID(bytes=urlsafe_b64decode(text + "=="))
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _meta_to(meta: Meta) -> dict[str, Any]:

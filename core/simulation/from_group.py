@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.leaders import infer_leader
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.simulation.scenario import GroupPlan, MemberPlan, Protocol, Scenario, TopicPlan
 from kgroups.core.simulation.settings import LIBRARY_DEFAULTS, ConsumerSettings, Library
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic

@@ -16,6 +16,7 @@ from kgroups.assignors.javahash import (
 )
 from kgroups.assignors.javatable import HashTable
 from kgroups.assignors.movements import MovedSet
+from kgroups.assignors.spec import AssignorError
 from kgroups.assignors.target import uuid_halves, uuid_hash
 
 HASHES = [
@@ -146,6 +147,15 @@ def test_other_hash_codes() -> None:
     assert uuid_hash(uuid_halves("AAAAAAAAAAEAAAAAAAAAAQ")) == 0
     assert uuid_hash(uuid_halves("JXk0pQqZTrGvYxZ3nP0aEA")) == 478049907
     assert uuid_hash(uuid_halves("9Vb2hTq4QmKc1o0sN8yLxQ")) == 1693757966
+
+
+@pytest.mark.parametrize(
+    "text", ["", "00000000-0000-0001-0000-000000000001", "AAAAAAAAAAEAAAAAAAAA", "a.b"]
+)
+def test_topic_ids_of_another_form_are_refused(text: str) -> None:
+    """They would put topics into another order without a word."""
+    with pytest.raises(AssignorError, match="no topic id"):
+        uuid_halves(text)
 
 
 def test_a_chain_of_moved_partitions_doubles_the_table() -> None:

@@ -43,7 +43,7 @@ def complete(line: str, **env: str) -> list[str]:
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """README's table of commands and completions/ are what the command tree gives."""
+    """The generated tables and completions/ are what the command tree gives."""
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "docs.py", "check"], capture_output=True, text=True
     )

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from kgroups.cli.app import NOUNS, nouns_on, program
+from kgroups.cli.app import nouns_on, program
+from kgroups.cli.nouns import NOUNS
 from kgroups.core.snapshot_file import write_snapshot
 from tests.cli import clusters
 from tests.cli.process import environment, finish

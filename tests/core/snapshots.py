@@ -15,6 +15,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
+from kgroups.core.uuids import uuid_text
 
 NAMES = st.text(max_size=12)
 TOPIC_NAMES = st.sampled_from(["orders", "a.b", "_x-1", "T"])
@@ -87,7 +88,7 @@ TOPICS = st.builds(
     Topic,
     topic=TOPIC_NAMES,
     partitions=st.dictionaries(PARTITIONS, LOGS, max_size=4),
-    topic_id=maybe(NAMES),
+    topic_id=maybe(st.uuids().map(uuid_text)),
 )
 SNAPSHOTS = st.builds(
     ClusterSnapshot,

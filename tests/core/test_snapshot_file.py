@@ -50,6 +50,23 @@ def test_read_what_another_tool_wrote(tmp_path: Path) -> None:
     assert snapshot.groups[0].offsets is None
 
 
+def with_topic_id(topic_id: str) -> str:
+    """The sample's document with this id for its topic."""
+    document = snapshot_document(sample_snapshot())
+    document["topics"][0]["topic_id"] = topic_id
+    return json.dumps(document)
+
+
+def test_topic_ids_have_one_form() -> None:
+    """Files of older versions have them as UUIDs: read as Kafka's base64; nothing else is."""
+    for text in ("AAAAAAAAAAEAAAAAAAAAAQ", "00000000-0000-0001-0000-000000000001"):
+        read = parse_snapshot(parse_document(with_topic_id(text), "s.json", "json"))
+        assert read.topics["orders"].topic_id == "AAAAAAAAAAEAAAAAAAAAAQ"
+    for text in ("orders", "AAAAAAAAAAEAAAAAAAAA!Q", "AAAAAAAAAAEAAAAAAAAAAR", ""):
+        with pytest.raises(UsageError, match="expected a topic id"):
+            parse_snapshot(parse_document(with_topic_id(text), "s.json", "json"))
+
+
 def test_the_document_shows_lag(tmp_path: Path) -> None:
     """Items of a snapshot hold the figures that describe shows, and unknown is null."""
     item = snapshot_document(sample_snapshot())["items"][0]

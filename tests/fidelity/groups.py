@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from kgroups.core.planning.changes import Dialect, Pattern
+from kgroups.core.planning.changes.kinds import Dialect, Pattern
 from tests.fidelity.java_members import JavaMembers
 from tests.kafka.live import LiveGroup, LiveMember, MemberSpec
 from tests.kafka.workload import Partition

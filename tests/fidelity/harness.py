@@ -10,14 +10,14 @@ from confluent_kafka.cimpl import NewPartitions
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.settings import settings_from_text
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
     RemoveMember,
     SetPartitions,
 )
-from kgroups.core.planning.outcomes import Outcome
+from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 from tests.fidelity.groups import DrivenGroup, GroupSpec

@@ -1,4 +1,4 @@
-"""The figures in the README are the measured ones, and a verdict follows from its figures."""
+"""The published figures are the measured ones, and a verdict follows from its figures."""
 
 import json
 import sys
@@ -13,15 +13,15 @@ from bench.lag_measure import run_tree
 from bench.lag_results import NAMES_BY_KEY, RESULTS, lines_block, render_lines
 from bench.lag_scale import CASES
 from bench.measure import Run, RunFailed, run_measured
-from bench.report import README, figures_block, merge_report, read_report, render_figures
+from bench.report import PAGE, figures_block, merge_report, read_report, render_figures
 from bench.result import Result, summarize
 
 
-def test_the_readmes_figures_are_those_of_results_json() -> None:
+def test_the_figures_are_those_of_results_json() -> None:
     """`make bench` writes both; an edit of one alone is caught."""
     report = read_report()
     assert report is not None
-    assert figures_block(README.read_text()) == render_figures(report)
+    assert figures_block(PAGE.read_text()) == render_figures(report)
 
 
 def test_every_benchmark_has_a_figure() -> None:
@@ -114,7 +114,7 @@ def test_both_tools_answers_are_compared_row_by_row() -> None:
 def test_the_readmes_lag_figures_are_those_of_lag_results_json() -> None:
     """`make bench-scale` writes both; it takes minutes, so a case may wait for its first figure."""
     lines = json.loads(RESULTS.read_text())["benchmarks"]
-    assert lines_block(README.read_text()) == render_lines(lines)
+    assert lines_block(PAGE.read_text()) == render_lines(lines)
     measured = [line["name"] for line in lines]
     assert measured == [NAMES_BY_KEY[key] for key in CASES if NAMES_BY_KEY[key] in measured]
     assert measured
@@ -123,7 +123,7 @@ def test_the_readmes_lag_figures_are_those_of_lag_results_json() -> None:
 def test_the_readmes_figures_of_simulations_are_those_of_simulation_results_json() -> None:
     """`python -m bench.simulation` writes both."""
     report = json.loads(simulation_results.RESULTS.read_text())
-    assert simulation_results.report_block(README.read_text()) == (
+    assert simulation_results.report_block(PAGE.read_text()) == (
         simulation_results.render_report(report)
     )
 

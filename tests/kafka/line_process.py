@@ -2,10 +2,16 @@
 
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self
+
+from tests.kafka.child import Child, Command
+from tests.kafka.waiting import DeadlinePassed
+
+ANSWER_S = 120.0
+LIFE_S = 24 * 3600.0  # longer than any program here runs
 
 
 class LineProcess:
@@ -20,20 +26,13 @@ class LineProcess:
 
     def __init__(
         self,
-        command: Sequence[str],
+        command: Command,
         *,
         heard: Callable[[str], None] | None = None,
         stderr: IO[str] | None = None,
     ) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,  # Ctrl-C at the terminal is the tests' to turn into an end
-        )
+        # a session of its own: Ctrl-C at the terminal is the tests' to turn into an end
+        self._process = Child(command, stdin=subprocess.PIPE, stderr=stderr, own_session=True)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -55,12 +54,15 @@ class LineProcess:
 
     def say(self, line: str) -> None:
         """Write a line to it."""
-        self._in.write(line + "\n")
-        self._in.flush()
+        self._process.say(line)
 
-    def hear(self) -> str:
-        """Its next line; empty when it has ended."""
-        return self._out.readline()
+    def hear(self, *, timeout_s: float = ANSWER_S) -> str:
+        """Its next line; empty when it has ended.
+
+        Raises:
+            DeadlinePassed: neither came in time.
+        """
+        return self._process.line(timeout_s)
 
     def kill(self) -> None:
         """End it at once."""
@@ -70,22 +72,22 @@ class LineProcess:
         """End its input, and wait for its end; the exit status.
 
         Raises:
-            subprocess.TimeoutExpired: it did not end by itself, and was killed.
+            DeadlinePassed: it did not end by itself, and was killed.
         """
         with suppress(BrokenPipeError):
             self._in.close()
         try:
             return self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
+        except DeadlinePassed:
             self._process.kill()
             self._process.wait()
             raise
         finally:
             if self._reader is not None:
-                self._reader.join()
+                self._reader.join(timeout_s)
             self._out.close()
 
     def _listen(self, heard: Callable[[str], None]) -> None:
-        for line in self._out:
+        while line := self._process.line(LIFE_S):
             heard(line)
         heard("")

@@ -1,15 +1,16 @@
 """Kafka's own tools, to compare with: in a fresh JVM as a shell would, or in a warm one."""
 
 import json
-import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tests.kafka.child import run
 from tests.kafka.jars import class_path
 from tests.kafka.java import java_command
 from tests.kafka.line_process import LineProcess
+from tests.kafka.waiting import DeadlinePassed
 
 Tool = Literal["consumer-groups", "delete-records"]
 MAIN_CLASSES: dict[Tool, str] = {
@@ -34,14 +35,7 @@ def fresh_command(tool: Tool, arguments: Sequence[str]) -> list[str]:
 
 def run_fresh(tool: Tool, *arguments: str, timeout_s: float = 120.0) -> Answer:
     """What a tool prints in a JVM of its own."""
-    done = subprocess.run(
-        fresh_command(tool, arguments),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        timeout=timeout_s,
-    )
+    done = run(fresh_command(tool, arguments), timeout_s=timeout_s)
     return Answer(done.stdout, done.stderr, done.returncode)
 
 
@@ -59,16 +53,16 @@ class WarmTools(LineProcess):
         """What the tool prints for these arguments, and the status it would have ended with.
 
         Raises:
-            RuntimeError: the JVM is gone, or was ended because no answer came in time.
+            RuntimeError: the JVM is gone.
+            DeadlinePassed: no answer came in time; the JVM was ended.
         """
         with self._lock:
-            watchdog = threading.Timer(timeout_s, self.kill)
-            watchdog.start()
+            self.say(json.dumps({"tool": tool, "args": arguments}))
             try:
-                self.say(json.dumps({"tool": tool, "args": arguments}))
-                line = self.hear()
-            finally:
-                watchdog.cancel()
+                line = self.hear(timeout_s=timeout_s)
+            except DeadlinePassed:
+                self.kill()  # its answer would be taken for that of the next call
+                raise
         if not line:
             raise RuntimeError(f"the warm JVM ended during {tool} {' '.join(arguments)}")
         said = json.loads(line)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.process import finish, start
 from tests.cli.runner import Outcome, run
-from tests.cli.test_readme import library_example
+from tests.cli.test_documents import library_example
 from tests.cli.test_startup import imported
 from tests.kafka.broker import KafkaCluster
 from tests.kafka.live import LiveGroup, MemberSpec
@@ -240,10 +240,10 @@ def test_delete_asks_on_a_terminal(address: str, answer: str, code: int, left: b
     assert (name in items(address, "list")) is left
 
 
-def test_library_example_of_readme(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_library_example_of_the_documents(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints the group, its state and its lag."""
     source = library_example().replace("localhost:9092", address).replace("billing", CLASSIC)
-    exec(compile(source, "README.md", "exec"), {})
+    exec(compile(source, "docs/library.md", "exec"), {})
     assert capsys.readouterr().out == f"{CLASSIC} Stable 18\n"
 
 

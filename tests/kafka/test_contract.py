@@ -24,6 +24,7 @@ from tests.kafka.workload import (
     delete_topics,
     expire_records,
     produce,
+    topic_id_of,
 )
 
 pytestmark = pytest.mark.kafka
@@ -253,7 +254,7 @@ def test_commits_and_log_bounds_are_those_of_the_broker(
     bounds = [(log.log_start_offset, log.log_end_offset) for log in logs.values()]
     assert bounds == [(0, 10), (0, 20), (0, 30), (0, 40), (0, 50), (20, 60)]
     assert all(log.leader is not None and log.error is None for log in logs.values())
-    assert snapshot.topics[ORDERS].topic_id is not None
+    assert snapshot.topics[ORDERS].topic_id == topic_id_of(admin.settings.bootstrap_servers, ORDERS)
 
 
 def test_partition_that_was_never_committed_is_absent(

@@ -11,6 +11,22 @@ class DeadlinePassed(AssertionError):
     """A condition did not come true in time."""
 
 
+class Deadline:
+    """So many seconds from now on, for waits that have several parts.
+
+    Attributes:
+        seconds: how many.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds until then; 0 when it has passed."""
+        return max(0.0, self._end - time.monotonic())
+
+
 def wait_until(
     condition: Callable[[], Value], what: str, *, timeout_s: float = 30.0, pause_s: float = 0.05
 ) -> Value:
@@ -22,11 +38,11 @@ def wait_until(
     Raises:
         DeadlinePassed: it stayed false for `timeout_s`.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline = Deadline(timeout_s)
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        if not deadline.left():
             raise DeadlinePassed(f"after {timeout_s:g} s still not: {what} (last seen: {value!r})")
         time.sleep(pause_s)

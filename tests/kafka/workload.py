@@ -1,12 +1,20 @@
 """What the tests put into a cluster: topics, records, and the commits of many groups at once."""
 
 import itertools
+import struct
 import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    KafkaException,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 from confluent_kafka.cimpl import NewTopic
@@ -94,6 +102,15 @@ def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
         and all(partition.leader >= 0 for partition in known[name].partitions.values())
         for name, count in topics.items()
     )
+
+
+def topic_id_of(bootstrap: str, topic: str) -> str:
+    """The id that the cluster gave to a topic, as librdkafka reads it, in Kafka's form."""
+    admin = admin_of(bootstrap)
+    found = admin.describe_topics(TopicCollection([topic]))[topic].result(30).topic_id
+    halves = (found.get_most_significant_bits(), found.get_least_significant_bits())
+    raw = struct.pack(">QQ", *(half & 0xFFFFFFFFFFFFFFFF for half in halves))
+    return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def delete_topics(bootstrap: str, topics: Iterable[str]) -> None:

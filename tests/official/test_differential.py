@@ -167,7 +167,7 @@ def test_every_difference_is_met(compared: Compared, name: str) -> None:
 
 
 def test_every_difference_is_documented() -> None:
-    """README's table has each row of the tests'; what it has besides is tested elsewhere."""
+    """The published table has each row of the tests'; the others are tested elsewhere."""
     documented = {row.name for row in DEVIATIONS}
     assert documented - set(ELSEWHERE) == {difference.name for difference in DIFFERENCES}
     assert set(ELSEWHERE) <= documented

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from kgroups.cli.app import NOUNS
+from kgroups.cli.nouns import NOUNS
 from kgroups.cli.official.dispatch import official_arguments, record_arguments
 
 

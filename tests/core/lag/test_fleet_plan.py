@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag.report import LagQuery, lag_report
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     Change,
     RemoveMember,

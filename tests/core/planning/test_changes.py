@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
@@ -14,6 +14,8 @@ from kgroups.core.planning.changes import (
     RemoveMembers,
     SetPartitions,
     Subscribe,
+)
+from kgroups.core.planning.changes.spelling import (
     parse_add_members,
     parse_add_topic,
     parse_pattern,

@@ -3,9 +3,9 @@
 import pytest
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.changes import AddMembers, RemoveMember, Subscribe
+from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember, Subscribe
 from kgroups.core.planning.conditions import parse_condition
-from kgroups.core.planning.explain import explain, parse_partition
+from kgroups.core.planning.explanation.explain import explain, parse_partition
 from kgroups.core.planning.plan import plan_group
 from tests.core.planning.groups import cluster_of, group_of, member
 

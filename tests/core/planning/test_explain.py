@@ -6,10 +6,16 @@ from dataclasses import dataclass, replace
 import pytest
 
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
-from kgroups.core.planning.changes import AddMembers, Change, RemoveMember, SetPartitions, Subscribe
-from kgroups.core.planning.explain import explain
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    Change,
+    RemoveMember,
+    SetPartitions,
+    Subscribe,
+)
+from kgroups.core.planning.explanation.explain import explain
+from kgroups.core.planning.explanation.reasons import RULES
 from kgroups.core.planning.plan import plan_group
-from kgroups.core.planning.reasons import RULES
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from tests.core.planning.groups import cluster_of, group_of, member
 

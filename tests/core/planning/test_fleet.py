@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,

@@ -6,14 +6,14 @@ import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddTopic,
     Change,
     Pattern,
     RemoveMember,
     SetPartitions,
 )
-from kgroups.core.planning.leaders import infer_leader
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.plan import plan_group
 from tests.core.planning.groups import cluster_of, group_of, member
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
@@ -12,8 +12,8 @@ from kgroups.core.planning.changes import (
     RemoveMember,
     SetPartitions,
     Subscribe,
-    parse_pattern,
 )
+from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.patterns import matching_topics
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic

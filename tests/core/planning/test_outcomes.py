@@ -5,10 +5,10 @@ import uuid
 
 import pytest
 
-from kgroups.core.planning.changes import AddMembers
-from kgroups.core.planning.joiners import consumer_id
+from kgroups.core.planning.changes.kinds import AddMembers
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.uuids import uuid_text
 from tests.core.planning.groups import group_of, member, topics_of
 
 STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server range")
@@ -42,7 +42,7 @@ def random_group(dice: random.Random, strategy: str) -> tuple[ClusterSnapshot, G
 
 def _new_id(dice: random.Random, server: bool) -> str:
     drawn = uuid.UUID(int=dice.getrandbits(128), version=4)
-    return consumer_id(drawn) if server else f"app-{drawn}"
+    return uuid_text(drawn) if server else f"app-{drawn}"
 
 
 def shares_of(plan: Plan, newcomer: str) -> frozenset[tuple[str, str, int]]:

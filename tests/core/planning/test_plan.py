@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from kgroups.core.errors import KgroupsError, NotFoundError, RefusedError, UsageError
-from kgroups.core.planning.changes import (
+from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,

@@ -10,7 +10,7 @@ from jsonschema.exceptions import ValidationError
 
 from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes import AddMembers, RemoveMembers
+from kgroups.core.planning.changes.kinds import AddMembers, RemoveMembers
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.scenario import Scenario, is_scenario, parse_scenario
 

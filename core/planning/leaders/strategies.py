@@ -16,7 +16,7 @@ from kgroups.assignors.registry import (
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.assignors.variants import is_exact
 from kgroups.core.errors import KgroupsError, UsageError
-from kgroups.core.planning.leaders import infer_leader
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.snapshot import Group
 

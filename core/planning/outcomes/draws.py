@@ -8,14 +8,16 @@ different ends are the set of outcomes, and the draws that lead to each tell how
 
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from kgroups.assignors.javahash import copied_set_capacity, hash_order, utf16_key
 from kgroups.assignors.target import uuid_halves, uuid_hash
-from kgroups.core.planning.joiners import classic_id, consumer_id, drawn_uuid, leader_order
+from kgroups.core.planning.outcomes.ids import classic_id, drawn_uuid, leader_order
+from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, same_ends
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Settled, Shares
+from kgroups.core.planning.settle import Settled
+from kgroups.core.uuids import uuid_text
 
 DRAWS: Final = 2048
 MAX_RUNS: Final = 256
@@ -38,32 +40,6 @@ class Draw:
 
     ids: Mapping[str, str] = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One way in which the rebalance can end.
-
-    Args:
-        settled: the end; members that join go by their names in the roster.
-        share: share of the drawn ids that lead there, 0 to 1.
-    """
-
-    settled: Settled
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """The ways in which the rebalance can end, the likeliest first.
-
-    Args:
-        complete: whether every class of drawn ids was run, and none was drawn only once, so
-            that there hardly is one that was not drawn at all.
-    """
-
-    each: tuple[Outcome, ...]
-    complete: bool = True
 
 
 def find_outcomes(
@@ -95,32 +71,6 @@ def find_outcomes(
     ]
     rare = any(weight == 1 for _, weight in classes.values())
     return Outcomes(same_ends(each), complete=len(classes) <= allowed and not rare)
-
-
-def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
-    """The ways in which a rebalance can end if any of several strategies may decide it.
-
-    Args:
-        weighted: of each strategy the outcomes, and how likely it is to be the one.
-    """
-    each = [
-        replace(outcome, share=outcome.share * weight)
-        for outcomes, weight in weighted
-        for outcome in outcomes.each
-    ]
-    return Outcomes(same_ends(each), all(outcomes.complete for outcomes, _ in weighted))
-
-
-def same_ends(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """Equal ends as one, the likeliest first; shares sum up to 1."""
-    found: dict[object, Outcome] = {}
-    for outcome in outcomes:
-        key = canonical(outcome.settled.shares)
-        known = found.get(key)
-        found[key] = outcome if known is None else replace(known, share=known.share + outcome.share)
-    total = sum(outcome.share for outcome in found.values())
-    each = [replace(outcome, share=outcome.share / total) for outcome in found.values()]
-    return tuple(sorted(each, key=lambda outcome: -outcome.share))
 
 
 def _topics_without_id(roster: Roster) -> list[str]:
@@ -206,9 +156,9 @@ def _draw(group: str, unknown: Sequence[Seat], new_topics: Sequence[str], number
         drawn = drawn_uuid(group, number, index)
         prefix = seat.id_prefix
         ids[seat.member.member_id] = (
-            consumer_id(drawn) if prefix is None else classic_id(prefix, drawn)
+            uuid_text(drawn) if prefix is None else classic_id(prefix, drawn)
         )
-    topic_ids = {name: consumer_id(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
+    topic_ids = {name: uuid_text(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
     return Draw(ids, topic_ids)
 
 
@@ -245,13 +195,3 @@ def _alike(unknown: Sequence[Seat]) -> list[list[str]]:
 def _share_key(held: Mapping[str, Sequence[int]]) -> tuple[object, ...]:
     pairs = sorted((topic, number) for topic, numbers in held.items() for number in numbers)
     return (not pairs, pairs)
-
-
-def canonical(shares: Shares) -> object:
-    """What two equal ends have in common: who gets which partitions, whatever the order."""
-    return frozenset(
-        (member, topic, number)
-        for member, held in shares.items()
-        for topic, numbers in held.items()
-        for number in numbers
-    )

@@ -7,7 +7,6 @@ dynamic classic one's `<client id>-<uuid>`; KIP-848 clients draw a plain uuid.
 Source: GroupMetadataManager.generateMemberId; KIP-848 (member ids are made by the client).
 """
 
-import base64
 import hashlib
 import uuid
 from collections.abc import Sequence
@@ -27,11 +26,6 @@ def drawn_uuid(seed: str, *numbers: int) -> uuid.UUID:
 def classic_id(prefix: str, drawn: uuid.UUID) -> str:
     """The id that a coordinator gives to a classic member with this client or instance id."""
     return f"{prefix}-{drawn}"
-
-
-def consumer_id(drawn: uuid.UUID) -> str:
-    """The id that a KIP-848 client makes for itself: 22 characters of URL-safe base64."""
-    return base64.urlsafe_b64encode(drawn.bytes).rstrip(b"=").decode()
 
 
 def bucket(member_id: str, capacity: int) -> int:

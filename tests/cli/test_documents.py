@@ -1,4 +1,4 @@
-"""README shows what the program really prints."""
+"""README and docs/ show what the program really prints."""
 
 import re
 import shlex
@@ -18,13 +18,19 @@ from tests.cli.process import finish
 from tests.cli.runner import run
 from tests.cli.tree import command_paths
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+README_LINES = 200
+TEXT = "\n".join(PAGES.values())
 
 
 def sessions() -> list[tuple[str, str]]:
-    """Command and output of each prompt in README that runs `kgroups` and shows its output."""
+    """Command and output of each prompt that runs `kgroups` and shows its output."""
     found = []
-    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL):
         for part in block.split("$ ")[1:]:
             command, _, output = part.partition("\n")
             if command.startswith("kgroups ") and output.strip():
@@ -59,8 +65,8 @@ def test_session(command: str, output: str) -> None:
 def test_simulation(
     command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The scenario that README shows gives the figures that README shows."""
-    (scenario,) = re.findall(r"```yaml\n(# deploy\.yaml\n.*?)```", README, re.DOTALL)
+    """The scenario in docs/simulation.md gives the figures beneath it."""
+    (scenario,) = re.findall(r"```yaml\n(# deploy\.yaml\n.*?)```", TEXT, re.DOTALL)
     (tmp_path / "deploy.yaml").write_text(scenario, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     outcome = run(*shlex.split(command)[1:])
@@ -74,7 +80,7 @@ def test_simulation(
 def test_incident(
     command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The incident of `scripts/incident.py` is found as README shows it."""
+    """The incident of `scripts/incident.py` is found as docs/incidents.md shows it."""
     monkeypatch.chdir(tmp_path)
     write_incident(tmp_path / "captures")
     code, stdout, stderr = finish(*shlex.split(command)[1:])
@@ -93,7 +99,7 @@ def test_there_are_sessions() -> None:
 @pytest.mark.parametrize("path", command_paths()[1:], ids=" ".join)
 def test_every_command_is_in_the_table(path: tuple[str, ...]) -> None:
     """Each command has a row, or is the first word of one."""
-    assert f"| `{' '.join(path)}" in README
+    assert f"| `{' '.join(path)}" in PAGES["README.md"]
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task.ours], ids=lambda task: task.ours)
@@ -124,16 +130,18 @@ def test_official_words_are_understood(task: Task) -> None:
         assert official_arguments(words, ()) == words
 
 
-@pytest.mark.parametrize("code", ["0", "1", "2", "3", "4", "5", "6", "70", "130"])
+@pytest.mark.parametrize(
+    "code", ["0", "1", "2", "3", "4", "5", "6", "70", "74", "129", "130", "143"]
+)
 def test_every_exit_code_is_explained(code: str) -> None:
     """Each has a row in the table and a place in the program's help."""
-    assert f"\n| {code} | " in README
+    assert f"\n| {code} | " in PAGES["docs/scripting.md"]
     assert re.search(rf"(^|\s){code} +\S", run("--help").stdout)
 
 
 def library_example() -> str:
-    """The Python block of README."""
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    """The Python block of docs/library.md."""
+    (block,) = re.findall(r"```python\n(.*?)```", PAGES["docs/library.md"], re.DOTALL)
     assert isinstance(block, str)
     return block
 
@@ -142,4 +150,32 @@ def test_library_example_is_sound() -> None:
     """Its imports and names exist; without a cluster it fails as the library promises."""
     source = library_example().replace("localhost:9092", "127.0.0.1:notaport")
     with pytest.raises(UsageError):
-        exec(compile(source, "README.md", "exec"), {})
+        exec(compile(source, "docs/library.md", "exec"), {})
+
+
+def test_the_readme_stays_short() -> None:
+    """What it is, two commands, a table of commands, links; the rest is in docs/."""
+    assert len(PAGES["README.md"].splitlines()) <= README_LINES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    """Each relative link names a file that exists."""
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", PAGES[page])
+    local = [link for link in links if "://" not in link]
+    missing = [link for link in local if not ((ROOT / page).parent / link).exists()]
+    assert missing == []
+
+
+def test_every_guide_is_linked_from_the_readme() -> None:
+    """A guide that nothing leads to is never read."""
+    guides = {name for name in PAGES if name != "README.md"}
+    assert guides <= set(re.findall(r"\]\((docs/[^)#]+)\)", PAGES["README.md"]))
+
+
+@pytest.mark.parametrize("path", command_paths(), ids=lambda path: " ".join(path) or "kgroups")
+def test_help_fits_a_terminal(path: tuple[str, ...]) -> None:
+    """Nothing is wider than 80 columns, and no sentence is cut short."""
+    lines = run(*path, "--help").stdout.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines[1:] if line.endswith("...")] == []

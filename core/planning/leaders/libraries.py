@@ -1,23 +1,19 @@
-"""Whose code decides a classic group's assignment: the client library of its leader.
+"""What the members of each client library show when they join, told apart by it.
 
-No answer of a broker names the leader or its library. What members send when they join differs by
-library, though: the version of the subscription, the shape of the assignor's own bytes, the rack
-where none is configured. Each member so has a set of libraries that it can be; the leader is one
-of the members, so what all of them can be is what the leader can be.
+What members send differs by library: the version of the subscription, the shape of the assignor's
+own bytes, the rack where none is configured.
 
 Source: subscriptions of the libraries' members as a 4.3 broker shows them; KIP-429, KIP-792,
 KIP-881 (versions of the subscription).
 """
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Final
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.assignors.wire import decode_sticky_data
-from kgroups.core.snapshot import Group, Member
+from kgroups.core.snapshot import Member
 
 # In the order in which they are taken where nothing else decides.
 LIBRARIES: Final = ("java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka")
@@ -42,55 +38,6 @@ BY_VERSION: Final[Mapping[int, frozenset[str]]] = {
     2: frozenset({"java"}),
     3: frozenset({"java", "librdkafka", "franz-go"}),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderGuess:
-    """Who may lead a group.
-
-    Args:
-        libraries: what the leader can be, the likeliest first; never empty.
-        said: whether the user named it.
-        reason: why, half a sentence for a note.
-    """
-
-    libraries: tuple[str, ...]
-    said: bool
-    reason: str
-
-    @property
-    def likeliest(self) -> str:
-        """The library whose rules a plan follows."""
-        return self.libraries[0]
-
-
-def infer_leader(group: Group, said: str | None = None) -> LeaderGuess:
-    """The libraries that a classic group's leader may use.
-
-    Args:
-        group: with the members' subscriptions.
-        said: what the user says it is; None: infer.
-    """
-    if said is not None:
-        return LeaderGuess((said,), True, "as you say")
-    members = group.members or ()
-    if not members or all(member.subscription_version is None for member in members):
-        return LeaderGuess(("java",), False, "nothing of the members shows their client library")
-    possible = [libraries_of(member, group.assignor) for member in members]
-    hints = [_named_by_client_id(member) for member in members]
-    votes: Counter[str] = Counter(library for each in possible for library in each)
-    votes.update(hint for hint, each in zip(hints, possible, strict=True) if hint in each)
-    if group.assignor in EAGER and len(members) > 1 and _without_generation(members):
-        # Members of the others that were there before the last one joined would send theirs.
-        votes.update("librdkafka" for each in possible if "librdkafka" in each)
-    ranked = sorted(votes, key=lambda library: (-votes[library], LIBRARIES.index(library)))
-    versions = sorted({str(m.subscription_version) for m in members if m.subscription_version})
-    reason = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
-    return LeaderGuess(tuple(ranked), False, reason)
-
-
-def _without_generation(members: Sequence[Member]) -> bool:
-    return all(member.generation == NO_GENERATION for member in members)
 
 
 def libraries_of(member: Member, protocol: str | None) -> frozenset[str]:
@@ -130,7 +77,7 @@ def _by_user_data(data: bytes | None, protocol: str | None) -> frozenset[str]:
     return everybody
 
 
-def _named_by_client_id(member: Member) -> str | None:
+def named_by_client_id(member: Member) -> str | None:
     """The library whose default client id this is, or None."""
     return next(
         (name for name, form in DEFAULT_CLIENT_IDS.items() if form.fullmatch(member.client_id)),

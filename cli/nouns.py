@@ -1,0 +1,43 @@
+"""Every command: its section in `kgroups --help` and the module that registers it.
+
+Only the module of the command on the line is imported: importing all of them would cost more than
+many a command itself.
+"""
+
+from typing import Final
+
+SECTIONS: Final = {
+    "Inspect": {
+        "list": "commands.list",
+        "describe": "commands.describe",
+        "coordinator": "commands.coordinator",
+        "snapshot": "commands.snapshot",
+    },
+    "Plan": {"plan": "commands.plan", "simulate": "commands.simulate"},
+    "Change": {
+        "reset-offsets": "commands.reset_offsets",
+        "copy-offsets": "commands.copy_offsets",
+        "delete-offsets": "commands.delete_offsets",
+        "delete": "commands.delete",
+        "delete-records": "commands.delete_records",
+        "remove-members": "commands.remove_members",
+    },
+    "Lag": {"lag": "commands.lag"},
+    "Tools": {
+        "sandbox": "commands.sandbox",
+        "demo": "commands.demo",
+        "official": "commands.official",
+        "completion": "commands.completion",
+    },
+}
+"""Headings of `kgroups --help`, and the commands below each."""
+NOUNS: Final = {
+    **{name: module for commands in SECTIONS.values() for name, module in commands.items()},
+    "complete-names": "complete",
+}
+"""Every first word, the hidden ones included, and its module below `kgroups.cli`."""
+
+
+def section_of(noun: str) -> str:
+    """The heading of a command in `kgroups --help`."""
+    return next(title for title, commands in SECTIONS.items() if noun in commands)

@@ -1,0 +1,112 @@
+"""What-if changes to a group, as data."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Dialect = Literal["java", "librdkafka", "re2"]
+DIALECTS: Final[tuple[Dialect, ...]] = ("java", "librdkafka", "re2")
+
+# More members or partitions than any cluster has would only fill the memory.
+MAX_MEMBERS: Final = 100_000
+MAX_PARTITIONS: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AddMembers:
+    """Members that join.
+
+    Args:
+        count: how many.
+        client_id: their `client.id`; None: that of most present members.
+        rack: their `client.rack`; None: none.
+        instance_id: `group.instance.id` of the one member that joins; None for dynamic members.
+        topics: what they subscribe to; None: what most present members of the same client id,
+            or else of the group, subscribe to.
+        member_id: their exact id, where it is known before they join; None otherwise.
+    """
+
+    count: int = 1
+    client_id: str | None = None
+    rack: str | None = None
+    instance_id: str | None = None
+    topics: tuple[str, ...] | None = None
+    member_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMember:
+    """One member leaves; named by member id, instance id, or a client id that only it has."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMembers:
+    """So many members leave: the last ones in the order of their ids."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropHost:
+    """Every member on this host leaves; with or without the leading slash of the broker."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPartitions:
+    """A topic of the cluster gets this number of partitions."""
+
+    topic: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddTopic:
+    """A topic is created."""
+
+    topic: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Members subscribe to other topics.
+
+    Args:
+        topics: the whole new subscription, or what is added to the present one.
+        added: whether `topics` is added.
+        member: member id, instance id or client id of those that change; None: all.
+    """
+
+    topics: tuple[str, ...]
+    added: bool = False
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Members subscribe by a pattern over topic names.
+
+    Args:
+        pattern: the regular expression, without the `^` that librdkafka asks for.
+        dialect: whose rules it is read by.
+        member: member id, instance id or client id of those that change; None: all.
+    """
+
+    pattern: str
+    dialect: Dialect
+    member: str | None = None
+
+
+Change = (
+    AddMembers
+    | RemoveMember
+    | RemoveMembers
+    | DropHost
+    | SetPartitions
+    | AddTopic
+    | Subscribe
+    | Pattern
+)
