@@ -160,11 +160,7 @@ def _rows(item: Item) -> list[Row]:
 
 def _tell(line: "LogLine") -> None:
     """Write an event to stderr."""
-    try:
-        sys.stderr.write(printable(str(line)) + "\n")
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        return  # nobody reads the events any more; the cluster goes on
+    sys.stderr.write(printable(str(line)) + "\n")
 
 
 def _pairs(texts: list[str]) -> Mapping[str, str]:

@@ -12,7 +12,9 @@ import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from kgroups.core.errors import shorten
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.inbox import address_text
 from kgroups.core.kafka.settings import TlsSettings
 
 CODE: Final = "SSL_HANDSHAKE_FAILED"
@@ -58,7 +60,7 @@ async def bad_certificate(
     message, hint = _words(address, error, certificate)
     # Another broker may well have a certificate that is for it, or still valid.
     is_fatal = error.verify_code in UNTRUSTED
-    name = f"{address[0]}:{address[1]}"
+    name = address_text(address)
     return BrokerFailure(CODE, message, hint=hint, address=name, fatal=is_fatal)
 
 
@@ -66,7 +68,7 @@ def _words(
     address: tuple[str, int], error: ssl.SSLCertVerificationError, certificate: Certificate
 ) -> tuple[str, str]:
     """Sentence and hint."""
-    host, name = address[0], f"{address[0]}:{address[1]}"
+    host, name = shorten(address[0], LONGEST_NAME), address_text(address)
     ends, begins = (_time_of(certificate, key) for key in ("notAfter", "notBefore"))
     now = datetime.datetime.now(datetime.UTC)
     if error.verify_code == EXPIRED:
@@ -192,14 +194,14 @@ _HOST_KINDS: Final = frozenset({"DNS", "IP Address"})
 def _listed(names: list[str]) -> str:
     """The first few names; a certificate may have hundreds."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(f"`{name[:LONGEST_NAME]}`" for name in names[:NAMED]) + more
+    return ", ".join(f"`{shorten(name, LONGEST_NAME)}`" for name in names[:NAMED]) + more
 
 
 def _common_name(name: Any) -> str | None:
     """The common name in a distinguished one, else its last part; None if it is empty."""
     parts = list(_parts(name))
     found = [value for kind, value in parts if kind == "commonName"] or [v for _, v in parts]
-    return found[-1][:LONGEST_NAME] if found else None
+    return shorten(found[-1], LONGEST_NAME) if found else None
 
 
 def _parts(name: Any) -> Iterator[tuple[str, str]]:
