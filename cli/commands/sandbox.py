@@ -36,7 +36,7 @@ you set one: --property group.initial.rebalance.delay.ms=3000
 
 LIMITS (--property, with their defaults)
   socket.request.max.bytes=33554432   longest request
-  queued.max.request.bytes=134217728  requests not answered yet, of all clients
+  queued.max.request.bytes=134217728  unanswered requests, all clients
   max.connections=8192                open at once
   connections.max.idle.ms=600000      a silent connection is closed after this
   A request must be complete within 30 s of its first byte.
@@ -115,7 +115,9 @@ def up(
     ] = False,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="KEY=VALUE", help="Broker property for groups or limits."),
+        typer.Option(
+            "--property", metavar="KEY=VALUE", help="Broker property for groups or limits."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no events.")] = False,
 ) -> None:
