@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from kgroups.core.errors import shorten
+from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.inbox import address_text
-from kgroups.core.kafka.settings import TlsSettings
+from kgroups.core.kafka.transport.inbox import address_text
 
 CODE: Final = "SSL_HANDSHAKE_FAILED"
 LOOK_S: Final = 2.0

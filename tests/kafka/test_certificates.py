@@ -11,11 +11,11 @@ import pytest
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import read_settings
-from tests.cli.process import finish
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import ClusterSpec, SecurityProtocol
-from tests.kafka.certificates import ODD, make_certificates
+from kgroups.core.kafka.config.settings import read_settings
+from tests.support.cli.process import finish
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
+from tests.support.kafka.certificates import ODD, make_certificates
 
 pytestmark = pytest.mark.kafka
 
