@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
-from kgroups.core.kafka.handshake import bad_certificate, no_handshake
 from kgroups.core.kafka.transport.framing import (
     APIS,
     VersionRange,
@@ -22,6 +21,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
+from kgroups.core.kafka.transport.handshake import bad_certificate, no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
