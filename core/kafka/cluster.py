@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.connection import Connection, Reader
-from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error, left_out
 from kgroups.core.kafka.inbox import Allowance, address_text
 from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
@@ -303,7 +303,8 @@ class Cluster:
                     _, answer = await connection.ask(
                         "find_coordinator", find_coordinator(groups), limit
                     )
-                    return {item.key: _coordinator(item) for item in answer.coordinators}
+                    found = {item.key: _coordinator(item) for item in answer.coordinators}
+                    return {group: found.get(group, left_out()) for group in groups}
                 answers = await asyncio.gather(
                     *(
                         connection.ask("find_coordinator", find_coordinator([group]), limit)

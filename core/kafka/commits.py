@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kgroups.core.kafka import requests
 from kgroups.core.kafka.cluster import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import Body
 from kgroups.core.snapshot import CommittedOffset
@@ -78,7 +78,8 @@ async def _fetch_on(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    return await _fetch(cluster, broker, groups, limit, lane)
+    found = await _fetch(cluster, broker, groups, limit, lane)
+    return {group: found.get(group) or left_out() for group in groups}
 
 
 async def _fetch(
