@@ -16,18 +16,18 @@ from kio.index import load_response_schema
 
 from kgroups.core.errors import ClusterError, MixedFailures
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.lengths import NUMBERS
-from kgroups.core.kafka.messages import APIS, kafka_name, schema
-from kgroups.core.kafka.settings import DEFAULT_ANSWER_BYTES, ClientSettings
+from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES, ClientSettings
+from kgroups.core.kafka.transport.framing import APIS, kafka_name, schema
+from kgroups.core.kafka.transport.lengths import NUMBERS
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.sandbox.schema import Cursor, DecodeError, struct_codec
+from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, struct_codec
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli.measured import Measured, measure
-from tests.core.kafka.mutations import mutated, unnamed_groups
-from tests.core.kafka.tampering import Conduct, TamperingProxy, Wire, rewritten
-from tests.core.sandbox.wire import WireClient, join_body
+from tests.support.cli.measured import Measured, measure
+from tests.support.hostile.mutations import mutated, unnamed_groups
+from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.sandbox.frame_client import WireClient, join_body
 
 MAX_PEAK_BYTES = 400_000_000
 ROUNDS = int(os.environ.get("KGROUPS_FUZZ_ROUNDS", "60"))
