@@ -4,7 +4,8 @@ Source: AbstractStickyAssignor.PartitionMovements.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Protocol
 
 from kgroups.assignors.javahash import spread, string_hash, topic_partition_hash
 
@@ -96,6 +97,14 @@ class Movements:
         return tuple(sorted(self._pairs.items()))
 
 
+class MovesByState(Protocol):
+    """Moves that can be told from others."""
+
+    def state(self) -> Hashable:
+        """What two equal sets of moves have in common."""
+        ...
+
+
 class EndlessWatch:
     """Notices that passes over the partitions go round in a circle, as Java's sometimes do.
 
@@ -110,7 +119,7 @@ class EndlessWatch:
         self._passes = 0
         self._seen: Counter[int] = Counter()
 
-    def circles(self, owners: Iterable[int], movements: Movements) -> bool:
+    def circles(self, owners: Iterable[int], movements: MovesByState) -> bool:
         """Whether the passes come back to where they were, told after each pass."""
         self._passes += 1
         if self._passes <= self.PATIENCE:

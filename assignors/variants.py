@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.group import LeaderView, OrderRule
+from kgroups.assignors.other_clients.python_sticky import PythonSticky
 from kgroups.assignors.ranges import RangeAssignor
 from kgroups.assignors.roundrobin import RoundRobinAssignor
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
@@ -168,16 +169,28 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
         "kafka-python": {
             "range": RangeAssignor(member_order=KAFKA_PYTHON),
             "roundrobin": KafkaPythonRoundRobin(),
+            "sticky": PythonSticky("sticky", "kafka-python"),
+            "cooperative-sticky": PythonSticky(
+                "cooperative-sticky", "kafka-python", cooperative=True
+            ),
         },
         "aiokafka": {
             "range": RangeAssignor(member_order=BY_MEMBER_ID),
             "roundrobin": RoundRobinAssignor(member_order=BY_MEMBER_ID),
+            "sticky": PythonSticky("sticky", "aiokafka"),
         },
     }
 )
 
 EXACT: frozenset[str] = frozenset({"range", "roundrobin"})
-EXACT_VARIANTS: frozenset[tuple[str, str]] = frozenset({("librdkafka", "cooperative-sticky")})
+EXACT_VARIANTS: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("librdkafka", "cooperative-sticky"),
+        ("kafka-python", "sticky"),
+        ("kafka-python", "cooperative-sticky"),
+        ("aiokafka", "sticky"),
+    }
+)
 
 
 def is_exact(leader: str, strategy: str) -> bool:

@@ -1,6 +1,28 @@
-"""`python -m kgroups.cli` is `kgroups`."""
+"""Where the program begins: `python -m kgroups.cli`, and what the command `kgroups` calls.
 
-from kgroups.cli.app import main
+Nothing but `signal` is imported before Ctrl-C is handled: the imports that follow take longer than
+many a command, and while they last an interrupt has nothing to clean up and nothing to say.
+"""
+
+import os
+import signal
+from types import FrameType
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # `nohup`, or a job in the background
+            signal.signal(number, _leave)
+    from kgroups.cli.app import main as run
+
+    run()
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    """End at once and silently, with the exit code of the signal."""
+    os._exit(128 + number)
+
 
 if __name__ == "__main__":
     main()

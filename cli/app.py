@@ -2,18 +2,26 @@
 
 import atexit
 import gc
+import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 
-from kgroups.cli.exits import show_error, write_lines
+from kgroups.cli import outlet, signals
+from kgroups.cli.exits import show_error, unprinted, write_lines
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.output import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
-from kgroups.core.errors import EXIT_CODE_BUG, EXIT_CODE_INTERRUPTED, KgroupsError
+from kgroups.core.errors import (
+    EXIT_CODE_BUG,
+    EXIT_CODE_INTERRUPTED,
+    EXIT_CODE_UNPRINTED,
+    KgroupsError,
+)
 
 HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
@@ -22,11 +30,12 @@ environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
 KGROUPS_TIMEOUT), which beats the default.
 
 EXIT CODES
-  0  done                        5  not found
-  1  an item failed              6  a condition was met
-  2  usage                       70 a bug in kgroups
-  3  cluster unreachable         130 interrupted
-  4  refused by a group's state
+  0  done                        6    a condition was met
+  1  an item failed              70   a bug in kgroups
+  2  usage                       74   done, but the result was not printed
+  3  cluster unreachable         129  interrupted by SIGHUP
+  4  refused by a group's state  130  interrupted by Ctrl-C
+  5  not found                   143  interrupted by SIGTERM
 
 EXAMPLES
   export KGROUPS_BOOTSTRAP_SERVER=localhost:9092
@@ -90,37 +99,56 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:  # names are UTF-8 in Kafka, whatever the locale says
-            reconfigure(encoding="utf-8", errors="backslashreplace")
+    outlet.protect()
     try:
-        arguments = sys.argv[1:]
-        _run_official(arguments)
-        program(nouns_on(arguments))(prog_name="kgroups")
+        _leave(_run(sys.argv[1:]))
+    except KeyboardInterrupt:  # while the program was leaving
+        os._exit(signals.exit_code())
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the line; its exit code."""
+    try:
+        start = _official(arguments) or partial(program(nouns_on(arguments)), prog_name="kgroups")
+        signals.interrupt_on_signals()
+        start()
+        return 0
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
-        sys.exit(EXIT_CODE_INTERRUPTED)
+        return EXIT_CODE_INTERRUPTED
     except KgroupsError as error:
         show_error(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except Exception as error:
         _report_bug(error)
-        sys.exit(EXIT_CODE_BUG)
+        return EXIT_CODE_BUG
 
 
-def _run_official(arguments: Sequence[str]) -> None:
-    """Run the line as Kafka's tools would and leave, if it is written in their grammar."""
+def _leave(code: int) -> NoReturn:
+    """Leave with this exit code, or with the one for a result that could not be printed."""
+    code = unprinted(code, EXIT_CODE_UNPRINTED)
+    sys.stderr.flush()
+    if code != EXIT_CODE_INTERRUPTED:
+        signals.leave_on_signals(code)
+        sys.exit(code)
+    code = signals.exit_code()
+    signals.leave_on_signals(code)
+    os._exit(code)  # what was interrupted is not destroyed piece by piece, which is not silent
+
+
+def _official(arguments: Sequence[str]) -> Callable[[], NoReturn] | None:
+    """What runs the line as Kafka's tools would; None if it is not written in their grammar."""
     if arguments and arguments[0] in NOUNS and arguments[0] not in OFFICIAL:
-        return
+        return None
     from kgroups.cli.commands import official
     from kgroups.cli.official.dispatch import official_arguments, record_arguments
 
     words = official_arguments(arguments, NOUNS.keys())
     if words is not None:
-        official.run(words)
+        return partial(official.run, words)
     records = record_arguments(arguments)
-    if records is not None:
-        official.run_delete_records(records)
+    return None if records is None else partial(official.run_delete_records, records)
 
 
 def _report_bug(error: Exception) -> None:

@@ -1,12 +1,12 @@
 """How a command ends: its exit code and the words on stderr."""
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 
 import typer
 from typer import TyperException
 
+from kgroups.cli.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
 
@@ -58,14 +58,24 @@ def end_with(errors: Sequence[ItemError]) -> None:
         raise typer.Exit(code)
 
 
-def leave_pipe() -> None:
-    """Write to nowhere from now on: whoever read our output has seen enough.
+def unprinted(code: int, instead: int) -> int:
+    """The exit code, once everything is on stdout; `instead` of 0 where something could not be.
 
-    The command goes on, so that its exit code still tells what became of its work.
+    Whoever has closed the pipe to us wanted no more: that changes nothing. A full disk or a closed
+    stdout is said on stderr.
     """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    sys.stdout.flush()
+    outlet = outlet_of(sys.stdout)
+    if outlet is None or outlet.reason is None or outlet.is_told:
+        return code
+    outlet.is_told = True
+    show_error(
+        KgroupsError(
+            f"the result could not be printed: {outlet.reason}",
+            hint="all else is done: look where stdout goes",
+        )
+    )
+    return code or instead
 
 
 def usage_error(error: TyperException) -> UsageError:

@@ -9,13 +9,15 @@ import datetime
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
-from kgroups.cli.exits import leave_pipe, printable, show_item_errors
+from kgroups.cli.exits import printable, show_item_errors
+from kgroups.cli.outlet import is_lost, outlet_of
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.table import Grid, Item, View, cell_text, grid_of, table_chunks
 from kgroups.core.errors import ItemError, UsageError
@@ -71,7 +73,6 @@ class Printer:
     def __init__(self, options: GlobalOptions) -> None:
         self.options = options
         self._waiting = False
-        self._unread = False
 
     def show(self, report: Report) -> None:
         """Write a report to stdout; where its form has no place for errors, those to stderr.
@@ -100,12 +101,8 @@ class Printer:
             "yaml": self._yaml,
             "plain": self._plain,
         }[form]
-        try:
-            write(report)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            leave_pipe()
-            self._unread = True
+        write(report)
+        sys.stdout.flush()
         show_item_errors(report.errors)
 
     def show_line(self, report: Report) -> None:
@@ -116,17 +113,21 @@ class Printer:
 
     def head(self, text: str) -> None:
         """Write text to stdout as it is."""
-        try:
-            self._begin()(text)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            leave_pipe()
-            self._unread = True
+        self._begin()(text)
+        sys.stdout.flush()
 
     @property
     def is_unread(self) -> bool:
-        """Whether whoever read our output has gone."""
-        return self._unread
+        """Whether something has not arrived on stdout: nobody reads it, or there is no room."""
+        return is_lost(sys.stdout)
+
+    def rest(self, seconds: float) -> None:
+        """Let the time pass, or come back at once when whoever reads stdout goes."""
+        outlet = outlet_of(sys.stdout)
+        if outlet is None:
+            time.sleep(seconds)
+        else:
+            outlet.wait(seconds * 1_000)
 
     def progress(self, text: str) -> None:
         """Say on a terminal what is being waited for; the next output wipes it."""
@@ -150,9 +151,13 @@ class Printer:
             sys.stderr.flush()
             self._waiting = False
 
-    def note(self, text: str) -> None:
-        """Say something on stderr that is neither data nor an error."""
-        if self._unread:
+    def note(self, text: str, *, of_a_write: bool = False) -> None:
+        """Say something on stderr that is neither data nor an error.
+
+        Who has closed stdout has seen enough, and is told no more, unless it is of a write.
+        """
+        outlet = outlet_of(sys.stdout)
+        if outlet is not None and outlet.reader_is_gone and not of_a_write:
             return
         self.wipe()
         sys.stderr.write(f"note: {printable(text)}\n")

@@ -1,16 +1,81 @@
-"""Waiting for Ctrl-C: the first ends a server cleanly, a second one at once."""
+"""Ctrl-C, SIGTERM and SIGHUP: they interrupt a command, end a server, and name the exit code."""
 
+import _thread
 import itertools
 import os
 import signal
+import sys
+import time
 from collections.abc import Callable
 from types import FrameType
+from typing import Any, Final
 
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_S: Final = 0.01
+
+_told: list[signal.Signals] = []
+
+
+def interrupt_on_signals() -> None:
+    """From now on each of the signals interrupts the command as Ctrl-C does.
+
+    What is under way is cleaned up on the way out, and `exit_code` says which signal it was. A
+    signal that is ignored (`nohup`) stays so.
+    """
+    for number in SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            # asyncio ends its tasks in order only where it finds Python's own handler
+            own = signal.default_int_handler if number == signal.SIGINT else _interrupt
+            signal.signal(number, own)
+    sys.unraisablehook = _deliver_again
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _told.append(signal.Signals(number))
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # Ctrl-C is ignored, as in a job in the background
+        raise KeyboardInterrupt
+    handler(signal.SIGINT, frame)
+
+
+def _deliver_again(lost: Any) -> None:
+    """Interrupt once more: an interrupt in a destructor or a callback is thrown away by Python."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+
+    def later() -> None:
+        time.sleep(_AGAIN_S)  # the destructor has ended then
+        _thread.interrupt_main(_told[-1] if _told else signal.SIGINT)
+
+    _thread.start_new_thread(later, ())
+
+
+def told_to_end() -> bool:
+    """Whether SIGTERM or SIGHUP has come."""
+    return bool(_told)
+
+
+def exit_code() -> int:
+    """What an interrupted command ends with: 128 and the number of the signal."""
+    return 128 + _told[0] if _told else EXIT_CODE_INTERRUPTED
+
+
+def leave_on_signals(code: int) -> None:
+    """From now on each of the signals ends the process at once: there is nothing left to do."""
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        os._exit(code)
+
+    for number in SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, leave)
+
 
 def stop_on_signals() -> Callable[[], object]:
-    """Waits for the first Ctrl-C or SIGTERM; a second one ends the process at once.
+    """Waits for the first of the signals; a second one ends the process at once.
 
     A signal may be delivered to the cluster's thread, where it does not wake the one that waits,
     and a second one while the first is handled. A pipe that the C handler writes to, and a
@@ -21,10 +86,13 @@ def stop_on_signals() -> Callable[[], object]:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     earlier = itertools.count()
 
-    def ask(_number: int, _frame: FrameType | None) -> None:
+    def ask(number: int, _frame: FrameType | None) -> None:
+        _told.append(signal.Signals(number))
         if next(earlier):
-            os._exit(EXIT_CODE_INTERRUPTED)
+            os._exit(exit_code())
 
     signal.signal(signal.SIGINT, ask)
     signal.signal(signal.SIGTERM, ask)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, ask)
     return lambda: os.read(reading, 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, NotFoundError
-from kgroups.core.lag.arithmetic import Isolation
+from kgroups.core.lag.arithmetic import Isolation, check_isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
@@ -84,9 +84,15 @@ def snapshot_of(
     """The named groups of a file, or else of a cluster; all of them if none is named.
 
     A named group that does not exist is an entry of `errors`.
+
+    Raises:
+        UsageError: last stable offsets are asked for, and the file does not hold them.
     """
     if file is not None:
-        return snapshot_of_file(file, groups)
+        snapshot = snapshot_of_file(file, groups)
+        if log_offsets:
+            check_isolation(snapshot, isolation, f"`{file}`")
+        return snapshot
     assert admin is not None, "either a file or a cluster is asked"
     return admin.snapshot(
         groups,

@@ -8,7 +8,7 @@ import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup
 
-from kgroups.cli.exits import leave_pipe, show_error, usage_error
+from kgroups.cli.exits import show_error, usage_error
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.params import GLOBAL_OPTIONS, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
@@ -141,9 +141,6 @@ class Root(Noun):
 def _mapped(step: Callable[[], Any]) -> Any:
     try:
         return step()
-    except BrokenPipeError as error:
-        leave_pipe()
-        raise typer.Exit from error
     except KgroupsError as error:
         show_error(error)
         raise typer.Exit(error.exit_code) from error

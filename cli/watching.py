@@ -12,6 +12,7 @@ import typer
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output import Printer, Report, timestamp
 from kgroups.cli.params import parse_duration_ms
+from kgroups.cli.signals import told_to_end
 from kgroups.cli.table import Column, Item, Row, View, cell_text
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
@@ -91,9 +92,11 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
                 changes = None if before is None else differences(before, documents)
                 _show(printer, found, items, changes)
                 before, code = documents, exit_code_of(tuple(found.report.errors))
-            time.sleep(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
+            printer.rest(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
     except KeyboardInterrupt:
         printer.wipe()
+        if told_to_end():
+            raise
     raise typer.Exit(code)
 
 

@@ -19,6 +19,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/test_fleet_plan.py",
         "tests/core/lag/test_over.py",
         "tests/core/lag/test_over_planned.py",
+        "tests/core/lag/test_isolation.py",
         "tests/core/lag/test_pictures.py",
         "tests/core/lag/test_points.py",
         "tests/core/lag/test_report.py",

@@ -59,6 +59,9 @@ report then starts with the groups that would gain most, from the assignor or
 from one more member, and shows planned lag (planned_...) beside lag as it is;
 with --captures, also the rates of members.
 
+--isolation read_committed measures lag, rates and times to the last stable
+offset. Captures and snapshots without it are refused (exit code 2).
+
 --record-times fetches the next record of each lagging partition from the
 cluster as it is now, for an exact lag in seconds.
 

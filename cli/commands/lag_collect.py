@@ -23,8 +23,8 @@ COMPACT_SCHEMA = "kgroups.lag.compact/1"
 COLLECT_HELP = """Append a capture of all groups to a folder.
 
 A capture holds every group's committed offsets and members and the log bounds
-of the partitions it reads. `kgroups lag report --captures DIR` reports on
-them. Needs no Java.
+(start, end, last stable offset) of the partitions it reads. `kgroups lag
+report --captures DIR` reports on them. Needs no Java.
 
 Files appear whole or not at all, and several collectors may share a folder:
   DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet
@@ -123,7 +123,7 @@ def collect(
 
 def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -> ClusterSnapshot:
     """One snapshot; what it could not learn is told at the end, once."""
-    snapshot = admin.snapshot(progress=printer.progress)
+    snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
     errors += [error for error in snapshot.errors if error not in errors]
     return snapshot
 
@@ -134,7 +134,7 @@ def compact(
     today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
 ) -> None:
     """`kgroups lag compact`."""
-    from kgroups.core.lag.collected import compact as compact_captures  # Arrow
+    from kgroups.core.lag.compacted import compact as compact_captures  # Arrow
 
     options = options_of(ctx)
     printer = Printer(options)

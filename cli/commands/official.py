@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from kgroups.cli.completions import FREE, SOURCES, Option
+from kgroups.cli.exits import unprinted
 from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS
 
@@ -66,7 +67,7 @@ def run(words: Sequence[str]) -> NoReturn:
 
     if words[:1] == [RECORDS]:
         run_delete_records(words[1:])
-    sys.exit(run_groups(words))
+    sys.exit(unprinted(run_groups(words), 1))
 
 
 def run_delete_records(words: Sequence[str]) -> NoReturn:
@@ -74,4 +75,4 @@ def run_delete_records(words: Sequence[str]) -> NoReturn:
     from kgroups.cli.official.records import run_records
     from kgroups.cli.official.run import version_line
 
-    sys.exit(run_records(words, version_line))
+    sys.exit(unprinted(run_records(words, version_line), 1))

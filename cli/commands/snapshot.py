@@ -69,7 +69,7 @@ def save(
 
     options = options_of(ctx)
     printer = Printer(options)
-    snapshot = take_snapshot(options, progress=printer.progress)
+    snapshot = take_snapshot(options, isolation="read_committed", progress=printer.progress)
     write_snapshot(snapshot, file)
     printer.note(f"saved {counted(snapshot)} to `{file}`")
     show_item_errors(snapshot.errors)

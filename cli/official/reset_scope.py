@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.official.arguments import Arguments, LateError
@@ -26,15 +27,21 @@ class Reset:
 
     Args:
         cluster_id: of the cluster.
+        topic_ids: of the topics in scope, as far as they are known.
         plans: group to what is to be committed; empty where nothing can be done.
         notices: what the user should know, in order.
         failed: whether some group is left out.
+        undo: the file with what was replaced; None for none.
+        results: how many commits were `done`, and how many `failed`.
     """
 
     cluster_id: str | None = None
+    topic_ids: dict[str, str | None] = field(default_factory=dict)
     plans: dict[str, list[Change]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     failed: bool = False
+    undo: Path | None = None
+    results: dict[str, int] = field(default_factory=dict)
 
     def drop(self, group: str, text: str, hint: str | None = None) -> None:
         """Leave a group out for a reason.

@@ -22,7 +22,7 @@ from kgroups.cli.official.reset_scope import (
     offsets_since,
     option_scopes,
 )
-from kgroups.cli.official.streams import fail_command, say, show
+from kgroups.cli.official.streams import fail_command, is_unread, say, show
 from kgroups.cli.official.validation import WITHOUT_MODE, Misuse
 from kgroups.cli.official.words import (
     UNREACHABLE,
@@ -86,6 +86,10 @@ def reset_offsets(arguments: Arguments) -> int:
         show(plan_text(plans, with_group=len(arguments.values("group")) != 1))
     elif reset.plans:
         show(reset_table(reset.plans))
+    if reset.undo is not None and is_unread():
+        from kgroups.cli.undo_file import add_outcome
+
+        add_outcome(reset.undo, reset.results)
     return 1 if reset.failed else 0
 
 
@@ -165,6 +169,7 @@ def _plan(
         scopes: Mapping[str, Iterable[Partition]] = given
     else:
         scopes, topics = option_scopes(arguments, admin, free, reset)
+    reset.topic_ids = {name: topic.topic_id for name, topic in topics.items()}
     target = _target(arguments, scenario)
     at_time: Mapping[Partition, int | None] = {}
     if target.kind == "time":
@@ -272,14 +277,18 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
     folder = default_undo_dir()
     if folder is not None:
         hint = "KGROUPS_UNDO_DIR names another folder, KGROUPS_NO_UNDO=1 does without"
-        saved = save_undo(folder, changes, cluster_id=reset.cluster_id, hint=hint)
-        say(f"undo file: {saved}")
+        reset.undo = save_undo(
+            folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
+        )
+        say(f"undo file: {reset.undo}")
     wanted = {
         group: {at: CommittedOffset(offset) for at, offset in _rows(planned)}
         for group, planned in reset.plans.items()
         if planned
     }
     answers = write_commits(admin, wanted)
+    failed = sum(answer is not None for answer in answers.values())
+    reset.results = {"done": len(answers) - failed, "failed": failed}
     for group, commits in wanted.items():
         found = {at: answers[group, *at] for at in commits}
         refused = {at: answer.code for at, answer in found.items() if answer is not None}

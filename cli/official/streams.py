@@ -2,26 +2,27 @@
 
 import sys
 
-from kgroups.cli.exits import leave_pipe, printable
+from kgroups.cli.exits import printable
 from kgroups.cli.official.words import FAILED
+from kgroups.cli.outlet import is_lost
 
 
 def show(text: str) -> None:
-    """Write data to stdout; nobody may be reading any more."""
-    try:
-        sys.stdout.write(text)
-    except BrokenPipeError:
-        leave_pipe()
+    """Write data to stdout."""
+    sys.stdout.write(text)
 
 
 def say(text: str) -> None:
     """Write one line to stderr after what stdout has so far."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        leave_pipe()
+    sys.stdout.flush()
     sys.stderr.write("\n".join(printable(line) for line in text.split("\n")) + "\n")
     sys.stderr.flush()
+
+
+def is_unread() -> bool:
+    """Whether some of the data has not arrived: nobody reads them, or there is no room."""
+    sys.stdout.flush()
+    return is_lost(sys.stdout)
 
 
 def notice(text: str) -> None:

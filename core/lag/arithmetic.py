@@ -14,9 +14,11 @@ What is not known is None, never 0, and lag is never negative. `transforms.lag_c
 same table as Spark columns; the tests run one list of cases through both.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from kgroups.core.errors import UsageError
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog
 
 LagStatus = Literal[
@@ -24,6 +26,11 @@ LagStatus = Literal[
 ]
 Isolation = Literal["read_uncommitted", "read_committed"]
 Uncommitted = Literal["start", "end"]
+
+# The bound that lag is measured to, by the name that it has in snapshots, captures and columns.
+END_OF: Mapping[Isolation, Literal["log_end_offset", "last_stable_offset"]] = MappingProxyType(
+    {"read_uncommitted": "log_end_offset", "read_committed": "last_stable_offset"}
+)
 
 LAG_STATUSES: tuple[LagStatus, ...] = (
     "ok",
@@ -183,6 +190,8 @@ def offset_rows(
         partitions = commits.keys() | members.keys() if members else commits
         for partition in sorted(partitions):
             start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
+            if read_uncommitted:
+                stable = None
             if error is None and leader is None and end is None:
                 error = "LEADER_NOT_AVAILABLE"
             committed, epoch, metadata, _ = commits.get(partition, NO_COMMIT)
@@ -217,6 +226,27 @@ def offset_rows(
             )))
             # fmt: on
     return rows
+
+
+def check_isolation(
+    snapshot: ClusterSnapshot, isolation: Isolation, where: str = "the snapshot"
+) -> None:
+    """Fails on a snapshot that cannot be measured to last stable offsets.
+
+    Raises:
+        UsageError: they are wanted, and were not read when it was taken.
+    """
+    lacks_them = isolation == "read_committed" and any(
+        log.error is None and log.log_end_offset is not None and log.last_stable_offset is None
+        for topic in snapshot.topics.values()
+        for log in topic.partitions.values()
+    )
+    if lacks_them:
+        raise UsageError(
+            f"`--isolation read_committed` needs last stable offsets, and {where} does not hold "
+            "them",
+            hint="leave out `--isolation`, or take a new snapshot: it holds them",
+        )
 
 
 def partition_owners(group: Group) -> dict[str, dict[int, Owner]]:

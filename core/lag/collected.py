@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TABLES = CaptureTables._fields
 VERSION_KEY = b"kgroups.schema"
+# Of a file in which the last stable offset is known of every log that was measured.
+STABLE_KEY = b"kgroups.last_stable_offset"
 # Rows that one task reads at least; a merged file is shared out by these.
 ROW_GROUP = 131_072
 # Hidden from Spark, DuckDB and our own reader.
@@ -62,6 +64,7 @@ class CapturedFile(NamedTuple):
 
     Args:
         rows: how many it has; 0 until `readable` has looked into it.
+        has_stable: whether it holds last stable offsets; False until then.
     """
 
     path: Path
@@ -70,6 +73,7 @@ class CapturedFile(NamedTuple):
     first_ms: int
     last_ms: int
     rows: int = 0
+    has_stable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,12 @@ class Window:
 def utc_date(ms: int) -> str:
     """The UTC date of a time, as the directories spell it."""
     return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+
+
+def utc_time(ms: int) -> str:
+    """A time as options take it, to the millisecond."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z")
 
 
 # --- writing -----------------------------------------------------------------------------------
@@ -179,7 +189,23 @@ def write_file(
     folder: Path, table: str, content: "pa.Table", cluster: str, first_ms: int, last_ms: int
 ) -> Path:
     """Writes captures of one cluster and one day as one new file, atomically."""
-    return write_tables(folder, table, content.schema, [content], cluster, first_ms, last_ms)
+    has_stable = _has_stable(content)
+    return write_tables(
+        folder, table, content.schema, [content], cluster, first_ms, last_ms, has_stable=has_stable
+    )
+
+
+def _has_stable(content: "pa.Table") -> bool:
+    """Whether the last stable offset is known of every log that was measured."""
+    import pyarrow.compute as pc
+
+    if "last_stable_offset" not in content.column_names:
+        return False
+    end, stable, error = (
+        pc.is_valid(content[name]) for name in ("log_end_offset", "last_stable_offset", "error")
+    )
+    is_unknown = pc.and_(end, pc.invert(pc.or_(stable, error)))
+    return not pc.any(is_unknown, min_count=0).as_py()
 
 
 def write_tables(
@@ -190,6 +216,8 @@ def write_tables(
     cluster: str,
     first_ms: int,
     last_ms: int,
+    *,
+    has_stable: bool,
 ) -> Path:
     """`write_file` of tables that need not be in memory together; all have `schema`."""
     import pyarrow.parquet as pq
@@ -200,7 +228,8 @@ def write_tables(
     hidden = place / f"{UNFINISHED}{name}"
     if "cluster" in schema.names:
         schema = schema.remove(schema.get_field_index("cluster"))
-    schema = schema.with_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
+    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
+    schema = schema.with_metadata(metadata | ({STABLE_KEY: b"known"} if has_stable else {}))
     try:
         with hidden.open("wb") as file:
             with pq.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -278,7 +307,7 @@ def open_window(
         if every:
             first = min(file.first_ms for file in every)
             last = max(file.last_ms for file in every)
-            hint = f"there are captures from {_utc(first)} to {_utc(last)}"
+            hint = f"there are captures from {utc_time(first)} to {utc_time(last)}"
         raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
     return Window(good, errors)
 
@@ -292,7 +321,7 @@ def readable(
         UsageError: `strict`, and there are others.
         FileNotFoundError: one went away meanwhile.
     """
-    looked_into = [(file, *_look_into(file.path)) for file in files]
+    looked_into = [(file, *_look_into(file)) for file in files]
     errors = tuple(
         ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
         for file, why, _ in looked_into
@@ -303,8 +332,7 @@ def readable(
             f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
             hint="delete it, or leave out --strict to report without it",
         )
-    good = tuple(file._replace(rows=rows) for file, why, rows in looked_into if why is None)
-    return good, errors
+    return tuple(opened for _, why, opened in looked_into if why is None), errors
 
 
 def looks() -> Iterator[None]:
@@ -328,12 +356,8 @@ def _examined(
     )
 
 
-def _utc(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
-
-
-def _look_into(path: Path) -> tuple[str | None, int]:
-    """Why a file cannot be read, None if it can as far as its footer tells; how many rows it has.
+def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
+    """Why a file cannot be read, None if it can as far as its footer tells; what that says of it.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -342,86 +366,19 @@ def _look_into(path: Path) -> tuple[str | None, int]:
     import pyarrow.parquet as pq
 
     try:
-        footer = pq.read_metadata(path)
+        footer = pq.read_metadata(file.path)
     except FileNotFoundError:
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", 0
-    version = (footer.metadata or {}).get(VERSION_KEY)
+        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+    said = footer.metadata or {}
+    version = said.get(VERSION_KEY)
     if version is None or not version.isdigit():
-        return "it was not written by kgroups", 0
+        return "it was not written by kgroups", file
     if int(version) > SCHEMA_VERSION:
-        return f"it was written by a newer kgroups (schema {int(version)})", 0
-    return None, footer.num_rows
-
-
-# --- compacting --------------------------------------------------------------------------------
-
-
-class Compacted(NamedTuple):
-    """What `compact` did in one directory: files before, the one after, rows in it."""
-
-    path: Path
-    files: int
-    rows: int
-
-
-def compact(
-    folder: Path, *, before_ms: int | None = None, at_least: int = 2
-) -> Iterator[Compacted]:
-    """Merges the small files of each day into one.
-
-    The merged file appears before the small ones go, so a run that dies loses nothing. Reports
-    take the last capture of each stretch of time, so one that they see twice counts once.
-
-    Args:
-        before_ms: leave days alone that are not over at this time; None: merge every day.
-        at_least: leave a directory alone that has fewer files.
-    """
-    for table in TABLES:
-        days: dict[Path, list[CapturedFile]] = {}
-        for file in find_captures(folder, table):
-            days.setdefault(file.path.parent, []).append(file)
-        for files in days.values():
-            if before_ms is not None and files[0].date >= utc_date(before_ms):
-                continue
-            with contextlib.suppress(FileNotFoundError):  # another run merges this directory
-                usable, _ = readable(files)
-                if len(usable) >= at_least:
-                    yield _merge(folder, table, usable)
-
-
-def _merge(folder: Path, table: str, files: Sequence[CapturedFile]) -> Compacted:
-    """Writes what is in these files of one directory to one, then removes them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.unify_schemas([pq.read_schema(file.path) for file in files])
-    first_ms, last_ms = min(f.first_ms for f in files), max(f.last_ms for f in files)
-    contents = _in_row_groups(schema, files)
-    path = write_tables(folder, table, schema, contents, files[0].cluster, first_ms, last_ms)
-    rows = pq.read_metadata(path).num_rows
-    for file in files:
-        file.path.unlink(missing_ok=True)
-    return Compacted(path, len(files), rows)
-
-
-def _in_row_groups(schema: "pa.Schema", files: Iterable[CapturedFile]) -> "Iterator[pa.Table]":
-    """The rows of files in order, as many at a time as go into a row group; never all at once."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    held = schema.empty_table()
-    for file in files:
-        with pq.ParquetFile(file.path) as source:
-            for batch in source.iter_batches(ROW_GROUP):
-                # A column that this file is too old for becomes null.
-                more = pa.Table.from_batches([batch])
-                held = pa.concat_tables([held, more], promote_options="default")
-                if held.num_rows >= ROW_GROUP:
-                    yield held.slice(0, ROW_GROUP)
-                    held = held.slice(ROW_GROUP)
-    yield held
+        return f"it was written by a newer kgroups (schema {int(version)})", file
+    has_stable = STABLE_KEY in said or not footer.num_rows
+    return None, file._replace(rows=footer.num_rows, has_stable=has_stable)
 
 
 def folders_of(files: Iterable[CapturedFile]) -> Sequence[str]:

@@ -79,6 +79,8 @@ def lag_history(
             f"a lag history cannot be by `{'assignor' if query.assignors else query.by}`",
             hint="one of " + ", ".join(transforms.KEYS),
         )
+    if query.isolation == "read_committed":
+        raise UsageError("nobody can tell where last stable offsets were at times gone by")
     if since_ms >= until_ms:
         raise UsageError("the window of time is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)

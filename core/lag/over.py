@@ -13,6 +13,7 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.seriesid import series_id
 from kgroups.core.lag.transforms import (
     lag_percentiles,
@@ -69,21 +70,25 @@ def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
     return max((until_ms - since_ms) // buckets, 1)
 
 
-def point_columns() -> list[Column]:
-    """What a point says, of columns in `schemas.ROWS`."""
+def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
+    """What a point says, of columns in `schemas.ROWS`; `end` is what lag is measured to."""
     committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
     return [
         F.col("captured_at_ms").alias("t"),
         committed.alias("committed"),
         F.col("log_start_offset").alias("start"),
-        F.col("log_end_offset").alias("end"),
+        F.col(END_OF[isolation]).alias("end"),
     ]
 
 
-def points_of(last_rows: DataFrame) -> DataFrame:
-    """The same as `points`, of rows from `points.last_rows`."""
+def points_of(last_rows: DataFrame, isolation: Isolation = "read_uncommitted") -> DataFrame:
+    """The same as `points`, of rows from `points.last_rows` for the same isolation.
+
+    With `read_committed` the end of a log is its last stable offset throughout: records come in
+    when a reader may have them, so rates and lag in seconds are of those too.
+    """
     no_time = F.lit(None).cast("long").alias("committed_at")
-    return with_known_lag(last_rows.select("series", *point_columns(), no_time))
+    return with_known_lag(last_rows.select("series", *point_columns(isolation), no_time))
 
 
 def with_known_lag(of_points: DataFrame) -> DataFrame:

@@ -15,6 +15,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import over, transforms
+from kgroups.core.lag.arithmetic import Isolation
 from kgroups.core.lag.collected import (
     CapturedFile,
     Window,
@@ -24,6 +25,7 @@ from kgroups.core.lag.collected import (
     open_window,
     readable,
     utc_date,
+    utc_time,
 )
 from kgroups.core.lag.points import last_rows
 from kgroups.core.lag.report import (
@@ -74,7 +76,8 @@ def lag_report_over(
         strict: a capture that cannot be read is a failure instead of one of `errors`.
     Raises:
         NotFoundError: no captures in the window.
-        UsageError: as in `lag_report`; the window is empty; `strict` and a broken capture.
+        UsageError: as in `lag_report`; the window is empty; `strict` and a broken capture; last
+            stable offsets are asked for, and some captures of the window do not hold them.
     """
     query = query or LagQuery()
     check_query(query)
@@ -82,6 +85,7 @@ def lag_report_over(
         raise UsageError("the window of time is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+    check_isolation(window, query.isolation)
     with running(sized(session, window), progress) as spark:
         for _ in looks():
             try:
@@ -95,9 +99,30 @@ def lag_report_over(
                     raise
             tell("reading again: captures were merged meanwhile")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+            check_isolation(window, query.isolation)
         raise KgroupsError(
             f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
         )
+
+
+def check_isolation(window: Window, isolation: Isolation) -> None:
+    """Fails on a window that cannot be measured to last stable offsets.
+
+    Raises:
+        UsageError: some of its captures do not hold them; says from when on they do.
+    """
+    lacking = [file for file in window.files if not file.has_stable]
+    if isolation == "read_uncommitted" or not lacking:
+        return
+    last_ms = max(file.last_ms for file in lacking)
+    hint = "leave out `--isolation`; `kgroups lag collect` stores these offsets from now on"
+    if any(file.last_ms > last_ms for file in window.files):
+        hint = f"later captures hold them: `--since {utc_time(last_ms + 1)}`"
+    raise UsageError(
+        "`--isolation read_committed` needs last stable offsets, which "
+        f"{len(lacking)} of {len(window.files)} files of captures in the window do not hold",
+        hint=hint,
+    )
 
 
 def _report(
@@ -116,14 +141,14 @@ def _report(
     rows = read_rows(spark, folder, window)
     now = newest(rows, window, until_ms, query)
     width_ms = over.stretch_ms(since_ms, until_ms)
-    points = over.points_of(last_rows(spark, window.files, since_ms, until_ms, width_ms))
+    isolation = query.isolation
+    last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
+    points = over.points_of(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
     window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
-    lagged = transforms.with_lag(
-        window_rows, uncommitted=query.uncommitted, isolation=query.isolation
-    )
+    lagged = transforms.with_lag(window_rows, uncommitted=query.uncommitted, isolation=isolation)
     rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
     if query.assignors:
         answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
+from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.collected import CapturedFile
 from kgroups.core.lag.schemas import ROWS
 from kgroups.core.lag.seriesid import series_ids
@@ -30,14 +31,6 @@ if TYPE_CHECKING:
 
 # What tells series of one cluster apart, with the time; what a point says of it.
 NAMES = ("captured_at_ms", "group", "topic", "partition")
-FACTS = ("committed_offset", "log_start_offset", "log_end_offset")
-LAST_ROWS = StructType(
-    [
-        StructField("series", LongType(), False),
-        ROWS["captured_at_ms"],
-        *(ROWS[name] for name in FACTS),
-    ]
-)
 
 # Rows that a task should have at least, that are looked at together (some 40 bytes each), and of
 # a capture that is compared as a whole.
@@ -48,6 +41,18 @@ FEW_ROWS = 1_000
 SCATTER = -7_046_029_254_386_353_131
 
 
+def facts_of(isolation: Isolation) -> tuple[str, ...]:
+    """The columns that a point is made of, besides its series and time."""
+    return "committed_offset", "log_start_offset", END_OF[isolation]
+
+
+def last_rows_schema(isolation: Isolation = "read_uncommitted") -> StructType:
+    """The columns of `last_rows`."""
+    series = StructField("series", LongType(), False)
+    facts = (ROWS[name] for name in facts_of(isolation))
+    return StructType([series, ROWS["captured_at_ms"], *facts])
+
+
 class Stretches(NamedTuple):
     """One task: neighbouring stretches of a window in the captures of one cluster.
 
@@ -55,6 +60,7 @@ class Stretches(NamedTuple):
         since_ms, until_ms: both ends included; the first stretch begins at `since_ms`.
         width_ms: of a stretch.
         paths: files that may have rows of them.
+        isolation: which end of a log is wanted.
     """
 
     cluster: str
@@ -62,25 +68,37 @@ class Stretches(NamedTuple):
     until_ms: int
     width_ms: int
     paths: tuple[str, ...]
+    isolation: Isolation = "read_uncommitted"
 
 
 def last_rows(
-    spark: Any, files: Sequence[CapturedFile], since_ms: int, until_ms: int, width_ms: int
+    spark: Any,
+    files: Sequence[CapturedFile],
+    since_ms: int,
+    until_ms: int,
+    width_ms: int,
+    isolation: Isolation = "read_uncommitted",
 ) -> DataFrame:
-    """The last row of each series in each stretch of a window, in `LAST_ROWS`.
+    """The last row of each series in each stretch of a window, in `last_rows_schema`.
 
     Args:
         files: with their number of rows.
         since_ms, until_ms: the window, both ends included.
         width_ms: of a stretch; the first begins at `since_ms`.
+        isolation: which end of a log is wanted.
     """
-    tasks = share_out(files, since_ms, until_ms, width_ms)
+    tasks = share_out(files, since_ms, until_ms, width_ms, isolation)
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    return cast("DataFrame", numbers.mapInArrow(_reader(tasks), schema=LAST_ROWS))
+    schema = last_rows_schema(isolation)
+    return cast("DataFrame", numbers.mapInArrow(_reader(tasks), schema=schema))
 
 
 def share_out(
-    files: Sequence[CapturedFile], since_ms: int, until_ms: int, width_ms: int
+    files: Sequence[CapturedFile],
+    since_ms: int,
+    until_ms: int,
+    width_ms: int,
+    isolation: Isolation = "read_uncommitted",
 ) -> tuple[Stretches, ...]:
     """Tasks that cover every stretch of every cluster once, of `TASK_ROWS` rows or more."""
     tasks = []
@@ -94,7 +112,7 @@ def share_out(
             last = min(first + together * width_ms - 1, until_ms)
             paths = tuple(str(f.path) for f in own if f.first_ms <= last and f.last_ms >= first)
             if paths:
-                tasks.append(Stretches(cluster, first, last, width_ms, paths))
+                tasks.append(Stretches(cluster, first, last, width_ms, paths, isolation))
     return tuple(tasks)
 
 
@@ -149,7 +167,7 @@ class _Piece:
 
 
 def read_last_rows(task: Stretches) -> "Iterator[pa.RecordBatch]":
-    """The last row of each series in each of the task's stretches, in `LAST_ROWS`.
+    """The last row of each series in each of the task's stretches, in `last_rows_schema`.
 
     Rows of one time count as one; of several, any is taken.
     """
@@ -170,7 +188,7 @@ def read_last_rows(task: Stretches) -> "Iterator[pa.RecordBatch]":
             if len(inside):
                 # By series, because that is how Spark will sort them.
                 inside = inside[np.argsort(series[inside])]
-                yield _rows(piece, series[inside], times[inside], inside - first)
+                yield _rows(piece, series[inside], times[inside], inside - first, task.isolation)
             first += len(batch)
 
 
@@ -253,11 +271,16 @@ def _not_repeated(keys: "Integers", times: "Integers") -> "Integers":
 
 
 def _rows(
-    piece: _Piece, series: "Integers", times: "Integers", places: "Integers"
+    piece: _Piece,
+    series: "Integers",
+    times: "Integers",
+    places: "Integers",
+    isolation: Isolation,
 ) -> "pa.RecordBatch":
-    """Rows of a piece in `LAST_ROWS`."""
+    """Rows of a piece in `last_rows_schema`."""
     import pyarrow as pa
 
-    facts = piece.read(FACTS).take(pa.array(places)).columns
+    facts = piece.read(facts_of(isolation)).take(pa.array(places)).columns
     columns = [pa.array(series), pa.array(times), *facts]
-    return pa.RecordBatch.from_arrays(columns, schema=to_arrow_schema(LAST_ROWS))
+    schema = to_arrow_schema(last_rows_schema(isolation))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

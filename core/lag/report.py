@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import compared, dryrun, planner, transforms
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.lag.arithmetic import Isolation, Uncommitted, check_isolation
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.lag.schemas import (
@@ -137,12 +137,15 @@ def lag_report(
         progress: told what is being waited for.
         record_times: when the next records were written, for `times`.
     Raises:
-        UsageError: the query names a grouping, column or assignor that does not exist.
+        UsageError: the query names a grouping, column or assignor that does not exist, or wants
+            last stable offsets that the snapshots do not hold.
         ClusterError: a master or Connect server does not answer.
         KgroupsError: Spark failed.
     """
     query = query or LagQuery()
     check_query(query)
+    for snapshot in snapshots:
+        check_isolation(snapshot, query.isolation)
     tell = progress or (lambda _text: None)
     tables = capture_tables(snapshots, record_times)
     if session is None or isinstance(session, SessionOptions):

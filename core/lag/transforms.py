@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kgroups.core.lag.arithmetic import (
+    END_OF,
     LEADERLESS_ERRORS,
     MISSING_ERRORS,
     Isolation,
@@ -52,7 +53,7 @@ def lag_columns(
     expression out at every mention, into a method too long for the JVM to compile.
     """
     start, log_end = F.col("log_start_offset"), F.col("log_end_offset")
-    end = log_end if isolation == "read_uncommitted" else F.col("last_stable_offset")
+    end = F.col(END_OF[isolation])
     committed, error = F.col("committed_offset"), F.col("error")
     zero = F.lit(0).cast("long")
     gone = (*sorted(MISSING_ERRORS), *sorted(LEADERLESS_ERRORS))

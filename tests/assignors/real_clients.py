@@ -14,8 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from kgroups.assignors.spec import AssignmentRequest
-from kgroups.assignors.wire import Subscription, encode_subscription
+from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
+from kgroups.assignors.wire import Subscription, encode_sticky_data, encode_subscription
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -23,10 +23,15 @@ with warnings.catch_warnings():
     from aiokafka.coordinator.assignors.roundrobin import (
         RoundRobinPartitionAssignor as AioRoundRobin,
     )
+    from aiokafka.coordinator.assignors.sticky.sticky_assignor import (
+        StickyPartitionAssignor as AioSticky,
+    )
+    from aiokafka.coordinator.protocol import ConsumerProtocol
+    from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
     from kafka.coordinator.assignors.range import RangePartitionAssignor
     from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
     from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
-    from kafka.coordinator.assignors.sticky.user_data import StickyAssignorUserData
+    from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 Json = Any
 Plan = Mapping[str, Mapping[str, Sequence[int]]]
@@ -59,27 +64,24 @@ def _cluster(request: AssignmentRequest) -> Any:
 
 
 def ask_kafka_python(strategy: str, request: AssignmentRequest) -> Plan:
-    """What a kafka-python leader decides; raises what it raises."""
-    members = []
-    for each in request.members:
-        runs, generation = each.previous or ((), -1)
-        data: Any = b""
-        if runs:
-            data = StickyAssignorUserData([(t, list(p)) for t, p in runs], generation)
-        metadata = SimpleNamespace(topics=list(each.topics), user_data=data)
-        members.append(
-            SimpleNamespace(
-                member_id=each.member_id, group_instance_id=each.instance_id, metadata=metadata
-            )
+    """What a kafka-python leader decides from the members' bytes; raises what it raises."""
+    members = [
+        SimpleNamespace(
+            member_id=each.member_id,
+            group_instance_id=each.instance_id,
+            metadata=ConsumerProtocolSubscription.decode(subscription_bytes(each, 2)),
         )
+        for each in request.members
+    ]
     ask: Callable[[Any, Any], Any] = {
         "range": RangePartitionAssignor.assign,
         "roundrobin": RoundRobinPartitionAssignor.assign,
         "sticky": StickyPartitionAssignor().assign,
+        "cooperative-sticky": CooperativeStickyAssignor().assign,
     }[strategy]
     answer = ask(_cluster(request), members)
     return {
-        member: {topic: list(numbers) for topic, numbers in _pairs(given)}
+        member: {topic: list(numbers) for topic, numbers in _pairs(given) if numbers}
         for member, given in answer.items()
     }
 
@@ -93,13 +95,33 @@ def _pairs(given: Any) -> list[tuple[str, list[int]]]:
 
 
 def ask_aiokafka(strategy: str, request: AssignmentRequest) -> Plan:
-    """What an aiokafka leader decides."""
+    """What an aiokafka leader decides from the members' bytes; raises what it raises."""
     members = {
-        each.member_id: SimpleNamespace(subscription=list(each.topics)) for each in request.members
+        each.member_id: ConsumerProtocol.METADATA.decode(subscription_bytes(each, 0))
+        for each in request.members
     }
-    ask: Any = {"range": AioRange.assign, "roundrobin": AioRoundRobin.assign}[strategy]
+    ask: Any = {
+        "range": AioRange.assign,
+        "roundrobin": AioRoundRobin.assign,
+        "sticky": AioSticky.assign,
+    }[strategy]
     answer = ask(_cluster(request), members)
-    return {member: dict(_pairs(given)) for member, given in answer.items()}
+    return {
+        member: {topic: list(numbers) for topic, numbers in _pairs(given) if numbers}
+        for member, given in answer.items()
+    }
+
+
+def subscription_bytes(member: MemberSubscription, version: int) -> bytes:
+    """What a member sends, in a version of the subscription."""
+    data = member.user_data
+    if member.previous is not None:
+        data = encode_sticky_data(*member.previous)
+    return encode_subscription(
+        Subscription(
+            version, member.topics, data, _runs(member.owned), member.generation, member.rack
+        )
+    )
 
 
 def ask_go(client: str, strategy: str, requests: Sequence[AssignmentRequest]) -> list[Plan]:
@@ -122,21 +144,15 @@ def ask_go(client: str, strategy: str, requests: Sequence[AssignmentRequest]) ->
 
 
 def _as_line(client: str, strategy: str, request: AssignmentRequest) -> Json:
-    members = []
-    for each in request.members:
-        bytes_ = encode_subscription(
-            Subscription(
-                3, each.topics, each.user_data, _runs(each.owned), each.generation, each.rack
-            )
-        )
-        members.append(
-            {
-                "id": each.member_id,
-                "instance": each.instance_id,
-                "topics": list(each.topics),
-                "metadata": base64.b64encode(bytes_).decode(),
-            }
-        )
+    members = [
+        {
+            "id": each.member_id,
+            "instance": each.instance_id,
+            "topics": list(each.topics),
+            "metadata": base64.b64encode(subscription_bytes(each, 3)).decode(),
+        }
+        for each in request.members
+    ]
     topics = {topic: facts.partitions for topic, facts in request.topics.items()}
     return {"client": client, "strategy": strategy, "topics": topics, "members": members}
 

@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import IsolationLevel, Producer, TopicPartition
+from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.settings import read_settings
 from kgroups.core.lag.collected import collect
+from kgroups.core.snapshot_file import write_snapshot
 from tests.cli.process import finish
 from tests.cli.runner import check_document
 from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, create_topics, produce
+from tests.kafka.waiting import wait_until
+from tests.kafka.workload import (
+    Partition,
+    admin_of,
+    commit_offsets,
+    create_topics,
+    end_offsets,
+    produce,
+)
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -210,3 +221,98 @@ def test_history_of_a_cluster_that_is_not_there() -> None:
     assert (code, stdout) == (3, "")
     assert "127.0.0.1:1" in stderr
     assert "starting Spark" not in stderr
+
+
+def test_open_transactions_hold_reports_back(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """To the last stable offset from captures, a snapshot and the cluster, all the same.
+
+    Ten records, then transactions: partition 0 has three more in one that stays open, partition 1
+    two in one that was aborted (and its marker), partition 2 nothing.
+    """
+    group, topic = "held-back", "held-back"
+    at = [(topic, number) for number in range(3)]
+    create_topics(kafka.bootstrap, {topic: 3})
+    produce(kafka.bootstrap, dict.fromkeys(at, 10))
+    commit_offsets(kafka.bootstrap, {group: {at[0]: 4, at[1]: 4, at[2]: 10}})
+    aborted, open_ = (transactional(kafka.bootstrap, f"held-back-{n}") for n in range(2))
+    send(aborted, at[1], 2)
+    aborted.abort_transaction(30)
+    marked = "the marker of the aborted transaction is in the log"
+    wait_until(lambda: last_stable_offsets(kafka.bootstrap, [at[1]]) == {at[1]: 13}, marked)
+    send(open_, at[0], 3)
+    assert end_offsets(kafka.bootstrap, at) == {at[0]: 13, at[1]: 13, at[2]: 10}
+    folder, file, broker = tmp_path / "captures", tmp_path / "s.json", ("-b", kafka.bootstrap)
+    try:
+        for command in (("lag", "collect", str(folder)), ("snapshot", "save", str(file))):
+            code, _, stderr = finish(*command, *broker)
+            assert code == 0, stderr
+    finally:
+        open_.abort_transaction(30)
+    expected = {
+        "read_uncommitted": {0: 13 - 4, 1: 13 - 4, 2: 0},
+        "read_committed": {0: 10 - 4, 1: 13 - 4, 2: 0},
+    }
+    report = ("lag", "report", "--where", f"group = '{group}'", "--by", "partition")
+    for isolation, lags in expected.items():
+        options = ("--isolation", isolation, "-o", "json")
+        for source in (("--captures", str(folder), "--over", "1h"), ("--from", str(file))):
+            code, stdout, stderr = finish(*report, *source, *options)
+            assert code == 0, stderr
+            document = json.loads(stdout)
+            check_document(document)
+            assert {row["partition"]: row["lag"] for row in document["items"]} == lags, source
+        code, stdout, stderr = finish("describe", group, "--from", str(file), *options)
+        assert code == 0, stderr
+        (item,) = json.loads(stdout)["items"]
+        assert {row["partition"]: row["lag"] for row in item["offsets"]} == lags
+        has_stable = isolation == "read_committed"
+        assert all(("last_stable_offset" in row) is has_stable for row in item["offsets"])
+
+
+def test_sources_without_last_stable_offsets_are_refused(
+    kafka: KafkaCluster, tmp_path: Path
+) -> None:
+    """What an older version left: exit 2 with the reason, and no empty column."""
+    create_topics(kafka.bootstrap, {"unheld": 1})
+    commit_offsets(kafka.bootstrap, {"unheld": {("unheld", 0): 0}})
+    folder, file = tmp_path / "captures", tmp_path / "s.json"
+    with ClusterAdmin(read_settings(kafka.bootstrap, None)) as admin:
+        snapshot = admin.snapshot(["unheld"])
+    (capture,) = collect(lambda: snapshot, folder)
+    assert capture.error is None
+    write_snapshot(snapshot, file)
+    for command, where in (
+        (("lag", "report", "--captures", str(folder), "--over", "1h"), "1 of 1 files of captures"),
+        (("lag", "report", "--from", str(file)), f"`{file}`"),
+        (("describe", "unheld", "--from", str(file)), f"`{file}`"),
+    ):
+        code, stdout, stderr = finish(*command, "--isolation", "read_committed")
+        assert (code, stdout) == (2, "")
+        assert where in stderr
+        assert "needs last stable offsets" in stderr
+        assert "hint: " in stderr
+        assert "Traceback" not in stderr
+
+
+def transactional(bootstrap: str, name: str) -> Producer:
+    """A producer that may begin a transaction."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0})
+    producer.init_transactions(30)
+    return producer
+
+
+def send(producer: Producer, at: Partition, count: int) -> None:
+    """Records of a transaction that stays open, in the log."""
+    producer.begin_transaction()
+    for _ in range(count):
+        producer.produce(at[0], b"x", partition=at[1])
+    assert producer.flush(30) == 0
+
+
+def last_stable_offsets(bootstrap: str, partitions: list[Partition]) -> dict[Partition, int]:
+    """As librdkafka reads them."""
+    spec: Any = OffsetSpec
+    wanted = {TopicPartition(*at): spec.latest() for at in partitions}
+    admin = admin_of(bootstrap)
+    answers = admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
+    return {(at.topic, at.partition): future.result(30).offset for at, future in answers.items()}

@@ -20,11 +20,11 @@ from kgroups.core.lag.collected import (
     VERSION_KEY,
     CapturedFile,
     collect,
-    compact,
     find_captures,
     open_window,
     write_capture,
 )
+from kgroups.core.lag.compacted import compact
 from kgroups.core.lag.schemas import MEMBERS, ROWS, TOPICS
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.core.lag.fleet import fleet
@@ -143,7 +143,7 @@ def test_a_window_finds_files_by_their_times(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no captures in the window") as caught:
         open_window(tmp_path, since_ms=4_000, until_ms=5_000)
     assert caught.value.hint is not None
-    assert "1970-01-01T00:00:01+00:00 to 1970-01-02T00:00:00+00:00" in caught.value.hint
+    assert "1970-01-01T00:00:01.000Z to 1970-01-02T00:00:00.000Z" in caught.value.hint
     with pytest.raises(NotFoundError, match="no folder"):
         open_window(tmp_path / "nowhere")
 

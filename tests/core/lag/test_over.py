@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag import over
-from kgroups.core.lag.collected import compact, find_captures
+from kgroups.core.lag.collected import find_captures
+from kgroups.core.lag.compacted import compact
 from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport
 from tests.core.lag.driver import rows_brought_home

@@ -7,7 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.collected import compact, write_capture
+from kgroups.core.lag.collected import write_capture
+from kgroups.core.lag.compacted import compact
 from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.snapshot import (

@@ -52,7 +52,7 @@ def read_points(
     found = []
     for task in points.share_out(window.files, since_ms, until_ms, width_ms):
         for batch in points.read_last_rows(task):
-            assert batch.schema == to_arrow_schema(points.LAST_ROWS)
+            assert batch.schema == to_arrow_schema(points.last_rows_schema())
             found += [(row[0], row[1:]) for row in zip(*batch.to_pydict().values(), strict=True)]
     return found
 

@@ -1,0 +1,71 @@
+"""A group as a library that ported the sticky algorithm of KIP-54 sees it: no hash order anywhere.
+
+Members are known by their rank in id order and partitions by number, as in the Java assignors.
+
+Source: StickyAssignor of Kafka 2.3, from which kafka-python, aiokafka, librdkafka and sarama took
+theirs.
+"""
+
+from collections.abc import Sequence
+
+from kgroups.assignors.group import LeaderView, OrderRule
+from kgroups.assignors.spec import AssignmentRequest
+
+Claim = tuple[str, int]
+
+JOINED = OrderRule(lambda members: list(range(len(members))), total=False)
+
+
+class PortedGroup:
+    """A request by numbers.
+
+    Args:
+        request: members in JoinGroup order.
+
+    Raises:
+        AssignorError: two members have one id.
+    """
+
+    def __init__(self, request: AssignmentRequest) -> None:
+        self.view = LeaderView(request, JOINED)
+        self.table = self.view.table
+        ids = self.view.member_ids
+        # ids in code points, which is also the order of UTF-8 bytes
+        self.positions = sorted(range(len(ids)), key=ids.__getitem__)
+        self.ids = [ids[position] for position in self.positions]
+        self.ranks = [0] * len(ids)
+        for rank, position in enumerate(self.positions):
+            self.ranks[position] = rank
+        index = self.table.index
+        # by position, in the order of the wire, a topic that is named twice twice
+        self.listed = [[index[t] for t in m.topics if t in index] for m in self.view.members]
+        self.subscribed = [frozenset(self.listed[position]) for position in self.positions]
+        self.capacities = [
+            sum(self.table.counts[topic] for topic in self.listed[position])
+            for position in self.positions
+        ]
+        self.readers: list[list[int]] = [[] for _ in self.table.names]
+        for position, topics in enumerate(self.listed):
+            for topic in topics:
+                self.readers[topic].append(self.ranks[position])
+
+    def numbers_of(self, topic: int) -> range:
+        """Partition numbers of a topic."""
+        base = self.table.bases[topic]
+        return range(base, base + self.table.counts[topic])
+
+    def number(self, claim: Claim) -> int | None:
+        """Partition number of a claimed partition; None if it does not exist."""
+        topic = self.table.index.get(claim[0])
+        if topic is None or not 0 <= claim[1] < self.table.counts[topic]:
+            return None
+        return self.table.bases[topic] + claim[1]
+
+    def by_readers(self) -> list[int]:
+        """Every partition, those with the fewest subscribers first, then by topic and number."""
+        topics = sorted(range(len(self.readers)), key=lambda topic: len(self.readers[topic]))
+        return [number for topic in topics for number in self.numbers_of(topic)]
+
+    def in_positions(self, lists: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+        """What is listed by rank, in JoinGroup order."""
+        return [lists[rank] for rank in self.ranks]

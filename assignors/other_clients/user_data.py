@@ -1,0 +1,50 @@
+"""User data of sticky strategies as the other libraries write and read it.
+
+Java's V1 is an array of topics with partitions and the generation. kafka-python puts the version
+in front, so that neither side can read the other's; aiokafka and sarama write Java's.
+
+Source: kafka-python 3.0.12, assignors/sticky/user_data.py; aiokafka 0.14, StickyAssignorUserDataV1.
+"""
+
+import struct
+from collections.abc import Sequence
+
+from kgroups.assignors.spec import MemberSubscription
+from kgroups.assignors.wire import Reader, TopicRuns, WireError, encode_sticky_data
+
+NO_GENERATION = -1
+KAFKA_PYTHON_VERSION = 1
+
+
+def encode_kafka_python_data(runs: Sequence[tuple[str, Sequence[int]]], generation: int) -> bytes:
+    """User data of kafka-python's `sticky`."""
+    return struct.pack(">h", KAFKA_PYTHON_VERSION) + encode_sticky_data(runs, generation)
+
+
+def read_kafka_python_data(member: MemberSubscription) -> tuple[TopicRuns, int]:
+    """(previous partitions, generation) as a kafka-python leader reads them; nothing and -1 if not.
+
+    Java's own layout is nothing to it.
+    """
+    if member.previous is not None or not member.user_data:
+        return (), NO_GENERATION
+    reader = Reader(member.user_data)
+    try:
+        version = reader.number(2)
+        runs = reader.runs()
+        return runs, reader.number(4) if version >= KAFKA_PYTHON_VERSION else NO_GENERATION
+    except WireError:
+        return (), NO_GENERATION
+
+
+def read_strict_sticky_data(member: MemberSubscription) -> tuple[TopicRuns, int]:
+    """(previous partitions, generation) out of Java's V1; nothing and -1 if it is not that."""
+    if member.previous is not None:
+        return member.previous
+    if not member.user_data:
+        return (), NO_GENERATION
+    reader = Reader(member.user_data)
+    try:
+        return reader.runs(), reader.number(4)
+    except WireError:
+        return (), NO_GENERATION

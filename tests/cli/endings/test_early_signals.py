@@ -1,0 +1,53 @@
+"""Signals while the program starts: it ends at once and silently, with the signal's exit code."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.endings.moments import counted, environment_with
+from tests.cli.process import PROGRAM, TIMEOUT_S
+
+WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}
+LINE = ("describe", "--all-groups", "-b", "127.0.0.1:1")
+NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+
+
+def ended(way: str, moment: str) -> tuple[int, str, str]:
+    """The program's end when the signal comes at this moment."""
+    done = subprocess.run(
+        [*WAYS[way], *LINE],
+        env=environment_with(moment),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> None:
+    """From the first module on that the program imports."""
+    many = counted([*WAYS[way], *LINE], tmp_path)["import"]
+    assert many > 100
+    for at in (1, 2, many // 3, many // 2):
+        assert ended(way, f"{name}:import:{at}") == (NUMBERS[name], "", ""), at
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    """`nohup` and jobs in the background: the command goes on."""
+    for name in NUMBERS:
+        number = signal.Signals[name]
+        done = subprocess.run(
+            ["sh", "-c", f"trap '' {name.removeprefix('SIG')}; exec \"$@\"", "sh", PROGRAM, *LINE],
+            env=environment_with(f"{name}:import:1"),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        assert done.returncode == 3, (number, done.stderr)

@@ -1,0 +1,156 @@
+"""Reports to the last stable offset: equal to plain Python, or refused where it is not known."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from kgroups.core.errors import UsageError
+from kgroups.core.lag.collected import STABLE_KEY, find_captures, open_window, write_file
+from kgroups.core.lag.compacted import compact
+from kgroups.core.lag.over_report import lag_report_over
+from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.schemas import ROWS
+from tests.core.lag.fleet import fleet
+from tests.core.lag.history import START_MS, STEP_MS, captures, write_rows
+
+COUNT = 30
+UNTIL_MS = START_MS + (COUNT - 1) * STEP_MS
+Rows = list[dict[str, Any]]
+
+
+def with_stable(rows: Rows, seed: int) -> Rows:
+    """The rows with last stable offsets: a transaction is open every now and then."""
+    rng = random.Random(seed)
+    held: dict[Any, int] = {}
+    done = []
+    for row in rows:
+        series = (row["group"], row["topic"], row["partition"])
+        end, stable = row["log_end_offset"], None
+        if end is not None:
+            before = held.get(series, 0)
+            stays = before <= end and rng.random() < 0.6
+            stable = before if stays else end - rng.choice((0, 0, 7))
+            held[series] = stable
+        done.append(row | {"last_stable_offset": stable})
+    return done
+
+
+def ended_there(rows: Rows) -> Rows:
+    """The rows of logs that really end at their last stable offsets."""
+    return [row | {"log_end_offset": row["last_stable_offset"]} for row in rows]
+
+
+def ask(
+    spark: SparkSession | None, folder: Path, since_ms: int = START_MS, **query: Any
+) -> LagReport:
+    asked = LagQuery(top=10_000, **query)
+    return lag_report_over(folder, asked, since_ms=since_ms, until_ms=UNTIL_MS, session=spark)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("merged", [False, True], ids=["as collected", "compacted"])
+def test_every_figure_is_of_the_last_stable_offset(
+    spark: SparkSession, tmp_path: Path, merged: bool
+) -> None:
+    """Lag by plain Python; rates, seconds, trend and verdict as of logs that end there."""
+    rows = with_stable(captures(11, COUNT), 11)
+    assert any(r["last_stable_offset"] not in (None, r["log_end_offset"]) for r in rows)
+    folder, ended = tmp_path / "open", tmp_path / "ended"
+    write_rows(folder, rows)
+    write_rows(ended, ended_there(rows))
+    if merged:
+        files = len(find_captures(folder))
+        assert [done.files for done in compact(folder)] == [files]
+        table = pq.read_table(find_captures(folder)[0].path)
+        assert table["last_stable_offset"].null_count < len(table)
+    found = ask(spark, folder, by="partition", isolation="read_committed")
+    newest = max(row["captured_at_ms"] for row in rows)
+    expected = {}
+    for row in rows:
+        commit, start, stable = (
+            row[n] for n in ("committed_offset", "log_start_offset", "last_stable_offset")
+        )
+        if row["captured_at_ms"] == newest:
+            known = commit is not None and stable is not None
+            lag = max(stable - max(commit, start), 0) if known else None
+            expected[row["group"], row["topic"], row["partition"]] = lag
+    lags = {(r["group"], r["topic"], r["partition"]): r["lag"] for r in found.items}
+    assert lags == expected
+    assert sum(lag is None for lag in lags.values()) == 4  # never commits, topic deleted
+    assert found.items == ask(spark, ended, by="partition").items
+    assert found.items != ask(spark, folder, by="partition").items
+    assert {r["verdict"] for r in found.items} >= {"OK", "STALL", "STOP", "REWIND"}
+
+
+def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
+    """The footers say it: one sentence with how many files, and from when on there is an answer."""
+    rows = captures(12, 6)
+    old = [row for row in rows if row["captured_at_ms"] < START_MS + 3 * STEP_MS]
+    new = [row for row in rows if row["captured_at_ms"] >= START_MS + 3 * STEP_MS]
+    write_rows(tmp_path, old)
+    with pytest.raises(UsageError) as caught:
+        ask(None, tmp_path, isolation="read_committed")
+    assert caught.value.message == (
+        "`--isolation read_committed` needs last stable offsets, which 3 of 3 files of captures in "
+        "the window do not hold"
+    )
+    assert "`kgroups lag collect`" in str(caught.value.hint)
+    write_rows(tmp_path, with_stable(new, 12))
+    with pytest.raises(UsageError, match="which 3 of 6 files") as caught:
+        ask(None, tmp_path, isolation="read_committed")
+    # The last old capture was 60 s after 2025-10-09T08:53:20Z.
+    assert caught.value.hint == "later captures hold them: `--since 2025-10-09T08:54:20.001Z`"
+
+
+@pytest.mark.spark
+def test_a_mixed_folder_is_answered_from_where_it_can_be(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Compacting keeps old and new captures apart, and a window of new ones is answered."""
+    rows = with_stable(captures(13, COUNT), 13)
+    half_ms = START_MS + COUNT // 2 * STEP_MS
+    old = [row for row in rows if row["captured_at_ms"] < half_ms]
+    new = [row for row in rows if row["captured_at_ms"] >= half_ms]
+    whole = tmp_path / "whole"
+    write_rows(whole, new)
+    expected = ask(spark, whole, half_ms, by="partition", isolation="read_committed").items
+    mixed = tmp_path / "mixed"
+    write_rows(mixed, [row | {"last_stable_offset": None} for row in old])
+    write_rows(mixed, new)
+    files = [len({row["captured_at_ms"] for row in some}) for some in (old, new)]
+    assert [done.files for done in compact(mixed)] == files
+    assert [file.has_stable for file in open_window(mixed).files] == [False, True]
+    found = ask(spark, mixed, half_ms, by="partition", isolation="read_committed").items
+    assert found == expected
+    with pytest.raises(UsageError, match="which 1 of 2 files"):
+        ask(spark, mixed, isolation="read_committed")
+    assert len(ask(spark, mixed, by="partition").items) == len(expected)
+
+
+def test_a_partition_that_could_not_be_asked_spoils_nothing(tmp_path: Path) -> None:
+    """A row with an error has no last stable offset for a reason of its own."""
+    rows = with_stable(captures(14, 1), 14)
+    spoilt = rows[0] | {"last_stable_offset": None, "error": "NOT_LEADER_OR_FOLLOWER"}
+    silent = rows[0] | {"last_stable_offset": None}
+    for content, has_stable in (([spoilt, rows[1]], True), ([silent, rows[1]], False)):
+        table = pa.Table.from_pylist(content, schema=to_arrow_schema(ROWS))
+        path = write_file(tmp_path, "rows", table, "c1", START_MS, START_MS)
+        assert (STABLE_KEY in pq.read_schema(path).metadata) is has_stable
+
+
+def test_a_snapshot_without_them_is_refused() -> None:
+    """Before Spark is started."""
+    snapshot = fleet(1, groups=3)
+    topics = {}
+    for name, topic in snapshot.topics.items():
+        logs = {n: log._replace(last_stable_offset=None) for n, log in topic.partitions.items()}
+        topics[name] = replace(topic, partitions=logs)
+    with pytest.raises(UsageError, match="the snapshot does not hold them"):
+        lag_report([replace(snapshot, topics=topics)], LagQuery(isolation="read_committed"))
