@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.failures import RETRIABLE, TELLING, UNSEEN, BrokerFailure, item_error
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
@@ -347,7 +347,7 @@ class Cluster:
                 if isinstance(outcome, Connection) and outcome is not winner:
                     await outcome.close()
         if winner is None:
-            raise failures[-1]
+            raise next((each for each in failures if each.code in TELLING), failures[-1])
         return winner
 
     async def _knock(
