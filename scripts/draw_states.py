@@ -1,4 +1,4 @@
-"""Writes the diagrams of groups', members' and the client half's states into core/coordinator/README.md."""
+"""Draws the states of groups, members and clients into core/coordinator/README.md."""
 
 from pathlib import Path
 
