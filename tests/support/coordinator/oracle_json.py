@@ -10,6 +10,7 @@ from kgroups.core.coordinator.classic import messages
 from kgroups.core.coordinator.kip848 import messages as consumer_messages
 from kgroups.core.coordinator.log import record_codec, records
 from kgroups.core.coordinator.log.record_bytes import ZERO_ID
+from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, OFFSET_VERSION_WITH_EXPIRY
 from kgroups.core.coordinator.offsets import messages as offset_messages
 
 Json = dict[str, Any]
@@ -513,7 +514,7 @@ def _assigned(topics: Iterable[records.AssignedTopic]) -> list[Json]:
 
 
 def _offset_value(v: records.OffsetCommitValue, version: int) -> Json:
-    if version == record_codec.OFFSET_VERSION_WITH_EXPIRY:
+    if version == OFFSET_VERSION_WITH_EXPIRY:
         return {
             "offset": v.offset,
             "metadata": v.metadata,
@@ -608,9 +609,7 @@ VALUES: Mapping[type, Callable[[Any, int], Json]] = {
 def write_record(record: records.Record, *, raw: bool) -> Json:
     """The JSON of a record; with its bytes in hex if `raw`."""
     number = record_codec.kind_number(record.key)
-    key = {
-        _NAMES[name]: getattr(record.key, name) for name in record_codec.BY_NUMBER[number].fields
-    }
+    key = {_NAMES[name]: getattr(record.key, name) for name in BY_NUMBER[number].fields}
     if number <= 2:
         key["group"] = key.pop("groupId")
     out: Json = {"type": number, "key": key}
