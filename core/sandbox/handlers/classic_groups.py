@@ -17,7 +17,7 @@ from kgroups.core.coordinator.classic.messages import (
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 _NULL_PROTOCOL_SINCE = 7
