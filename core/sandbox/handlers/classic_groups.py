@@ -11,12 +11,12 @@ from kgroups.core.coordinator.classic.messages import (
     LeaveGroupRequest,
     LeaveGroupResponse,
     MemberIdentity,
-    Request,
     SyncGroupAssignment,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.request import Request
 from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
