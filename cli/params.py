@@ -129,7 +129,7 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_TIMEOUT",
         parse_duration_ms,
     ),
-    _Global("csv_safe", ("--csv-safe",), "CSV cells that no spreadsheet takes for formulas."),
+    _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
