@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS, MISSING_ERRORS
 from kgroups.core.lag.captures.capture_files import find_captures
-from kgroups.core.lag.transforms import MEMBERLESS
+from kgroups.core.lag.lag_columns import MEMBERLESS
+from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
 from kgroups.core.lag.window.trends import (
     BUCKETS,
     FEWEST_POINTS,

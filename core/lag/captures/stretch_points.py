@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.captures.capture_files import CapturedFile
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.series_id import series_ids
+from kgroups.core.lag.rules import END_OF, Isolation
 
 if TYPE_CHECKING:
     import numpy as np

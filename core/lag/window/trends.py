@@ -13,8 +13,9 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.lag_columns import known_lag
+from kgroups.core.lag.rules import END_OF, Isolation
 from kgroups.core.lag.transforms import (
     lag_percentiles,
     record_age,
@@ -97,13 +98,10 @@ def points_of_last_rows(
 
 def with_known_lag(of_points: DataFrame) -> DataFrame:
     """Points with `lag`, null where a bound or the commit is not known."""
-    committed, start, end = F.col("committed"), F.col("start"), F.col("end")
-    is_known = committed.isNotNull() & start.isNotNull() & end.isNotNull()
-    lag = F.greatest(end - F.greatest(committed, start), F.lit(0).cast("long"))
+    lag = known_lag(F.col("committed"), F.col("start"), F.col("end"))
     return of_points.select(
-        "series", "t", "committed", "committed_at", "start", "end",
-        F.when(is_known, lag).alias("lag"),
-    )  # fmt: skip
+        "series", "t", "committed", "committed_at", "start", "end", lag.alias("lag")
+    )
 
 
 def with_steps(of_points: DataFrame) -> DataFrame:

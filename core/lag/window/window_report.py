@@ -15,7 +15,6 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import Isolation
 from kgroups.core.lag.captures.capture_files import (
     CapturedFile,
     Window,
@@ -41,6 +40,7 @@ from kgroups.core.lag.report import (
     totals_of,
 )
 from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
