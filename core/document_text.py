@@ -1,26 +1,36 @@
-"""JSON and YAML text as plain values, and the lines of places in it."""
+"""JSON text as plain values, and the lines of places in it."""
 
 import json
-from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+import math
+import re
+from typing import Final, NoReturn
 
-import yaml
-
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
+from kgroups.core.files import MIB
 
 Step = str | int
 
 
-# Aliases let a short YAML text describe a huge document; no honest file comes near this.
-MAX_YAML_VALUES: Final = 5_000_000
+MAX_JSON_COST: Final = 256 * MIB
+_COSTS: Final = ((b"{", 208), (b"[", 80), (b",", 40))
+"""Bytes of memory behind a sign, at most: an object with one key, an empty list, a number."""
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TIMESTAMP = "tag:yaml.org,2002:timestamp"
-_PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_MANY_DIGITS: Final = re.compile(r"\d{4000}")
 
 
 class _TwiceError(Exception):
     """A key that stands twice in one JSON object."""
+
+
+def check_json_cost(data: bytes, name: str) -> None:
+    """Refuse a JSON text that would fill the memory, however short it is.
+
+    Raises:
+        UsageError: it holds more than any honest document.
+    """
+    if sum(data.count(sign) * cost for sign, cost in _COSTS) > MAX_JSON_COST:
+        raise UsageError(f"`{name}` holds more values than kgroups reads")
 
 
 def parse_json(text: str, name: str) -> object:
@@ -37,10 +47,19 @@ def parse_json(text: str, name: str) -> object:
         return mapping
 
     def no_constant(constant: str) -> NoReturn:
-        raise UsageError(f"`{name}`: `{constant}` is not a JSON value")
+        line = text.count("\n", 0, max(0, text.find(constant))) + 1
+        raise UsageError(f"`{name}`, line {line}: `{constant}` is not a JSON value")
+
+    def finite(digits: str) -> float:
+        number = float(digits)
+        if math.isinf(number):
+            no_constant(digits)
+        return number
 
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
+        value: object = json.loads(
+            text, object_pairs_hook=once, parse_constant=no_constant, parse_float=finite
+        )
     except json.JSONDecodeError as error:
         raise UsageError(
             f"`{name}`, line {error.lineno}: not JSON: {error.msg} at column {error.colno}",
@@ -49,10 +68,40 @@ def parse_json(text: str, name: str) -> object:
     except _TwiceError as error:
         line = _second_key_line(text, str(error))
         raise UsageError(
-            f"`{name}`{line}: the key `{error}` stands twice in one mapping"
+            f"`{name}`{line}: the key `{shorten(str(error))}` stands twice in one mapping"
         ) from error
     except RecursionError as error:
         raise UsageError(f"`{name}`: nested too deeply") from error
+    except ValueError as error:  # more digits than Python turns into a number
+        found = _MANY_DIGITS.search(text)
+        number = text.count("\n", 0, found.start() if found else 0) + 1
+        raise UsageError(f"`{name}`, line {number}: a number has too many digits") from error
+    if _HALF.search(text):
+        _check_characters(value, text, name)
+    return value
+
+
+def _check_characters(value: object, text: str, name: str) -> None:
+    """Refuse half a surrogate pair: it is no character, and nothing could be written with it."""
+    left: list[tuple[object, tuple[Step, ...]]] = [(value, ())]
+    while left:
+        here, path = left.pop()
+        if isinstance(here, dict):
+            for key, part in here.items():
+                left += ((key, path), (part, (*path, key)))
+        elif isinstance(here, list):
+            left += [(part, (*path, place)) for place, part in enumerate(here)]
+        elif isinstance(here, str) and not _is_unicode(here):
+            line = json_line(text, path, key=False)
+            raise UsageError(f"`{name}`, line {line}: a text holds half a character (`\\uD800`)")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _second_key_line(text: str, key: str) -> str:
@@ -107,96 +156,3 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _BLANK:
         position += 1
     return position
-
-
-def parse_yaml(text: str, name: str) -> object:
-    """The value of a YAML text; `name` stands for the file in messages."""
-    try:
-        node = yaml.compose(text, Loader=_LOADER)
-        if node is None:
-            raise UsageError(f"`{name}` is empty", hint="expected a mapping")
-        return _YamlReader(name).value(node)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        raise UsageError(f"`{name}`{line}: not YAML: {error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"`{name}`: not YAML: {' '.join(str(error).split())}") from error
-    except RecursionError as error:
-        raise UsageError(f"`{name}`: nested too deeply") from error
-
-
-class _YamlReader:
-    """Turns YAML nodes into plain values; keys must be text and stand once."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.open: set[int] = set()
-        self.count = 0
-        self.scalars = yaml.SafeLoader("")
-
-    def value(self, node: yaml.Node) -> object:
-        self.count += 1
-        if self.count > MAX_YAML_VALUES:
-            self._fail(node, f"more than {MAX_YAML_VALUES} values; are the aliases right?")
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
-        if node.tag not in _PLAIN_TAGS:
-            self._fail(node, f"the tag `{node.tag}` has no meaning here")
-        if id(node) in self.open:
-            self._fail(node, "an alias refers to the value that it stands in")
-        self.open.add(id(node))
-        try:
-            if isinstance(node, yaml.SequenceNode):
-                return [self.value(child) for child in node.value]
-            return self._mapping(node)
-        finally:
-            self.open.discard(id(node))
-
-    def _mapping(self, node: yaml.Node) -> dict[str, object]:
-        mapping: dict[str, object] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                self._fail(key_node, "a key must be text")
-            # `8: x` and `no: x` are read as the text that is written there.
-            key = str(key_node.value)
-            if key in mapping:
-                self._fail(key_node, f"the key `{key}` stands twice in one mapping")
-            mapping[key] = self.value(value_node)
-        return mapping
-
-    def _scalar(self, node: yaml.ScalarNode) -> object:
-        if node.tag == _TIMESTAMP:
-            return node.value
-        try:
-            return self.scalars.construct_object(node)
-        except yaml.MarkedYAMLError as error:
-            self._fail(node, f"not YAML: {error.problem}")
-        except ValueError as error:
-            self._fail(node, f"not a value: {error}")
-
-    def _fail(self, node: yaml.Node, what: str) -> NoReturn:
-        raise UsageError(f"`{self.name}`, line {node.start_mark.line + 1}: {what}")
-
-
-def yaml_line(text: str, path: tuple[Step, ...], key: bool) -> int | None:
-    """Line of a path in a YAML text that is known to be well formed."""
-    node: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
-    key_node = node
-    for step in path:
-        pairs = _yaml_children(node)
-        found = next(((k, v) for name, k, v in pairs if name == step), None)
-        if found is None:
-            break
-        key_node, node = found
-    shown = key_node if key else node
-    return None if shown is None else int(shown.start_mark.line) + 1
-
-
-def _yaml_children(node: yaml.Node | None) -> Iterator[tuple[Step, yaml.Node, yaml.Node]]:
-    if isinstance(node, yaml.MappingNode):
-        for key_node, value_node in node.value:
-            yield str(key_node.value), key_node, value_node
-    elif isinstance(node, yaml.SequenceNode):
-        for index, child in enumerate(node.value):
-            yield index, child, child
