@@ -22,7 +22,7 @@ Over = Annotated[
     str | None,
     typer.Option("--over", metavar="TIME", help="Length of the window: 24h (default), 7d."),
 ]
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Start of the window: 2026-11-20T22:00Z, 2h.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Start of the window.")]
 Until = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="End of the window (default: now).")
 ]

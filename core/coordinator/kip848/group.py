@@ -236,7 +236,7 @@ class Kip848Group(Group):
         message = f"Group {self.group_id} is not a classic group."
         return described_as_dead(self.group_id, version, message)
 
-    def describe_consumer(
+    def describe_kip848(
         self, version: int, topology: Topology, default_assignor: str
     ) -> DescribedConsumerGroup:
         members = self.members.ordered_values()

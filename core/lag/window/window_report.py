@@ -144,7 +144,7 @@ def _report(
     width_ms = trends.stretch_ms(since_ms, until_ms)
     isolation = query.isolation
     last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = trends.points_of(last, isolation)
+    points = trends.points_of_last_rows(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()

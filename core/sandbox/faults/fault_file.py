@@ -56,7 +56,7 @@ class FaultPlan:
     """The content of a file: rules in order, timed faults in order of time."""
 
     rules: tuple[Fault, ...]
-    incidents: tuple[TimedFault, ...]
+    timed_faults: tuple[TimedFault, ...]
 
 
 def read_fault_file(path: Path) -> FaultPlan:
@@ -112,7 +112,7 @@ def _action(cursor: Cursor, name: str) -> Action:
         try:
             return error_code(cursor.text())
         except UsageError as error:
-            cursor.fail(error.message.removeprefix("error: "), hint=error.hint)
+            cursor.fail(error.message, hint=error.hint)
     cursor.flag()
     return Drop() if name == "drop" else LoseRequest()
 
