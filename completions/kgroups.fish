@@ -33,6 +33,7 @@ complete -c kgroups -l bootstrap-server -s b -x -d 'Broker address; several sepa
 complete -c kgroups -l command-config -r -F -d 'Client properties, Java or librdkafka spelling.'
 complete -c kgroups -l output -s o -x -a 'table json jsonl csv yaml plain' -d 'table, json, jsonl, csv, yaml, plain.'
 complete -c kgroups -l timeout -x -d 'Overall timeout: 500ms, 10s (default), 2m.'
+complete -c kgroups -l csv-safe -d 'Mark CSV text that looks like a formula.'
 complete -c kgroups -l no-color -d 'No color on a terminal (also: NO_COLOR).'
 complete -c kgroups -l verbose -d 'More columns; tracebacks of bugs.'
 complete -c kgroups -n '__kgroups_at ""' -a list -d 'List consumer groups.'

@@ -161,6 +161,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
     '--verbose:More columns; tracebacks of bugs.'
   )
