@@ -1,6 +1,7 @@
 """Where the undo file of a write goes, and the writing of it: on disk before anything else is."""
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,14 @@ from kgroups.cli.output import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo import undo_text, with_outcome
+from kgroups.core.offsets.undo_format import (
+    MAX_BYTES,
+    MAX_ROWS,
+    Undo,
+    read_undo,
+    undo_lines,
+    with_outcome,
+)
 
 
 def default_undo_dir() -> Path | None:
@@ -27,7 +35,12 @@ def default_undo_dir() -> Path | None:
 
 
 def save_undo(
-    directory: Path, planned: Iterable[Change], *, cluster_id: str | None, hint: str
+    directory: Path,
+    planned: Iterable[Change],
+    *,
+    cluster_id: str | None,
+    topic_ids: Mapping[str, str | None],
+    hint: str,
 ) -> Path:
     """Write what is about to be replaced; the path of the file, which is on disk then.
 
@@ -35,23 +48,54 @@ def save_undo(
         directory: made if it is not there.
         planned: the changes.
         cluster_id: of the cluster that is written to.
+        topic_ids: of its topics, as far as they are known.
         hint: what to do where the file cannot be written.
     Raises:
         UsageError: the file cannot be written, so nothing else may be.
     """
     created_at = timestamp(now_ms())
-    text = undo_text(planned, cluster_id=cluster_id, created_at=created_at)
+    rows = [change for change in planned if change.result == "planned"]
+    if len(rows) > MAX_ROWS:
+        raise UsageError(
+            f"an undo file holds {MAX_ROWS:,} partitions, and these are {len(rows):,}, so nothing "
+            "was changed",
+            hint="take fewer groups at a time",
+        )
+    lines = undo_lines(rows, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at)
     stamp = created_at.translate(str.maketrans("", "", "-:."))
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _write_new(path, text)
-    except OSError as error:
+        _write_new(path, lines)
+    except (OSError, UnicodeEncodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "a name is no Unicode text"
         raise UsageError(
-            f"the undo file `{path}` cannot be written: {error.strerror}, so nothing was changed",
-            hint=hint,
+            f"the undo file `{path}` cannot be written: {why}, so nothing was changed", hint=hint
         ) from error
     return path
+
+
+def _write_new(path: Path, lines: Iterable[str]) -> None:
+    """Write a file that only we may read, name and all on disk; what is there is left alone.
+
+    Raises:
+        OSError: something, a link even, has that name, or it cannot be written: then it is gone.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def add_outcome(path: Path, results: Mapping[str, int]) -> None:
@@ -64,14 +108,26 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
     outcome = {"at": timestamp(now_ms()), **results}
     beside = path.with_name(f"{path.name}.new")
     with suppress(OSError):  # nobody is left who could be told
-        _write_new(beside, with_outcome(path.read_text(encoding="utf-8"), outcome))
+        _write_new(beside, [with_outcome(path.read_text(encoding="utf-8"), outcome)])
         beside.replace(path)
 
 
-def _write_new(path: Path, text: str) -> None:
-    """Write a file that was not there, for us alone; on disk when this returns."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def load_undo(path: Path) -> Undo:
+    """What an undo file says.
+
+    Raises:
+        UsageError: it cannot be read, or is no undo file.
+    """
+    try:
+        # A pipe that nobody writes to must not hold us up.
+        descriptor = os.open(path.expanduser(), os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
+                raise UsageError(f"`{path}` is no undo file: it is not a regular file")
+            if about.st_size > MAX_BYTES:
+                raise UsageError(f"`{path}` is no undo file: it is longer than any")
+            return read_undo(file, str(path))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"`{path}` cannot be read: {why}") from error

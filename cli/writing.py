@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from kgroups.core.offsets.change import (
     skip_planned,
     verify,
 )
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -105,27 +105,56 @@ class OffsetWrite:
         consent: how far it may go.
         undo_dir: where the undo file goes; None for none.
         cluster: `id` and `bootstrap`.
+        topic_ids: of the topics that are written to, as far as they are known.
+        row_by_row: a partition that cannot be done does not hold the others back.
     """
 
     action: str
     consent: Consent
     undo_dir: Path | None
     cluster: Mapping[str, str | None]
+    topic_ids: Mapping[str, str | None]
+    row_by_row: bool = False
 
     @classmethod
     def on(
-        cls, looked: ClusterSnapshot, action: str, consent: Consent, undo_dir: Path | None
+        cls,
+        looked: ClusterSnapshot,
+        action: str,
+        consent: Consent,
+        undo_dir: Path | None,
+        topics: Mapping[str, Topic],
+        *,
+        row_by_row: bool = False,
     ) -> Self:
-        """The command on the cluster that was looked at."""
-        return cls(
-            action, consent, undo_dir, {"id": looked.cluster_id, "bootstrap": looked.bootstrap}
+        """The command on the cluster and the topics that were looked at."""
+        where = {"id": looked.cluster_id, "bootstrap": looked.bootstrap}
+        ids = {name: topic.topic_id for name, topic in topics.items()}
+        return cls(action, consent, undo_dir, where, ids, row_by_row)
+
+    def is_held_back(self, changes: Iterable[Change]) -> bool:
+        """Whether something in the plan keeps the rest from being done."""
+        return any(
+            change.error is not None and not (self.row_by_row and change.topic is not None)
+            for change in changes
         )
 
 
-def untold(looked: ClusterSnapshot, changes: Iterable[Change]) -> list[ItemError]:
-    """Failures of the look about groups for which no change tells one."""
+def untold(
+    looked: ClusterSnapshot, changes: Iterable[Change], *, may_be_absent: Container[str] = ()
+) -> list[ItemError]:
+    """Failures of the look about groups for which no change tells one.
+
+    Args:
+        may_be_absent: groups that are made where they are not there.
+    """
     told = {change.error.target for change in changes if change.error is not None}
-    return [error for error in looked.errors if error.target not in told]
+    return [
+        error
+        for error in looked.errors
+        if error.target not in told
+        and not (error.code == "GROUP_ID_NOT_FOUND" and error.target in may_be_absent)
+    ]
 
 
 @contextmanager
@@ -180,12 +209,12 @@ def carry_out(
     """
     consent = write.consent
     planned = [change for change in changes if change.result == "planned"]
-    blocked = blocked or any(change.error is not None for change in changes)
+    blocked = blocked or write.is_held_back(changes)
     go = bool(planned) and not (blocked and not consent.keep_going)
     agreed = interrupted = False
     undo: Path | None = None
     if not consent.dry_run:
-        agreed = go and (consent.yes or _confirmed(printer, write.action, planned))
+        agreed = go and (consent.yes or _confirmed(printer, write.action, changes))
         if agreed:
             undo = _save_undo(write, planned)
             if undo is not None:
@@ -211,9 +240,11 @@ def carry_out(
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
-def _confirmed(printer: Printer, action: str, planned: Sequence[Change]) -> bool:
+def _confirmed(printer: Printer, action: str, changes: Sequence[Change]) -> bool:
+    """Whether the user agrees to what is planned, having seen what is left out as well."""
     printer.wipe()
-    preview(COLUMNS, [_row(action, change) for change in planned])
+    preview(COLUMNS, [_row(action, change) for change in changes if change.result != "skipped"])
+    planned = [change for change in changes if change.result == "planned"]
     groups = len({change.group for change in planned})
     what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
     of = f"{groups} group{'s' * (groups != 1)}"
@@ -250,6 +281,7 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
         write.undo_dir,
         planned,
         cluster_id=write.cluster["id"],
+        topic_ids=write.topic_ids,
         hint="--undo-dir names another folder, --no-undo does without",
     )
 

@@ -161,7 +161,7 @@ _kgroups_words() { # path: what can be typed there
     "coordinator") echo "--partitions --help $common" ;;
     "plan") echo "--all-groups --assignor --as --faithful --add-members --remove-member --drop-host --set-partitions --add-topic --subscribe --pattern --metrics --members --moves --rounds --outcomes --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
-    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;

@@ -131,6 +131,7 @@ complete -c kgroups -n '__kgroups_at "reset-offsets"' -l all-topics -d 'Every pa
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l only-lagging -d 'Only partitions with lag.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l undo -r -F -d 'Put back what FILE holds.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l resume -r -F -d 'Finish what FILE began.'
+complete -c kgroups -n '__kgroups_at "reset-offsets"' -l overwrite-moved -d 'With FILE: replace newer commits too.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l undo-dir -x -d 'Folder of the undo file (~/.local/state/kgroups).'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l no-undo -d 'Write no undo file.'
 complete -c kgroups -n '__kgroups_at "reset-offsets"' -l keep-going -d 'Continue if some cannot be changed.'

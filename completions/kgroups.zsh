@@ -286,6 +286,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--only-lagging:Only partitions with lag.'
         '--undo:Put back what FILE holds.'
         '--resume:Finish what FILE began.'
+        '--overwrite-moved:With FILE\: replace newer commits too.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'

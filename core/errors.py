@@ -70,6 +70,14 @@ class CheckFailed(KgroupsError):
     default_code = "CHECK_FAILED"
 
 
+def shorten(text: str, limit: int = 200) -> str:
+    """The text, cut to `limit` characters with `…` at the end.
+
+    For words that others chose and that stand in a message: a host name may be 32 kB long.
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 EXIT_CODE_BUG = 70
 EXIT_CODE_UNPRINTED = 74
 """The work is done, but its result could not be printed (EX_IOERR of sysexits.h)."""

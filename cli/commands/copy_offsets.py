@@ -113,7 +113,7 @@ def copy_offsets(
             logs = read_logs(admin, {name for name, _ in partitions})
             for group in free:
                 changes += plan_copy(group, source, partitions, logs)
-            write = OffsetWrite.on(there, "copy-offsets", consent, folder)
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
             carry_out(printer, admin, write, changes, _errors(there, to))
             return
         other = replace(
@@ -121,8 +121,8 @@ def copy_offsets(
         )
         with cluster(other) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
-            changes = _by_time(admin, target, there, source, to, partitions, options)
-            write = OffsetWrite.on(there, "copy-offsets", consent, folder)
+            changes, logs = _by_time(admin, target, there, source, to, partitions, options)
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
             carry_out(printer, target, write, changes, _errors(there, to))
 
 
@@ -175,8 +175,8 @@ def _by_time(
     to: str,
     partitions: list[Partition],
     options: GlobalOptions,
-) -> list[Change]:
-    """The plan for a group of another cluster."""
+) -> tuple[list[Change], dict[str, Topic]]:
+    """The plan for a group of another cluster, and the topics there."""
     from kgroups.core.kafka.offsets_by_time import offsets_at_times
     from kgroups.core.kafka.record_times import record_times
 
@@ -194,7 +194,7 @@ def _by_time(
     ordered = {at: moments[at] for at in partitions}
     for group in free:
         changes += plan_copy_by_time(group, ordered, found, logs)
-    return changes
+    return changes, logs
 
 
 def _places(

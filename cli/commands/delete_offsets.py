@@ -100,6 +100,6 @@ def delete_offsets(
                     hint="`kgroups describe GROUP` shows what it committed",
                 )
             changes += own
-        write = OffsetWrite.on(looked, "delete-offsets", consent, folder)
+        write = OffsetWrite.on(looked, "delete-offsets", consent, folder, topics)
         errors = [*strangers, *untold(looked, changes)]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))

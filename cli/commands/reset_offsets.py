@@ -1,6 +1,6 @@
 """`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +13,7 @@ from kgroups.cli.output import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.cli.tree import Command
+from kgroups.cli.undo_file import load_undo
 from kgroups.cli.writing import (
     Consent,
     DryRun,
@@ -33,8 +34,9 @@ from kgroups.core.offsets.plan_file import Offsets, parse_offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Partition, Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.offsets.undo import Replaced, Undo, parse_undo, plan_resume, plan_undo
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.offsets.undo import UndoPlan, plan_undo
+from kgroups.core.offsets.undo_format import Undo
+from kgroups.core.snapshot import ClusterSnapshot, Topic
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -61,10 +63,17 @@ TARGETS (--to)
   group:NAME            where another group stands
 An offset outside the log is moved to its edge, and the row says so.
 
+UNDO FILES (--undo, --resume)
+--undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
+row is refused, and the others are written, if its topic was deleted or
+recreated since, or if the group has committed another offset since
+(--overwrite-moved replaces that too).
+
 RESULTS, one a partition
   planned  would be changed (--dry-run)
   done     is changed, and reads back so
-  refused  the group has members              exit code 4
+  refused  the group has members, or a row of an undo file no longer applies
+                                              exit code 4
   failed   not found (5), or the broker did not do it
   skipped  stands there already, others could not be changed, or you said no
 
@@ -107,6 +116,10 @@ def reset_offsets(
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
     ] = None,
+    overwrite_moved: Annotated[
+        bool,
+        typer.Option("--overwrite-moved", help="With FILE: replace newer commits too."),
+    ] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
@@ -134,8 +147,11 @@ def reset_offsets(
             raise UsageError(
                 "an undo file says itself what to put where, so --undo and --resume stand alone"
             )
-        old = parse_undo(read_text(file), str(file))
+        with uncollected():
+            old = load_undo(file)
     else:
+        if overwrite_moved:
+            raise UsageError("--overwrite-moved is about an undo file: --undo FILE, --resume FILE")
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
@@ -145,7 +161,7 @@ def reset_offsets(
         if choice is not None and not choice.every:
             names, strangers = chosen(admin, choice)
         elif old is not None:
-            names = list(dict.fromkeys(row.group for row in old.rows))
+            names = list(old.rows)
         other = [request.target.name] if request and request.target.kind == "group" else []
         looked = admin.snapshot(
             None if all_groups else [*names, *other], log_offsets=False, progress=printer.progress
@@ -155,11 +171,15 @@ def reset_offsets(
                 group.group for group in looked.groups if group.type != "share" and group.offsets
             ]
         if old is not None:
-            changes = _undo_changes(admin, looked, old, plan_undo if undo else plan_resume)
+            way = {"forward": resume is not None, "overwrite_moved": overwrite_moved}
+            changes, topics = _undo_changes(admin, looked, old, **way)
+            _warn_of_unknown_ids(printer, old, topics)
         elif request is not None:
-            changes = _reset_changes(admin, looked, names, request)
-        write = OffsetWrite.on(looked, "reset-offsets", consent, folder)
-        errors = [*strangers, *untold(looked, changes)]
+            changes, topics = _reset_changes(admin, looked, names, request)
+        write = OffsetWrite.on(
+            looked, "reset-offsets", consent, folder, topics, row_by_row=old is not None
+        )
+        errors = [*strangers, *untold(looked, changes, may_be_absent=old.rows if old else ())]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
 
 
@@ -206,7 +226,8 @@ def _request(
 
 def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
-) -> list[Change]:
+) -> tuple[list[Change], dict[str, Topic]]:
+    """The plan, and the topics that it is about."""
     from kgroups.core.kafka.alterations import offsets_at
     from kgroups.core.kafka.logs import led_only
 
@@ -238,7 +259,7 @@ def _reset_changes(
         changes += plan_reset(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
-    return changes
+    return changes, topics
 
 
 def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
@@ -271,9 +292,11 @@ def _undo_changes(
     admin: "ClusterAdmin",
     looked: ClusterSnapshot,
     undo: Undo,
-    plan: Callable[[Group, Sequence[Replaced], Mapping[str, Topic]], list[Change]],
-) -> list[Change]:
-    """Back to what the file holds, or on to it.
+    *,
+    forward: bool,
+    overwrite_moved: bool,
+) -> tuple[list[Change], dict[str, Topic]]:
+    """Back to what the file holds, or on to it, and the topics that there are of it.
 
     Raises:
         UsageError: the file is of another cluster.
@@ -282,11 +305,22 @@ def _undo_changes(
         raise UsageError(
             f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
         )
-    rows: dict[str, list[Replaced]] = {}
-    for row in undo.rows:
-        rows.setdefault(row.group, []).append(row)
-    free, changes = free_groups(looked, list(rows), create=True)
-    topics = read_logs(admin, {row.topic for row in undo.rows})
+    free, changes = free_groups(looked, list(undo.rows), create=True)
+    topics = read_logs(admin, undo.topics)
+    plan = UndoPlan(topics, undo.topic_ids, forward, overwrite_moved)
     for group in free:
-        changes += plan(group, rows[group.group], topics)
-    return changes
+        changes += plan_undo(group, undo.rows[group.group], plan)
+    return changes, topics
+
+
+def _warn_of_unknown_ids(printer: Printer, undo: Undo, topics: Mapping[str, Topic]) -> None:
+    """Say where a topic that was deleted and created again cannot be told from what it was."""
+    there = {name for name in undo.topics if name in topics}
+    if not undo.topic_ids and there:
+        printer.note("the undo file holds no topic ids: a topic created anew is not noticed")
+        return
+    unknown = [n for n in there if n not in undo.topic_ids or topics[n].topic_id is None]
+    if unknown:
+        printer.note(
+            f"the ids of {len(unknown)} topics are not known: if created anew, it is not noticed"
+        )

@@ -27,6 +27,7 @@ class Reset:
 
     Args:
         cluster_id: of the cluster.
+        topic_ids: of the topics in scope, as far as they are known.
         plans: group to what is to be committed; empty where nothing can be done.
         notices: what the user should know, in order.
         failed: whether some group is left out.
@@ -35,6 +36,7 @@ class Reset:
     """
 
     cluster_id: str | None = None
+    topic_ids: dict[str, str | None] = field(default_factory=dict)
     plans: dict[str, list[Change]] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     failed: bool = False

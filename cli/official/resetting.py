@@ -169,6 +169,7 @@ def _plan(
         scopes: Mapping[str, Iterable[Partition]] = given
     else:
         scopes, topics = option_scopes(arguments, admin, free, reset)
+    reset.topic_ids = {name: topic.topic_id for name, topic in topics.items()}
     target = _target(arguments, scenario)
     at_time: Mapping[Partition, int | None] = {}
     if target.kind == "time":
@@ -276,7 +277,9 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
     folder = default_undo_dir()
     if folder is not None:
         hint = "KGROUPS_UNDO_DIR names another folder, KGROUPS_NO_UNDO=1 does without"
-        reset.undo = save_undo(folder, changes, cluster_id=reset.cluster_id, hint=hint)
+        reset.undo = save_undo(
+            folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
+        )
         say(f"undo file: {reset.undo}")
     wanted = {
         group: {at: CommittedOffset(offset) for at, offset in _rows(planned)}

@@ -10,6 +10,7 @@ from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.connection import Connection, Reader
 from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.inbox import Allowance, address_text
 from kgroups.core.kafka.messages import decode_response, error_name
 from kgroups.core.kafka.requests import find_coordinator, metadata
 from kgroups.core.kafka.settings import ClientSettings
@@ -66,6 +67,7 @@ class Cluster:
         self.offsets_leaderless = 0
         self._just_opened = True
         self._tls = tls
+        self._allowance = Allowance(settings.max_answer_bytes)
         self._connections: dict[Lane, Connection] = {}
         self._opening: dict[Lane, asyncio.Lock] = {}
         self._failed: dict[int, BrokerFailure] = {}
@@ -181,7 +183,9 @@ class Cluster:
                 await found.close()
             address = (self.brokers[broker].host, self.brokers[broker].port)
             try:
-                fresh = await Connection.open(address, self.settings, self._tls, deadline)
+                fresh = await Connection.open(
+                    address, self.settings, self._tls, deadline, self._allowance
+                )
             except BrokerFailure as failure:
                 self._failed[broker] = failure
                 raise
@@ -191,7 +195,11 @@ class Cluster:
     def label(self, broker: int) -> str:
         """`broker 3 (host:port)`, for messages."""
         known = self.brokers.get(broker)
-        return f"broker {broker} ({known.host}:{known.port})" if known else f"broker {broker}"
+        return (
+            f"broker {broker} ({address_text((known.host, known.port))})"
+            if known
+            else f"broker {broker}"
+        )
 
     async def each_broker(
         self,
@@ -346,12 +354,14 @@ class Cluster:
         self, address: tuple[str, int], delay_s: float, deadline: Deadline
     ) -> Connection:
         await asyncio.sleep(delay_s)
-        return await Connection.open(address, self.settings, self._tls, deadline.at)
+        return await Connection.open(
+            address, self.settings, self._tls, deadline.at, self._allowance
+        )
 
     def _adopt(self, connection: Connection) -> None:
         """Keeps the bootstrap connection as that of the broker which advertises its address."""
         for broker in self.brokers.values():
-            if connection.address == f"{broker.host}:{broker.port}":
+            if connection.address == address_text((broker.host, broker.port)):
                 self._connections[broker.id, 0] = connection
                 return
         self._connections[-1, 0] = connection

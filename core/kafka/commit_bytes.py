@@ -8,7 +8,8 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kgroups.core.kafka.messages import Encoded, decode_response, error_name
+from kgroups.core.kafka.lengths import LengthError, read_uvarint
+from kgroups.core.kafka.messages import Encoded, decode_response, error_name, memory_budget
 from kgroups.core.snapshot import CommittedOffset
 
 Partition = tuple[str, int]
@@ -21,6 +22,8 @@ Offsets = dict[str, dict[int, CommittedOffset]]
 _ROW: Final = struct.Struct(">iqi")
 _FETCHED: Final = struct.Struct(">iqi4x")  # a commit whose metadata is empty: byte 1
 _ERROR_AND_TAGS: Final = (17, 18, 19)
+_COMMIT_COST: Final = 200  # bytes of memory of a commit
+_LEAST: Final = 3  # bytes of a group or topic: a name, an array, tags
 _ANSWER: Final = struct.Struct(">ihB")
 _NO_MEMBER: Final = b"\0" + struct.pack(">i", -1)
 _NOBODY: Final = struct.pack(">i", -1) + b"\1\0"  # no generation, no member, no instance
@@ -73,11 +76,11 @@ def _read_done(frame: bytes) -> Errors | None:
         at = 9  # correlation id, tags, throttle time
         if frame[4]:
             return None
-        topics, at = _read_varint(frame, at)
-        for _ in range(topics - 1):
+        topics, at = _read_count(frame, at, _LEAST)
+        for _ in range(topics):
             topic, at = _read_text(frame, at)
-            rows, at = _read_varint(frame, at)
-            end = at + (rows - 1) * _ANSWER.size
+            rows, at = _read_count(frame, at, _ANSWER.size)
+            end = at + rows * _ANSWER.size
             for number, error, tags in _ANSWER.iter_unpack(frame[at:end]):
                 if error or tags:
                     return None
@@ -104,21 +107,26 @@ def read_fetched(frame: bytes) -> dict[str, Offsets] | None:
     """Group to topic to partition to commit, ascending, in an answer of version 8 or 9.
 
     Returns:
-        None for an answer that holds an error, or bytes that are no such answer: kio's to read.
+        None for an answer that holds an error, or too much, or bytes that are no such answer:
+        kio's to read, or to refuse.
     """
     found: dict[str, Offsets] = {}
+    left = memory_budget(frame).left // _COMMIT_COST
     try:
         if frame[4]:
             return None
-        groups, at = _read_varint(frame, 9)  # after correlation id, tags, throttle time
-        for _ in range(groups - 1):
+        groups, at = _read_count(frame, 9, _LEAST)  # after correlation id, tags, throttle time
+        for _ in range(groups):
             group, at = _read_text(frame, at)
-            topics, at = _read_varint(frame, at)
+            topics, at = _read_count(frame, at, _LEAST)
             offsets: Offsets = {}
-            for _ in range(topics - 1):
+            for _ in range(topics):
                 topic, at = _read_text(frame, at)
-                rows, at = _read_varint(frame, at)
-                commits, at = _read_commits(frame, at, rows - 1)
+                rows, at = _read_count(frame, at, _FETCHED.size)
+                left -= rows
+                if left < 0:
+                    return None
+                commits, at = _read_commits(frame, at, rows)
                 if frame[at]:
                     return None
                 at += 1
@@ -184,21 +192,36 @@ def _varint(number: int) -> bytes:
     return bytes(parts)
 
 
-def _read_varint(frame: bytes, at: int) -> tuple[int, int]:
-    """The number and where it ends."""
-    number = shift = 0
-    while True:
-        byte = frame[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
-        shift += 7
+def _read_count(frame: bytes, at: int, least: int) -> tuple[int, int]:
+    """How many elements an array has, each of at least so many bytes, and where they begin.
+
+    Raises:
+        ValueError: it is null, or longer than the frame.
+    """
+    number, at = _read_length(frame, at)
+    if not 0 < number <= (len(frame) - at) // least + 1:
+        raise ValueError("the answer ends within an array")
+    return number - 1, at
+
+
+def _read_length(frame: bytes, at: int) -> tuple[int, int]:
+    """The length and one, or 0 for null, and where it ends.
+
+    Raises:
+        ValueError: it has no end.
+    """
+    number = frame[at]
+    if number < 0x80:
+        return number, at + 1
+    try:
+        return read_uvarint(frame, at)
+    except LengthError as error:
+        raise ValueError(str(error)) from error
 
 
 def _read_text(frame: bytes, at: int) -> tuple[str, int]:
     """The text, empty for null, and where it ends."""
-    size, at = _read_varint(frame, at)
+    size, at = _read_length(frame, at)
     if not size:
         return "", at
     end = at + size - 1

@@ -7,21 +7,31 @@ import ssl
 import struct
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
+from kgroups.core.kafka.inbox import (
+    Allowance,
+    Inbox,
+    Pending,
+    address_text,
+    not_kafka,
+    timed_out,
+    tls_expected,
+)
 from kgroups.core.kafka.messages import (
     APIS,
     VersionRange,
+    answer_limit,
     build,
     choose_version,
     decode_response,
     encode_request,
+    kafka_name,
 )
 from kgroups.core.kafka.settings import ClientSettings
 
-_MAX_FRAME = 1 << 30
-_READ_LIMIT = 1 << 24
+_READ_LIMIT = 1 << 18
 _UNSUPPORTED_VERSION = 35
 
 Body = Callable[[int], Any]
@@ -29,11 +39,6 @@ Body = Callable[[int], Any]
 
 Reader = Callable[[str, int, bytes], Any]
 """Reads the answer of an API and version."""
-
-
-class _Pending(NamedTuple):
-    correlation_id: int
-    answer: asyncio.Future[bytes]
 
 
 class Connection:
@@ -48,13 +53,14 @@ class Connection:
         settings: ClientSettings,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        allowance: Allowance,
     ) -> None:
-        self.address = f"{address[0]}:{address[1]}"
+        self.address = address_text(address)
         self.versions: dict[int, VersionRange] = {}
         self._settings = settings
-        self._reader = reader
         self._writer = writer
-        self._pending: deque[_Pending] = deque()
+        self._inbox = Inbox(self.address, reader, allowance, settings.max_answer_bytes)
+        self._pending: deque[Pending] = deque()
         self._next_id = 0
         self._failure: BrokerFailure | None = None
         self._asked: str = ""
@@ -67,6 +73,7 @@ class Connection:
         settings: ClientSettings,
         tls: ssl.SSLContext | None,
         deadline: float,
+        allowance: Allowance | None = None,
     ) -> Self:
         """A connection to the broker at `address`, logged in.
 
@@ -75,10 +82,18 @@ class Connection:
             settings: protocol and login.
             tls: context, when the protocol is encrypted.
             deadline: on the event loop's clock, seconds.
+            allowance: shared with the connections to the other brokers.
         Raises:
             BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
         """
-        name = f"{address[0]}:{address[1]}"
+        name = address_text(address)
+        if not address[0] or "\0" in address[0] or not 0 < address[1] < 1 << 16:
+            raise BrokerFailure(
+                "BROKER_NOT_AVAILABLE",
+                f"`{name}` is not an address",
+                hint="the broker's `advertised.listeners` says where clients find it",
+                address=name,
+            )
         try:
             async with asyncio.timeout_at(deadline):
                 reader, writer = await asyncio.open_connection(
@@ -88,14 +103,15 @@ class Connection:
                     limit=_READ_LIMIT,
                 )
         except TimeoutError as error:
-            raise _timed_out(name, "connect" if tls is None else "connect with TLS") from error
+            raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
         except ssl.SSLCertVerificationError as error:
             raise _bad_certificate(name, error) from error
         except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
             raise _no_handshake(name, error) from error
         except (OSError, UnicodeError) as error:
             raise _unreachable(name, error) from error
-        connection = cls(address, settings, reader, writer)
+        allowance = allowance or Allowance(settings.max_answer_bytes)
+        connection = cls(address, settings, reader, writer, allowance)
         try:
             await connection._introduce(deadline)
         except BaseException as error:
@@ -103,7 +119,7 @@ class Connection:
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
             doubtful = hung_up and tls is None and not connection.versions
             if doubtful and await _speaks_tls(address, deadline):
-                raise _tls_expected(name) from error
+                raise tls_expected(name) from error
             raise
         return connection
 
@@ -143,7 +159,7 @@ class Connection:
         if version is None:
             raise BrokerFailure(
                 "UNSUPPORTED_VERSION",
-                f"broker {self.address} does not offer {api}",
+                f"broker {self.address} does not offer {kafka_name(api)}",
                 address=self.address,
             )
         return version
@@ -162,17 +178,13 @@ class Connection:
         version = self._version_of(api)
         if self._failure is not None:
             raise self._failure
-        self._asked = api
         loop = asyncio.get_running_loop()
         frames: list[bytes] = []
         waiting: list[asyncio.Future[bytes]] = []
         for body in bodies:
-            self._next_id += 1
-            frames.append(
-                encode_request(api, version, self._next_id, self._settings.client_id, body(version))
-            )
-            waiting.append(loop.create_future())
-            self._pending.append(_Pending(self._next_id, waiting[-1]))
+            frame, answer = self._queue(api, version, body(version), deadline)
+            frames.append(frame)
+            waiting.append(answer)
         self._writer.write(b"".join(frames))
         await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
         return [self._outcome(api, version, answer, read) for answer in waiting]
@@ -183,14 +195,41 @@ class Connection:
         """What one of many requests came to."""
         if not answer.done():
             answer.cancel()
-            return _timed_out(self.address, f"answer {api}")
+            return timed_out(self.address, f"answer {kafka_name(api)}")
         failure = answer.exception()
         if failure is not None:
             return failure
         try:
-            return read(api, version, answer.result())
+            return self._understood(read, api, version, answer.result())
         except BrokerFailure as unreadable:
             return unreadable
+
+    def _understood(self, read: Reader, api: str, version: int, frame: bytes) -> Any:
+        """What an answer says.
+
+        Raises:
+            BrokerFailure: it cannot be read, or holds an error number that is not known.
+        """
+        try:
+            return read(api, version, frame)
+        except BrokerFailure as failure:
+            if failure.code not in UNREADABLE:
+                raise
+            raise BrokerFailure(
+                failure.code, f"{self.address}: {failure.message}", address=self.address
+            ) from failure
+
+    def _queue(
+        self, api: str, version: int, body: Any, deadline: float
+    ) -> "tuple[bytes, asyncio.Future[bytes]]":
+        """A request's bytes, still to be sent, and its answer to come."""
+        self._asked = api
+        self._next_id += 1
+        frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
+        self._pending.append(Pending(self._next_id, answer, api, most, deadline))
+        return frame, answer
 
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
@@ -205,39 +244,32 @@ class Connection:
     ) -> Any:
         if self._failure is not None:
             raise self._failure
-        self._asked = api
-        self._next_id += 1
-        pending = _Pending(self._next_id, asyncio.get_running_loop().create_future())
-        frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        self._pending.append(pending)
+        frame, pending = self._queue(api, version, body, deadline)
         self._writer.write(frame)
         try:
             async with asyncio.timeout_at(deadline):
-                answer = await pending.answer
+                answer = await pending
         except TimeoutError as error:
-            raise _timed_out(self.address, f"answer {api}") from error
+            raise timed_out(self.address, f"answer {kafka_name(api)}") from error
         if api == "api_versions" and _is_refused_introduction(answer):
             version = 0
-        return read(api, version, answer)
+        return self._understood(read, api, version, answer)
 
     async def _read(self) -> None:
         """Hands each frame to the request that waits for it, until the connection ends."""
         try:
             while True:
-                size_bytes = await self._reader.readexactly(4)
-                (size,) = struct.unpack(">i", size_bytes)
-                if not 4 <= size <= _MAX_FRAME:
-                    raise self._not_kafka(size_bytes)
-                frame = await self._reader.readexactly(size)
-                pending = self._pending.popleft()
-                (correlation_id,) = struct.unpack_from(">i", frame)
-                if correlation_id != pending.correlation_id:
-                    raise self._not_kafka(frame[:4])
-                if not pending.answer.done():
-                    pending.answer.set_result(frame)
+                size = await self._inbox.size()
+                if not self._pending:
+                    raise not_kafka(self.address)
+                frame = await self._inbox.answer(self._pending[0], size, first=not self.versions)
+                answer = self._pending.popleft().answer
+                if not answer.done():
+                    answer.set_result(frame)
+                del frame  # may be large, and the next one may be long in coming
         except BrokerFailure as failure:
             self._fail(failure)
-        except (OSError, EOFError, IndexError) as error:
+        except (OSError, EOFError) as error:
             self._fail(self._closed(error))
         except asyncio.CancelledError:
             self._fail(BrokerFailure("NETWORK_EXCEPTION", address=self.address))
@@ -250,16 +282,6 @@ class Connection:
             if not answer.done():
                 answer.set_exception(failure)
                 answer.exception()  # seen: nobody may be waiting for it any more
-
-    def _not_kafka(self, start: bytes) -> BrokerFailure:
-        if start[:2] == b"\x15\x03":  # a TLS alert
-            return _tls_expected(self.address)
-        return BrokerFailure(
-            "NOT_KAFKA",
-            f"{self.address} does not speak Kafka's protocol",
-            hint="is this the port of a Kafka listener?",
-            address=self.address,
-        )
 
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
@@ -322,25 +344,6 @@ async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return True
-
-
-def _tls_expected(address: str) -> BrokerFailure:
-    return BrokerFailure(
-        "NETWORK_EXCEPTION",
-        f"{address} speaks TLS, and was spoken to in plain",
-        hint="set `security.protocol=SSL`, or `SASL_SSL` with a login",
-        address=address,
-        fatal=True,
-    )
-
-
-def _timed_out(address: str, what: str) -> BrokerFailure:
-    return BrokerFailure(
-        "REQUEST_TIMED_OUT",
-        f"{address} did not {what} in time",
-        hint="is it the right port, and is the broker up? `--timeout` waits longer",
-        address=address,
-    )
 
 
 def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:

@@ -29,6 +29,8 @@ UNSEEN = "not authorised to see this group"
 
 _ACL = "ask for an ACL, or check that the right user is configured"
 
+SPEAKS_KAFKA = "is that a Kafka broker, and is nothing between it and you?"
+
 MEANINGS: dict[str, Meaning] = {
     "GROUP_ID_NOT_FOUND": Meaning(5, "no such group", "`kgroups list` shows the groups there are"),
     "UNKNOWN_TOPIC_OR_PARTITION": Meaning(5, "no such topic or partition"),
@@ -81,7 +83,12 @@ MEANINGS: dict[str, Meaning] = {
     "SSL_HANDSHAKE_FAILED": Meaning(3, "no TLS connection"),
     "UNSUPPORTED_SASL_MECHANISM": Meaning(3, "the broker does not offer this SASL mechanism"),
     "ILLEGAL_SASL_STATE": Meaning(3, "the broker expected no login here"),
-    "CORRUPT_MESSAGE": Meaning(1, "the broker's answer cannot be read"),
+    "CORRUPT_MESSAGE": Meaning(3, "the broker's answer cannot be read", SPEAKS_KAFKA),
+    "RESPONSE_TOO_LARGE": Meaning(
+        3,
+        "the broker's answer is larger than kgroups reads at once",
+        f"{SPEAKS_KAFKA} `receive.message.max.bytes` in the client configuration allows more",
+    ),
     "UNSUPPORTED_VERSION": Meaning(1, "the broker is too old for this request"),
 }
 
@@ -100,6 +107,9 @@ RETRIABLE = frozenset(
     }
 )
 """Errors after which the same question, to a broker looked up again, may be answered."""
+
+UNREADABLE = frozenset({"CORRUPT_MESSAGE", "RESPONSE_TOO_LARGE"})
+"""What an answer is that we do not take in."""
 
 UNHEARD = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"})
 """Failures after which nobody knows whether the request was carried out."""

@@ -10,14 +10,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.logs import TopicListing
 from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
+from kgroups.core.uuids import uuid_text
 
 Partition = tuple[str, int]
 Failure = str | BrokerFailure | None
@@ -131,14 +133,36 @@ def delete_records(
 
 
 def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicListing:
-    """Those of the topics that exist, with start and end of each partition's log.
+    """Those of the topics that exist, with their ids and start and end of each partition's log.
 
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
     topics = client.topics_named(set(names))
+    ids = _topic_ids(client, list(topics))
+    topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
     return TopicListing(client.with_bounds(topics, "read_uncommitted"), {})
+
+
+def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]:
+    """The ids of topics; brokers before 2.8 have none, and who may not describe one learns none."""
+    if not names:
+        return {}
+    futures = client.admin.describe_topics(
+        TopicCollection(list(names)), request_timeout=client.left_s()
+    )
+    found: dict[str, str] = {}
+    for name, future in futures.items():
+        try:
+            given = client.wait(future).topic_id
+        except BrokerFailure:
+            continue
+        high, low = given.get_most_significant_bits(), given.get_least_significant_bits()
+        number = (high % 2**64 << 64) | low % 2**64
+        if number:
+            found[name] = uuid_text(UUID(int=number))
+    return found
 
 
 def offsets_at(

@@ -10,9 +10,15 @@ import re
 import struct
 import sys
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from kgroups.core.errors import shorten
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.lengths import Budget, LengthError, MemoryLimitError, check
+from kgroups.core.kafka.settings import DEFAULT_ANSWER_BYTES
+
+_MEMORY_FACTOR: Final = 4
+"""Bytes of memory that an answer may take as objects, for each byte that it may be long."""
 
 Message = Any
 """A message of kio's: its class depends on a version that is known only at run time."""
@@ -52,6 +58,40 @@ APIS: dict[str, Api] = {
     "streams_group_describe": Api(89, 0, 0),
 }
 """Lowest is what brokers from 2.4 on offer at least, highest what kio knows and we need."""
+
+
+_SHORT_ANSWERS: Final = {
+    "api_versions": 1 << 16,
+    "sasl_handshake": 1 << 16,
+    "sasl_authenticate": 1 << 20,
+}
+"""Bytes of answers whose length nothing in the cluster decides."""
+
+_ROW_FACTORS: Final = {
+    "find_coordinator": 256,  # a name of two bytes is answered with a host
+    "list_offsets": 4,
+    "offset_commit": 4,
+    "leave_group": 4,
+    "delete_records": 4,
+    "delete_groups": 4,
+    "offset_delete": 4,
+}
+"""Bytes of answer to each byte of the request, where every row answers one of the request's."""
+
+_ROW_BASE: Final = 1 << 20
+
+
+def answer_limit(api: str, request_bytes: int, most: int) -> int:
+    """Bytes that the answer to a request of this length may have.
+
+    Args:
+        most: bytes that any answer may have.
+    """
+    if api in _SHORT_ANSWERS:
+        return min(most, _SHORT_ANSWERS[api])
+    if api in _ROW_FACTORS:
+        return min(most, _ROW_BASE + _ROW_FACTORS[api] * request_bytes)
+    return most
 
 
 class VersionRange(NamedTuple):
@@ -97,8 +137,7 @@ def schema(api: str, version: int, direction: str) -> Any:
 
 
 def _class_name(api: str, direction: str) -> str:
-    words = [*api.split("_"), direction] if direction != "data" else api.split("_")
-    return "".join(word.capitalize() for word in words)
+    return kafka_name(f"{api}_{direction}" if direction != "data" else api)
 
 
 def build(api: str, version: int, /, **fields: object) -> Message:
@@ -136,10 +175,12 @@ def decode_response(api: str, version: int, frame: bytes) -> Message:
             is not known (then its code is `UNKNOWN_ERROR_<number>`).
     """
     kind = getattr(schema(api, version, "response"), _class_name(api, "response"))
+    what = f"the answer to {kafka_name(api)} v{version}"
+    budget = memory_budget(frame)
     start = 4
     if kind.__header_schema__.__version__ >= 1:
-        _, start = _decode(kind.__header_schema__, frame, 0, f"the answer to {api}")
-    return _decode(kind, frame, start, f"the answer to {api} v{version}")[0]
+        _, start = _decode(kind.__header_schema__, frame, 0, what, budget)
+    return _decode(kind, frame, start, what, budget)[0]
 
 
 def decode_struct(name: str, version: int, data: bytes) -> Message:
@@ -149,11 +190,29 @@ def decode_struct(name: str, version: int, data: bytes) -> Message:
         BrokerFailure: the bytes are not that struct.
     """
     kind = getattr(schema(name, version, "data"), _class_name(name, "data"))
-    return _decode(kind, data, 0, f"{name} v{version}")[0]
+    return _decode(kind, data, 0, f"{name} v{version}", memory_budget(data))[0]
 
 
-def _decode(kind: Any, data: bytes, start: int, what: str) -> tuple[Message, int]:
-    """A message and how many bytes it took."""
+def memory_budget(data: bytes) -> Budget:
+    """What reading these bytes may cost."""
+    return Budget(len(data), _MEMORY_FACTOR * max(len(data), DEFAULT_ANSWER_BYTES))
+
+
+def kafka_name(api: str) -> str:
+    """Kafka's spelling of an API: `ListGroups`."""
+    return "".join(word.capitalize() for word in api.split("_"))
+
+
+def _decode(kind: Any, data: bytes, start: int, what: str, budget: Budget) -> tuple[Message, int]:
+    """A message and where it ends; kio's reader gets no bytes whose lengths were not checked."""
+    try:
+        check(kind, data, start, budget)
+    except LengthError as error:
+        raise _unreadable(what, error) from error
+    except MemoryLimitError as error:
+        raise BrokerFailure(
+            "RESPONSE_TOO_LARGE", f"{what} holds more than kgroups reads at once"
+        ) from error
     try:
         message, size = _serial().entity_reader(kind)(data, start)
     except ValueError as error:
@@ -163,10 +222,14 @@ def _decode(kind: Any, data: bytes, start: int, what: str) -> tuple[Message, int
                 f"UNKNOWN_ERROR_{unknown[1]}",
                 f"the broker answered with error number {unknown[1]}, which kgroups does not know",
             ) from error
-        raise BrokerFailure("CORRUPT_MESSAGE", f"{what} cannot be read: {error}") from error
+        raise _unreadable(what, error) from error
     except Exception as error:  # kio has a class for every way in which bytes can be wrong
-        raise BrokerFailure("CORRUPT_MESSAGE", f"{what} cannot be read: {error}") from error
+        raise _unreadable(what, error) from error
     return message, size
+
+
+def _unreadable(what: str, error: Exception) -> BrokerFailure:
+    return BrokerFailure("CORRUPT_MESSAGE", f"{what} cannot be read: {shorten(str(error))}")
 
 
 def error_name(code: Any) -> str | None:

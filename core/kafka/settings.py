@@ -22,6 +22,12 @@ WIRE_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 DEFAULT_PORT = 9092
 
+DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
+"""A Metadata answer about a million partitions takes 45 MB."""
+
+_ANSWER_BYTES = "receive.message.max.bytes"
+_ANSWER_RANGE = (1_000, 2_147_483_647)  # librdkafka's own
+
 
 class UnknownProtocol(UsageError):
     """A security protocol that Kafka does not have.
@@ -82,6 +88,8 @@ class ClientSettings:
         client_id: as brokers log it.
         properties: every property that was given, in librdkafka's spelling, for the way in
             through librdkafka; the fields above are read from it.
+        max_answer_bytes: longest answer of a broker that is accepted (librdkafka's
+            `receive.message.max.bytes`).
     """
 
     bootstrap_servers: str
@@ -92,6 +100,7 @@ class ClientSettings:
     tls: TlsSettings = TlsSettings()
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_answer_bytes: int = DEFAULT_ANSWER_BYTES
 
     def __post_init__(self) -> None:
         """Checks the addresses.
@@ -225,6 +234,7 @@ def settings_of(
         tls=_tls_of(value),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
+        max_answer_bytes=_answer_bytes(known.get(_ANSWER_BYTES)),
     )
     needs_login = settings.uses_sasl and settings.sasl_mechanism in WIRE_MECHANISMS
     if needs_login and (username is None or password is None):
@@ -233,6 +243,20 @@ def settings_of(
             hint="set `sasl.jaas.config`, or `sasl.username` and `sasl.password`",
         )
     return settings
+
+
+def _answer_bytes(given: Property | None) -> int:
+    """The longest answer to accept."""
+    if given is None:
+        return DEFAULT_ANSWER_BYTES
+    low, high = _ANSWER_RANGE
+    text = given.value
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and low <= int(text) <= high):
+        raise UsageError(
+            f"{given.place}: `{_ANSWER_BYTES}` is not a number of bytes",
+            hint=f"expected {low:,} to {high:,}",
+        )
+    return int(text)
 
 
 def _tls_of(value: Mapping[str, str]) -> TlsSettings:

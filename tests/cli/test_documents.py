@@ -12,7 +12,7 @@ from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
 from kgroups.cli.official.tasks import TASKS, Task
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo import undo_text
+from kgroups.core.offsets.undo_format import undo_lines
 from scripts.incident import write_incident
 from tests.cli.process import finish
 from tests.cli.runner import run
@@ -109,7 +109,8 @@ def test_our_words_are_understood(
     """Each line of ours gets as far as the cluster, of which there is none: no usage error."""
     monkeypatch.chdir(tmp_path)
     Path("F").write_text("t,0,1\n")
-    Path("UNDO").write_text(undo_text([Change("g", "t", 0)], cluster_id=None, created_at="now"))
+    lines = undo_lines([Change("g", "t", 0)], cluster_id=None, topic_ids={}, created_at="now")
+    Path("UNDO").write_text("".join(lines))
     words = shlex.split(task.ours or "")
     if "--watch" in words:  # it would go on looking
         del words[words.index("--watch") :]

@@ -1,11 +1,10 @@
-"""Plans of resets, refusals, answers, verification and undo, on paper."""
+"""Plans of resets, refusals, answers and verification, on paper."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError
 from kgroups.core.offsets.change import (
     Change,
     apply_answers,
@@ -16,7 +15,6 @@ from kgroups.core.offsets.change import (
 )
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.targets import Target
-from kgroups.core.offsets.undo import parse_undo, plan_resume, plan_undo, undo_text
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog, Topic
 
 LOGS = {
@@ -144,54 +142,3 @@ def test_answers_and_verification() -> None:
     blind = verify(applied[:1], {"g": None})
     assert (blind[0].result, blind[0].note) == ("done", "written; could not be read back")
     assert [row.result for row in skip_planned([*rows[:1], applied[1]])] == ["skipped", "refused"]
-
-
-def test_undo_goes_there_and_back() -> None:
-    """The file holds what is replaced with epoch and metadata, and its plan is the way back."""
-    changes = plan_reset(GROUP, [("t", 0), ("t", 1), ("t", 2)], Target("latest"), KNOWN)
-    text = undo_text(changes, cluster_id="c", created_at="now")
-    undo = parse_undo(text, "f")
-    assert undo.cluster_id == "c"
-    assert [(row.partition, row.old, row.new_offset) for row in undo.rows] == [
-        (0, CommittedOffset(40, 3, "memo"), 100),
-        (1, None, 100),
-    ]
-    after = replace(GROUP, offsets={"t": {0: CommittedOffset(100), 1: CommittedOffset(90)}})
-    back = plan_undo(after, undo.rows, LOGS)
-    assert [(row.new, row.result) for row in back] == [
-        (CommittedOffset(40, 3, "memo"), "planned"),
-        (None, "planned"),
-    ]
-    assert back[0].note is None
-    assert back[1].note == "moved since: 100 was written"
-    assert [row.result for row in plan_undo(GROUP, undo.rows, LOGS)] == ["skipped", "skipped"]
-    assert [row.result for row in plan_undo(after, undo.rows, {})] == ["failed", "failed"]
-
-
-def test_no_undo_file() -> None:
-    """Other files, and broken ones, are refused."""
-    good = json.loads(undo_text([Change("g", "t", 0)], cluster_id=None, created_at="now"))
-    broken = [{**good, "schema": "kgroups.list/1"}, {**good, "rows": [{}]}, {**good, "rows": 5}, []]
-    broken.append({**good, "rows": [{**good["rows"][0], "offset": "5"}]})
-    for document in broken:
-        with pytest.raises(UsageError, match="no undo file"):
-            parse_undo(json.dumps(document), "f")
-    with pytest.raises(UsageError, match="no undo file"):
-        parse_undo("{", "f")
-
-
-def test_resume_does_what_is_left() -> None:
-    """Rows that are there already are skipped; one that something else moved says so."""
-    rows = [
-        Change("g", "t", 0, CommittedOffset(30, None, "memo"), CommittedOffset(40)),
-        Change("g", "t", 1, CommittedOffset(20), CommittedOffset(90)),
-        Change("g", "t", 2, CommittedOffset(1), None),
-    ]
-    undo = parse_undo(undo_text(rows, cluster_id="c", created_at="now"), "undo.json")
-    offsets = {"t": {0: CommittedOffset(40), 1: CommittedOffset(25)}}
-    planned = plan_resume(replace(GROUP, offsets=offsets), undo.rows, LOGS)
-    assert [change.result for change in planned] == ["skipped", "planned", "skipped"]
-    assert planned[1].new == CommittedOffset(90)
-    assert planned[1].note == "moved since: 20 stood there"
-    untouched = replace(GROUP, offsets={"t": {1: CommittedOffset(20)}})
-    assert plan_resume(untouched, undo.rows, LOGS)[1].note is None

@@ -1,0 +1,209 @@
+"""The undo file on disk: what is named as one and is none, and places where none can be written."""
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kgroups.cli.undo_file import load_undo, save_undo
+from kgroups.core.errors import UsageError
+from kgroups.core.offsets import undo_format
+from kgroups.core.offsets.change import Change
+from kgroups.core.snapshot import CommittedOffset
+from tests.cli.process import PROGRAM, TIMEOUT_S, environment
+
+MAX_RSS_KB = 400_000
+NOBODY = ("-b", "127.0.0.1:1", "--timeout", "1s")
+MEASURED = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[2:], capture_output=True, text=True, timeout=float(sys.argv[1]))
+used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(json.dumps([done.returncode, done.stdout, done.stderr, used]))
+"""
+
+
+def undo(file: Path | str) -> tuple[int, str, int]:
+    """Exit code, stderr and kB of memory of an undo in a process of its own."""
+    line: list[str | Path] = [
+        PROGRAM,
+        *NOBODY,
+        "reset-offsets",
+        "--undo",
+        str(file),
+        "--yes",
+        "--no-undo",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(TIMEOUT_S), *line],
+        stdout=subprocess.PIPE,
+        timeout=TIMEOUT_S + 10,
+        env=environment(),
+        check=True,
+    )
+    code, stdout, stderr, used = json.loads(done.stdout)
+    assert stdout == ""
+    return code, stderr, used
+
+
+def _sparse(path: Path) -> Path:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    return path
+
+
+def _pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+def _socket(path: Path) -> Path:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+    return path
+
+
+def _lists(path: Path) -> Path:
+    path.write_bytes(b"[" + b"[]," * (undo_format.WHOLE_BYTES // 3 - 2) + b"[]]")
+    return path
+
+
+def _lines(row: Callable[[int], str], count: int) -> Callable[[Path], Path]:
+    def write(path: Path) -> Path:
+        with path.open("w") as file:
+            file.write('{"schema": "kgroups.undo/1", "cluster_id": null, "created_at": "now", ')
+            file.write('"rows": [\n')
+            file.writelines(f"{row(number)},\n" for number in range(count))
+        return path
+
+    return write
+
+
+def _fit(number: int) -> str:
+    """A row that shares nothing with the others."""
+    return (
+        f'{{"group": "g{number}", "topic": "t{number}", "partition": {10**6 + number}, '
+        f'"offset": {10**12 + number}, "leader_epoch": {10**6 + number}, '
+        f'"metadata": "m{number}", "new_offset": {10**13 + number}}}'
+    )
+
+
+BAD: dict[str, Callable[[Path], Path | str]] = {
+    "a device without end": lambda _: "/dev/zero",
+    "a pipe that nobody writes to": _pipe,
+    "a socket": _socket,
+    "a folder": lambda path: path.parent,
+    "no file": lambda path: path,
+    "a terabyte": _sparse,
+    "millions of lists": _lists,
+    "more rows than any has": _lines(_fit, undo_format.MAX_ROWS + 1),
+    "one long line": _lines(lambda _: '"' + "x" * 9_000_000 + '"', 1),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_no_undo_file(what: str, tmp_path: Path) -> None:
+    """Exit code 2 and one sentence, in little memory, without asking the cluster."""
+    code, stderr, used = undo(BAD[what](tmp_path / "file"))
+    assert code == 2, stderr
+    errors = [line for line in stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, stderr
+    assert len(stderr) < 600
+    assert "Traceback" not in stderr
+    assert used < MAX_RSS_KB
+
+
+def test_the_longest_file_that_is_read(tmp_path: Path) -> None:
+    """As many rows as there may be fit into the memory, too: then the cluster is asked."""
+    path = _lines(_fit, undo_format.MAX_ROWS)(tmp_path / "file")
+    with path.open("rb+") as file:
+        file.seek(-2, os.SEEK_END)
+        file.write(b"\n]}\n")
+    code, stderr, used = undo(path)
+    assert code == 3, stderr
+    assert used < MAX_RSS_KB
+
+
+CHANGE = Change("g", "t", 0, CommittedOffset(5), CommittedOffset(7))
+
+
+def save(folder: Path, change: Change = CHANGE) -> Path:
+    """The path of a file that was written."""
+    return save_undo(folder, [change], cluster_id="c", topic_ids={}, hint="another folder")
+
+
+def test_only_we_may_read_it(tmp_path: Path) -> None:
+    """Folders are made, the file is ours."""
+    path = save(tmp_path / "a" / "b")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_what_is_there_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A link that somebody put there is not followed, a file is not overwritten."""
+    monkeypatch.setattr("kgroups.cli.undo_file.now_ms", lambda: 1_000)
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    folder = tmp_path / "undo"
+    folder.mkdir()
+    name = folder / f"undo-19700101T000001000Z-{os.getpid()}.json"
+    if kind == "link":
+        name.symlink_to(target)
+    else:
+        name.write_text("precious")
+    with pytest.raises(UsageError, match="File exists, so nothing was changed"):
+        save(folder)
+    assert target.read_text() == name.read_text() == "precious"
+
+
+@pytest.fixture
+def hardly_any_room() -> Iterator[None]:
+    """No file may become longer than 64 bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.usefixtures("hardly_any_room")
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """Half a file is none: it is taken away again."""
+    with pytest.raises(UsageError, match="File too large, so nothing was changed"):
+        save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["/proc/nowhere", "/dev/null/below", "/dev/null"])
+def test_a_folder_that_takes_no_file(folder: str) -> None:
+    """It is said which, and what to do."""
+    with pytest.raises(UsageError, match="cannot be written") as caught:
+        save(Path(folder))
+    assert caught.value.hint == "another folder"
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """A group named with bytes that are no Unicode has no place in a file."""
+    with pytest.raises(UsageError, match="no Unicode text, so nothing was changed"):
+        save(tmp_path, CHANGE._replace(group="g\udcff"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_rows_than_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that could not be used is not written."""
+    monkeypatch.setattr("kgroups.cli.undo_file.MAX_ROWS", 0)
+    with pytest.raises(UsageError, match="so nothing was changed"):
+        save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_with_a_nul() -> None:
+    """Python refuses such a path before the system does."""
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_undo(Path("a\0b"))

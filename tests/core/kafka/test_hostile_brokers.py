@@ -1,0 +1,229 @@
+"""A broker that is broken or means harm: exit 3, one sentence, little memory, whatever it sends."""
+
+import asyncio
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.lengths import NUMBERS
+from kgroups.core.kafka.messages import kafka_name, schema
+from kgroups.core.kafka.settings import DEFAULT_ANSWER_BYTES
+from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot_file import write_snapshot
+from tests.cli.measured import Measured, measure
+from tests.core.kafka.mutations import unnamed_groups
+from tests.core.kafka.tampering import Conduct, TamperingProxy, Wire, rewritten
+
+MAX_PEAK_BYTES = 400_000_000
+GROUP = "billing"
+LIST = ("list",)
+DESCRIBE = ("describe", GROUP)
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "api_versions": LIST,
+    "metadata": LIST,
+    "list_groups": LIST,
+    "find_coordinator": DESCRIBE,
+    "describe_groups": DESCRIBE,
+    "offset_fetch": DESCRIBE,
+    "list_offsets": DESCRIBE,
+    "delete_groups": ("delete", GROUP, "--yes"),
+    "offset_delete": ("delete-offsets", GROUP, "--topic", "t", "--yes"),
+    "offset_commit": ("reset-offsets", GROUP, "--topic", "t", "--to", "earliest", "--yes"),
+    "delete_records": ("delete-records", "t", "--before", "latest", "--yes"),
+}
+"""A command that asks for the API."""
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Iterator[str]:
+    """A well-behaved broker with one group without members."""
+    commits = {"t": {0: CommittedOffset(5), 1: CommittedOffset(5)}}
+    snapshot = ClusterSnapshot(
+        1_795_223_045_678,
+        (Group(GROUP, "classic", "Empty", "consumer", offsets=commits, members=()),),
+        {"t": Topic("t", {n: PartitionLog(log_start_offset=0, log_end_offset=10) for n in (0, 1)})},
+        (),
+        "hostile",
+        "",
+    )
+    write_snapshot(snapshot, tmp_path / "cluster.json")
+    with Sandbox(brokers=1, snapshot=tmp_path / "cluster.json") as cluster:
+        yield cluster.bootstrap_servers
+
+
+def run(upstream: str, tmp_path: Path, api: str, conduct: Conduct) -> Measured:
+    """The command that asks for the API, before a broker that misbehaves there."""
+    with TamperingProxy(upstream, {api: conduct}) as broker:
+        result = measure(
+            tmp_path, "-b", broker.address, "--timeout", "6s", *COMMANDS[api], "-o", "json"
+        )
+        assert api in broker.seen, f"{COMMANDS[api]} does not ask {api}"
+    return result
+
+
+def assert_refused(result: Measured) -> None:
+    """Exit 3, one sentence where nothing else could be said, and little memory."""
+    print(result)
+    assert result.code == 3
+    assert result.peak_bytes < MAX_PEAK_BYTES
+    if result.stdout:
+        document = json.loads(result.stdout)
+        assert document["errors"] or any(item.get("error") for item in document["items"])
+    else:
+        assert len(result.errors) == 1
+    assert "Traceback" not in result.stderr
+    assert max(map(len, result.stderr.splitlines())) < 500
+
+
+def before_first_array(wire: Wire) -> int:
+    """Where the length of the answer's first array stands."""
+    module = schema(wire.api, wire.version, "response")
+    place = wire.start
+    for field in fields(getattr(module, kafka_name(wire.api) + "Response")):
+        kafka_type = field.metadata.get("kafka_type", "")
+        if str(field.type).startswith("tuple"):
+            break
+        place += NUMBERS[kafka_type]
+    return place
+
+
+async def huge_count(wire: Wire) -> None:
+    """An array of 2^32 - 1, where the first one should be."""
+    place = before_first_array(wire)
+    flexible = wire.start == 5 or (wire.api == "api_versions" and wire.version >= 3)
+    count = b"\xff\xff\xff\xff\x0f" if flexible else b"\x7f\xff\xff\xff"
+    wire.send(wire.frame[:place] + count + wire.frame[place:])
+
+
+@pytest.mark.parametrize("api", COMMANDS)
+def test_a_count_of_four_billion(api: str, upstream: str, tmp_path: Path) -> None:
+    """It would take 34 GB, which ends a process that asks for them."""
+    assert_refused(run(upstream, tmp_path, api, huge_count))
+
+
+async def flood(wire: Wire) -> None:
+    """A gigabyte, announced and sent."""
+    wire.writer.write(struct.pack(">i", 1 << 30) + wire.frame[:4])
+    for _ in range(1 << 10):
+        wire.writer.write(bytes(1 << 20))
+        await wire.writer.drain()
+
+
+async def flood_as_allowed(wire: Wire) -> None:
+    """As much as may be sent, of what looks like elements."""
+    wire.writer.write(struct.pack(">i", DEFAULT_ANSWER_BYTES) + wire.frame[: wire.start])
+    left = DEFAULT_ANSWER_BYTES - wire.start
+    while left:
+        size = min(left, 1 << 20)
+        wire.writer.write(b"\x01" * size)
+        await wire.writer.drain()
+        left -= size
+
+
+async def drip(wire: Wire) -> None:
+    """Two million bytes, and nothing after the first hundred."""
+    wire.writer.write(struct.pack(">i", 2_000_000) + wire.frame[:4] + bytes(96))
+    await asyncio.Event().wait()
+
+
+async def wrong_correlation_id(wire: Wire) -> None:
+    """The answer to another question."""
+    wire.send(struct.pack(">i", 77) + wire.frame[4:])
+
+
+async def cut(wire: Wire) -> None:
+    """Half of the answer, which says that it is whole."""
+    wire.send(wire.frame[: max(4, len(wire.frame) // 2)])
+
+
+async def nothing_but_a_header(wire: Wire) -> None:
+    """An empty answer."""
+    wire.send(wire.frame[: wire.start])
+
+
+async def cut_off(wire: Wire) -> None:
+    """Half of the answer, and then the connection ends."""
+    wire.writer.write(struct.pack(">i", len(wire.frame)) + wire.frame[: len(wire.frame) // 2])
+    await wire.writer.drain()
+    raise ConnectionResetError
+
+
+async def negative_size(wire: Wire) -> None:
+    """A frame of less than nothing."""
+    wire.writer.write(struct.pack(">i", -len(wire.frame)) + wire.frame)
+
+
+async def no_room_for_an_id(wire: Wire) -> None:
+    """A frame of three bytes."""
+    wire.send(wire.frame[:3])
+
+
+CONDUCTS: list[Conduct] = [
+    flood,
+    flood_as_allowed,
+    drip,
+    wrong_correlation_id,
+    cut,
+    nothing_but_a_header,
+    cut_off,
+    negative_size,
+    no_room_for_an_id,
+]
+
+
+@pytest.mark.parametrize("api", ["api_versions", "metadata", "offset_fetch"])
+@pytest.mark.parametrize("conduct", CONDUCTS, ids=lambda conduct: conduct.__name__)
+def test_bytes_that_are_no_answer(
+    conduct: Conduct, api: str, upstream: str, tmp_path: Path
+) -> None:
+    """Whatever is wrong with the bytes, the broker is said to be the cause."""
+    assert_refused(run(upstream, tmp_path, api, conduct))
+
+
+async def many_groups(wire: Wire) -> None:
+    """A listing that is right, of more groups than any memory should hold."""
+
+    wire.send(wire.frame[:4] + unnamed_groups(8_000_000)[4:])
+
+
+def test_more_groups_than_there_can_be(upstream: str, tmp_path: Path) -> None:
+    """Forty megabytes on the wire would be gigabytes of objects."""
+    result = run(upstream, tmp_path, "list_groups", many_groups)
+    assert_refused(result)
+    assert "ListGroups v5 holds more than kgroups reads at once" in result.stderr
+
+
+ODD_BROKERS: list[tuple[str, dict[str, Any]]] = [
+    ("a port that is none", {"port": 70_000}),
+    ("a negative port", {"port": -1}),
+    ("port 0", {"port": 0}),
+    ("no host", {"host": ""}),
+    ("a host with a NUL", {"host": "a\0b"}),
+    ("a host with half a label", {"host": "a..b"}),
+    ("a host of 60 kB", {"host": "h" * 60_000}),
+    ("a host that drives the terminal", {"host": "\x1b]0;owned\x07\x1b[2J"}),
+]
+
+
+@pytest.mark.parametrize(
+    "address", [case[1] for case in ODD_BROKERS], ids=[case[0] for case in ODD_BROKERS]
+)
+def test_addresses_that_are_none(address: dict[str, Any], upstream: str, tmp_path: Path) -> None:
+    """A broker elsewhere that cannot be: it cannot be reached, and its name is cut."""
+
+    def change(body: dict[str, Any]) -> None:
+        for broker in body["brokers"]:
+            broker.update(address)
+
+    async def elsewhere(wire: Wire) -> None:
+        wire.send(rewritten(wire, change))
+
+    result = run(upstream, tmp_path, "metadata", elsewhere)
+    assert_refused(result)
+    assert "\x1b" not in result.stderr
