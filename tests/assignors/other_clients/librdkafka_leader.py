@@ -1,6 +1,6 @@
 """A librdkafka consumer in a process of its own: it may well die over a group that it leads.
 
-    python -m tests.assignors.other_clients.librdkafka_leader BOOTSTRAP STRATEGY
+python -m tests.assignors.other_clients.librdkafka_leader BOOTSTRAP STRATEGY
 """
 
 import os

@@ -23,9 +23,9 @@ from kgroups.assignors.wire import (
     encode_assignment,
 )
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.schema import Body, Cursor, struct_codec
-from tests.assignors.other_clients.histories import Plan
-from tests.assignors.real_clients import subscription_bytes
+from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
+from tests.support.assignors.histories import Plan
+from tests.support.assignors.real_clients import subscription_bytes
 
 VERSIONS = {
     Api.FETCH: (4, 4),
