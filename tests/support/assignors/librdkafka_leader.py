@@ -1,6 +1,6 @@
 """A librdkafka consumer in a process of its own: it may well die over a group that it leads.
 
-python -m tests.assignors.other_clients.librdkafka_leader BOOTSTRAP STRATEGY
+python -m tests.support.assignors.librdkafka_leader BOOTSTRAP STRATEGY
 """
 
 import os
@@ -9,7 +9,7 @@ import threading
 
 from confluent_kafka import Consumer
 
-from tests.assignors.other_clients.made_up_groups import OWN_TOPIC
+from tests.support.assignors.made_up_groups import OWN_TOPIC
 
 
 def lead(bootstrap: str, strategy: str) -> None:
