@@ -10,12 +10,14 @@ import queue
 import socket
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from kio.index import load_request_schema, load_response_schema
 
+from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.assignors.spec import AssignmentRequest, TopicPartitions
 from kgroups.assignors.wire import (
     WireAssignment,
@@ -25,6 +27,7 @@ from kgroups.assignors.wire import (
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
 from tests.support.assignors.histories import Plan
+from tests.support.assignors.librdkafka_consumer import OWN_TOPIC
 from tests.support.assignors.real_clients import subscription_bytes
 
 VERSIONS = {
@@ -40,9 +43,11 @@ VERSIONS = {
     Api.SYNC_GROUP: (0, 3),
     Api.API_VERSIONS: (0, 0),
 }
-UNSUPPORTED_VERSION, REBALANCE_IN_PROGRESS = 35, 27
+UNKNOWN_TOPIC, REBALANCE_IN_PROGRESS, UNSUPPORTED_VERSION = 3, 27, 35
 LEADER = "leader-of-made-up-groups"
-OWN_TOPIC = "its-own"
+CLUSTER_ID = "made-up" * 100
+"""So long because librdkafka reserves memory by the length of an answer, and too little of it."""
+
 NODES: dict[str | None, int] = {None: 1, "a": 2, "b": 3, "c": 4}
 """Brokers by rack."""
 ANSWER_S = 60.0
@@ -53,14 +58,13 @@ class MadeUpGroups:
 
     Args:
         protocol: name of the strategy that the groups use.
-        eager: whether the member gives up everything in each rebalance.
     """
 
-    def __init__(self, protocol: str, *, eager: bool) -> None:
-        self._protocol, self._eager = protocol, eager
-        self._asked: queue.Queue[tuple[AssignmentRequest, Sequence[str]] | None] = queue.Queue()
+    def __init__(self, protocol: str) -> None:
+        self._protocol = protocol
+        self._asked: queue.Queue[AssignmentRequest | None] = queue.Queue()
         self._answers: queue.Queue[Plan | None] = queue.Queue()
-        self._now: tuple[AssignmentRequest, Sequence[str]] | None = None
+        self._now: AssignmentRequest | None = None
         self._generation = 0
         self._server = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
@@ -95,13 +99,9 @@ class MadeUpGroups:
         """`host:port`."""
         return f"127.0.0.1:{self.port}"
 
-    def ask(self, request: AssignmentRequest, topic_order: Sequence[str]) -> None:
-        """Let the member lead this group next.
-
-        Args:
-            topic_order: the order in which Metadata names topics.
-        """
-        self._asked.put((request, topic_order))
+    def ask(self, request: AssignmentRequest) -> None:
+        """Let the member lead this group next."""
+        self._asked.put(request)
 
     def answer(self, timeout_s: float = ANSWER_S) -> Plan | None:
         """What it decided; None if it went away without.
@@ -110,10 +110,6 @@ class MadeUpGroups:
             queue.Empty: neither happened in time.
         """
         return self._answers.get(timeout=timeout_s)
-
-    def gone(self) -> None:
-        """Tell that the member's process has ended."""
-        self._answers.put(None)
 
     def _accept(self) -> None:
         while True:
@@ -127,7 +123,8 @@ class MadeUpGroups:
 
     def _serve(self, connection: socket.socket) -> None:
         stream = connection.makefile("rwb")
-        try:
+        deciding = False
+        with suppress(OSError, ValueError, struct.error):
             while head := stream.read(4):
                 frame = stream.read(struct.unpack(">i", head)[0])
                 answer = self._answered(frame)
@@ -135,8 +132,10 @@ class MadeUpGroups:
                     return
                 stream.write(struct.pack(">i", len(answer)) + answer)
                 stream.flush()
-        except (OSError, ValueError, struct.error):
-            return
+                (api,) = struct.unpack_from(">h", frame)
+                deciding = api == Api.JOIN_GROUP or (deciding and api != Api.SYNC_GROUP)
+        if deciding:
+            self._answers.put(None)
 
     def _answered(self, frame: bytes) -> bytes | None:
         api, version, correlation, size = struct.unpack_from(">hhih", frame)
@@ -160,24 +159,19 @@ class MadeUpGroups:
         return bytes(out)
 
     def _metadata(self, _version: int, asked: Body) -> Body:
-        wanted = {one["name"] for one in asked["topics"] or ()}
-        topics = [_own_topic_body()] if OWN_TOPIC in wanted else []
+        known = {OWN_TOPIC: TopicPartitions(2)}
         if self._now is not None:
-            request, order = self._now
-            topics += [
-                _topic_body(name, request.topics[name])
-                for name in order
-                if name in wanted and name in request.topics
-            ]
+            known.update(self._now.topics)
+        names = scala_set_order(one["name"] for one in asked["topics"] or ())
         return {
             "throttle_time": 0,
             "brokers": [
                 {"node_id": node, "host": "127.0.0.1", "port": self.port, "rack": rack}
                 for rack, node in NODES.items()
             ],
-            "cluster_id": "made-up",
+            "cluster_id": CLUSTER_ID,
             "controller_id": 1,
-            "topics": topics,
+            "topics": [_topic_body(name, known.get(name)) for name in names],
         }
 
     def _find_coordinator(self, _version: int, _asked: Body) -> Body:
@@ -208,15 +202,16 @@ class MadeUpGroups:
                     "group_instance_id": member.instance_id,
                     "metadata": subscription_bytes(member, 3),
                 }
-                for member in self._now[0].members
+                for member in self._now.members
             ],
         }
 
     def _sync_group(self, _version: int, asked: Body) -> Body:
-        plan: dict[str, Any] = {}
+        plan: dict[str, dict[str, list[int]]] = {}
         for one in asked["assignments"]:
-            runs = decode_assignment(one["assignment"]).partitions
-            plan[one["member_id"]] = {topic: list(numbers) for topic, numbers in runs if numbers}
+            held = plan[one["member_id"]] = {}
+            for topic, numbers in decode_assignment(one["assignment"]).partitions:
+                held.setdefault(topic, []).extend(numbers)
         self._answers.put(plan)
         own = ((OWN_TOPIC, (self._generation % 2,)),)
         return {
@@ -247,13 +242,10 @@ class MadeUpGroups:
         return {"topics": topics}
 
 
-def _own_topic_body() -> Body:
-    return _topic_body(OWN_TOPIC, TopicPartitions(2))
-
-
-def _topic_body(name: str, topic: TopicPartitions) -> Body:
+def _topic_body(name: str, topic: TopicPartitions | None) -> Body:
+    racks = topic.racks if topic is not None else ()
     return {
-        "error_code": 0,
+        "error_code": UNKNOWN_TOPIC if topic is None else 0,
         "name": name,
         "is_internal": False,
         "partitions": [
@@ -261,9 +253,9 @@ def _topic_body(name: str, topic: TopicPartitions) -> Body:
                 "error_code": 0,
                 "partition_index": number,
                 "leader_id": -1,
-                "replica_nodes": [NODES[r] for r in topic.racks[number]] if topic.racks else [],
+                "replica_nodes": [NODES[rack] for rack in racks[number]] if racks else [],
                 "isr_nodes": [],
             }
-            for number in range(topic.partitions)
+            for number in range(topic.partitions if topic is not None else 0)
         ],
     }

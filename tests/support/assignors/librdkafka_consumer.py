@@ -1,6 +1,6 @@
 """A librdkafka consumer in a process of its own: it may well die over a group that it leads.
 
-python -m tests.support.assignors.librdkafka_leader BOOTSTRAP STRATEGY
+python -m tests.support.assignors.librdkafka_consumer BOOTSTRAP STRATEGY
 """
 
 import os
@@ -9,7 +9,7 @@ import threading
 
 from confluent_kafka import Consumer
 
-from tests.support.assignors.made_up_groups import OWN_TOPIC
+OWN_TOPIC = "its-own"
 
 
 def lead(bootstrap: str, strategy: str) -> None:
