@@ -170,14 +170,14 @@ class Fields:
         return None if value is None else read(self.cursor.child(key, value))
 
 
-def read_document(path: Path) -> Document:
-    """The parsed file; YAML by its suffix (`.yaml`, `.yml`), JSON otherwise.
+def read_document(path: Path, syntax: Syntax | None = None) -> Document:
+    """The parsed file, in this syntax; without one YAML by its suffix, JSON otherwise.
 
     Raises:
         UsageError: the file cannot be read, is longer than any honest one, is not UTF-8 or is
             not well formed.
     """
-    syntax, expected = syntax_of(path), "JSON or YAML"
+    syntax, expected = syntax or syntax_of(path), "JSON or YAML"
     data = read_file(path, MAX_BYTES[syntax], expected)
     if syntax == "json":
         check_json_cost(data, str(path))
