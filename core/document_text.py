@@ -33,8 +33,15 @@ def check_json_cost(data: bytes, name: str) -> None:
         raise UsageError(f"`{name}` holds more values than kgroups reads")
 
 
-def parse_json(text: str, name: str) -> object:
-    """The value of a JSON text; `name` stands for the file in messages."""
+def parse_json(text: str, name: str, *, twice: bool = False) -> object:
+    """The value of a JSON text.
+
+    Args:
+        name: stands for the file in messages.
+        twice: a key may stand twice in one mapping; its last value counts.
+    Raises:
+        UsageError: not well formed, nested too deeply, or a value that JSON does not have.
+    """
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         mapping = dict(pairs)
@@ -58,7 +65,10 @@ def parse_json(text: str, name: str) -> object:
 
     try:
         value: object = json.loads(
-            text, object_pairs_hook=once, parse_constant=no_constant, parse_float=finite
+            text,
+            object_pairs_hook=dict if twice else once,
+            parse_constant=no_constant,
+            parse_float=finite,
         )
     except json.JSONDecodeError as error:
         raise UsageError(

@@ -38,7 +38,7 @@ def read_file(path: Path, most: int, expected: str) -> bytes:
             data = b"" if about.st_size > most else file.read(most + 1) or b""
     except (OSError, ValueError, RuntimeError) as error:  # no file, no path, no home directory
         reason = (error.strerror if isinstance(error, OSError) else None) or "no such path"
-        raise UsageError(f"{shown} cannot be read: {reason}", hint="check the path") from error
+        raise UsageError(f"{shown} cannot be read: {reason.lower()}", hint=hint) from error
     if about.st_size > most or len(data) > most:
         raise UsageError(f"{shown} is longer than {show_bytes(most)}", hint=hint)
     return data
@@ -51,6 +51,17 @@ def read_text(path: Path, most: int, expected: str) -> str:
         UsageError: as `read_file`, or it is no such text.
     """
     return decode(read_file(path, most, expected), shorten(str(path)), expected)
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """What a regular file begins with; nothing of anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            return (file.read(count) or b"") if regular else b""
+    except (OSError, ValueError):
+        return b""
 
 
 def decode(data: bytes, name: str, expected: str) -> str:
