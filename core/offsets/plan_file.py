@@ -15,6 +15,7 @@ Offsets = dict[TopicPartition, int]
 
 MAX_BYTES: Final = 16 * MIB
 MAX_ROWS: Final = 500_000
+MAX_LINE: Final = 100_000
 _DIGITS: Final = len(str(MAX_OFFSET))
 
 
@@ -57,7 +58,7 @@ def plan_rows(
         UsageError: another number of cells, a partition or an offset that is no number, or no line.
     """
     width = rows = 0
-    reader = csv.reader(io.StringIO(text), strict=True)
+    reader = csv.reader(_short_lines(text, where), strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
@@ -77,6 +78,14 @@ def plan_rows(
         raise UsageError(f"{where}:{reader.line_num}: {error}") from error
     if not width:
         raise UsageError(f"{where} holds no line")
+
+
+def _short_lines(text: str, where: str) -> Iterator[str]:
+    """The lines of a text; one of millions of cells would be as many objects at once."""
+    for number, line in enumerate(io.StringIO(text), start=1):
+        if len(line) > MAX_LINE:
+            raise UsageError(f"{where}:{number}: longer than {MAX_LINE:,} characters")
+        yield line
 
 
 def parse_offsets(text: str, where: str) -> dict[str | None, Offsets]:
