@@ -1,11 +1,7 @@
-"""When things were so: where logs ended at times gone by, and when records were written.
-
-A log does not say how long it was an hour ago, but it finds the first record that is not older
-than a time: there it ended then, as far as its records' times are in order.
-"""
+"""When the next records of readers were written: fetched through librdkafka, a record each."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -20,13 +16,10 @@ from confluent_kafka import (
 )
 
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import CODES, make_client
-from kgroups.core.kafka.reads.log_bounds import Bound, read_bounds
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
-from kgroups.core.snapshot import Topic, TopicPartition
+from kgroups.core.snapshot import TopicPartition
 
 Place = tuple[str, int, int]
 
@@ -35,42 +28,6 @@ Place = tuple[str, int, int]
 FETCHED_AT_ONCE = 200
 FETCH_BYTES = 16_384
 POLL_S = 0.2
-
-
-def ends_at(
-    admin: ClusterAdmin, topics: Mapping[str, Topic], times_ms: Sequence[int]
-) -> dict[int, dict[TopicPartition, int]]:
-    """Where each partition's log ended at each time; one request a leader and time.
-
-    Args:
-        admin: the cluster.
-        topics: with their leaders and log end offsets; a partition without an end is left out.
-        times_ms: epoch milliseconds.
-    Returns:
-        Time to partition to offset. A partition whose answer failed is absent at that time.
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
-    return {at_ms: _ends_at(admin, topics, at_ms) for at_ms in times_ms}
-
-
-def _ends_at(
-    admin: ClusterAdmin, topics: Mapping[str, Topic], at_ms: int
-) -> dict[TopicPartition, int]:
-    # `read_bounds` puts an answer into a field of the log; -1 stands for "nothing that young".
-    moment = Bound("log_end_offset", at_ms, "read_uncommitted")
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Topic]:
-        return await read_bounds(cluster, topics, (moment,), deadline)
-
-    found: dict[TopicPartition, int] = {}
-    for name, topic in admin.over_wire(ask).items():
-        for number, log in topic.partitions.items():
-            now = topics[name].partitions[number].log_end_offset
-            then = log.log_end_offset
-            if log.error is None and now is not None and then is not None:
-                found[name, number] = now if then < 0 else min(then, now)
-    return found
 
 
 def next_record_times(
