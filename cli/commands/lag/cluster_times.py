@@ -24,7 +24,7 @@ def next_times(
     Raises:
         ClusterError: the cluster cannot be reached.
     """
-    from kgroups.core.kafka.lookups.log_times import next_record_times  # librdkafka
+    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
     from kgroups.core.lag.window.unread import unread_places
 
     places = unread_places(snapshot)
