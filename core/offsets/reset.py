@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError
+from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.offsets.change import Change, lag_at
-from kgroups.core.offsets.scope import Partition, not_there
+from kgroups.core.offsets.scope import Partition, not_there, unmeasured
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
@@ -74,10 +74,9 @@ def _change(
     start, end, _, _, _, error = log
     if error is not None or start is None or end is None:
         code = error or "LEADER_NOT_AVAILABLE"
-        text = f"the bounds of its log are not known: {code}"
         before = lag_at(None if old is None else old.offset, log)
         change = Change(group, *at, old, None, before)
-        return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
+        return change.failed(unmeasured(change.target, code))
     before = None
     if old is not None:
         before = end - (old.offset if old.offset > start else start)
