@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
-from kgroups.core.lag.arithmetic import Isolation, check_isolation
+from kgroups.core.lag.arithmetic import check_isolation
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:

@@ -71,6 +71,11 @@ def may_repeat(failure: "str | BrokerFailure | None") -> bool:
     return code in RETRIABLE or code in UNHEARD
 
 
+def left_out() -> BrokerFailure:
+    """What was asked about one item of several, and the broker answered only for the others."""
+    return BrokerFailure("CORRUPT_MESSAGE", "the broker left it out of its answer")
+
+
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:
     """Row of `errors` for one item.
 

@@ -170,7 +170,7 @@ def history_series(told: Told, now: DataFrame) -> DataFrame:
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = trends.points(known, since_ms, until_ms, BUCKETS)
+    points = trends.points_by_aggregation(known, since_ms, until_ms, BUCKETS)
     figures = trends.series_figures(trends.with_steps(points))
     counted = captures.groupBy(series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")

@@ -2,9 +2,9 @@
 
 Raw captures are thinned first: the window is cut into at most `buckets` stretches, and of each
 series (cluster, group, topic, partition) the last capture in a stretch is a *point*. Points are
-read out of captures (`points.last_rows`) or aggregated from a DataFrame (`points`); all that
-follows looks at points, and no raw row is ever sorted. A series is one 64-bit number, and names
-come back at the end, from the newest capture.
+read out of captures (`stretch_points.last_rows`) or aggregated from a DataFrame
+(`points_by_aggregation`); all that follows looks at points, and no raw row is ever sorted. A series
+is one 64-bit number, and names come back at the end, from the newest capture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,9 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.lag_columns import known_lag
+from kgroups.core.lag.rules import END_OF, Isolation
 from kgroups.core.lag.transforms import (
     lag_percentiles,
     record_age,
@@ -37,7 +38,9 @@ VERDICTS: Mapping[str, int] = MappingProxyType(
 )
 
 
-def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
+def points_by_aggregation(
+    rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
+) -> DataFrame:
     """The last capture of each series in each stretch of the window, by aggregation.
 
     Args:
@@ -81,8 +84,10 @@ def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
     ]
 
 
-def points_of(last_rows: DataFrame, isolation: Isolation = "read_uncommitted") -> DataFrame:
-    """The same as `points`, of rows from `points.last_rows` for the same isolation.
+def points_of_last_rows(
+    last_rows: DataFrame, isolation: Isolation = "read_uncommitted"
+) -> DataFrame:
+    """What `points_by_aggregation` gives, of `stretch_points.last_rows` for the same isolation.
 
     With `read_committed` the end of a log is its last stable offset throughout: records come in
     when a reader may have them, so rates and lag in seconds are of those too.
@@ -93,13 +98,10 @@ def points_of(last_rows: DataFrame, isolation: Isolation = "read_uncommitted") -
 
 def with_known_lag(of_points: DataFrame) -> DataFrame:
     """Points with `lag`, null where a bound or the commit is not known."""
-    committed, start, end = F.col("committed"), F.col("start"), F.col("end")
-    is_known = committed.isNotNull() & start.isNotNull() & end.isNotNull()
-    lag = F.greatest(end - F.greatest(committed, start), F.lit(0).cast("long"))
+    lag = known_lag(F.col("committed"), F.col("start"), F.col("end"))
     return of_points.select(
-        "series", "t", "committed", "committed_at", "start", "end",
-        F.when(is_known, lag).alias("lag"),
-    )  # fmt: skip
+        "series", "t", "committed", "committed_at", "start", "end", lag.alias("lag")
+    )
 
 
 def with_steps(of_points: DataFrame) -> DataFrame:
@@ -132,7 +134,7 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
     Returns:
-        `series`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
+        `series`, `point_count`, `last_t`; records `produced`, `consumed`, `expired` in the
         window and the milliseconds between the first and last point that knew each
         (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
         `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
@@ -149,7 +151,7 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     went_back = has_before & (committed < F.col("prev_committed"))
     recovered = F.col("best_from_here") >= F.col("prev_committed")
     return stepped.groupBy("series").agg(
-        F.count(F.lit(1)).alias("points"),
+        F.count(F.lit(1)).alias("point_count"),
         F.max("t").alias("last_t"),
         *(
             F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
@@ -219,7 +221,7 @@ def _stood_still() -> Column:
     """Whether nobody is assigned a partition, and its commit stood still while records came."""
     stood = F.col("member_id").isNull() & (F.col("committed_offset") >= 0)
     moved = (F.col("produced") > 0) & (F.col("consumed") == 0)
-    return F.coalesce(stood & moved & (F.col("points") > 1), F.lit(False))
+    return F.coalesce(stood & moved & (F.col("point_count") > 1), F.lit(False))
 
 
 def per_second(records: str, ms: str) -> Column:
@@ -281,7 +283,7 @@ def trend_column(peak: str) -> Column:
         F.lit(STEADY_OF_PEAK) * F.col(peak),
     )
     return F.when(
-        (F.col("points") > 1) & change.isNotNull(),
+        (F.col("point_count") > 1) & change.isNotNull(),
         F.when(change > slack, "growing").when(change < -slack, "draining").otherwise("steady"),
     )
 
@@ -353,7 +355,7 @@ def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
         F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
         F.sum("rate_out").alias("rate_out"),
         *worst_seconds(),
-        F.max("points").alias("points"),
+        F.max("point_count").alias("point_count"),
         F.sum("lag_first").alias("lag_first"),
         F.sum("lag_last").alias("lag_last"),
         F.sum("lag_peak").alias("lag_peaks"),

@@ -15,7 +15,6 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import Isolation
 from kgroups.core.lag.captures.capture_files import (
     CapturedFile,
     Window,
@@ -41,6 +40,7 @@ from kgroups.core.lag.report import (
     totals_of,
 )
 from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
@@ -144,7 +144,7 @@ def _report(
     width_ms = trends.stretch_ms(since_ms, until_ms)
     isolation = query.isolation
     last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = trends.points_of(last, isolation)
+    points = trends.points_of_last_rows(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()

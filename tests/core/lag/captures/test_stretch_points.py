@@ -145,8 +145,8 @@ def test_points_are_those_of_spark(spark: SparkSession, tmp_path: Path, seed: in
     window = open_window(tmp_path, since_ms=since_ms, until_ms=until_ms)
     width = trends.stretch_ms(since_ms, until_ms)
     read = stretch_points.last_rows(spark, window.files, since_ms, until_ms, width)
-    assert sorted(map(str, trends.points_of(read).collect())) == sorted(
-        map(str, trends.points(frame, since_ms, until_ms).collect())
+    assert sorted(map(str, trends.points_of_last_rows(read).collect())) == sorted(
+        map(str, trends.points_by_aggregation(frame, since_ms, until_ms).collect())
     )
 
 

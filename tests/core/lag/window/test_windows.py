@@ -48,7 +48,7 @@ def test_columns(spark: SparkSession) -> None:
         now = transforms.with_lag(frame.where(frame.captured_at_ms == until_ms))
         # A window long enough that no two captures fall into one stretch.
         since_ms = until_ms - trends.BUCKETS * MINUTE_MS
-        points = trends.points(frame, since_ms, until_ms)
+        points = trends.points_by_aggregation(frame, since_ms, until_ms)
         figures = trends.series_figures(trends.with_steps(points))
         for row in trends.with_history(now, figures, until_ms).collect():
             found[row["group"]] = said_by(row)
