@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin._listoffsets import OffsetSpec
 from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
 
+from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
     Offsets,
-    Partition,
     admin_of,
     commit_offsets,
     create_topics,
@@ -60,8 +60,8 @@ SPEC: Final = ClusterSpec(
 class State:
     """What a write would have changed."""
 
-    commits: Mapping[str, Mapping[Partition, int]]
-    starts: Mapping[Partition, int]
+    commits: Mapping[str, Mapping[TopicPartition, int]]
+    starts: Mapping[TopicPartition, int]
     members: frozenset[str]
 
 
@@ -151,7 +151,7 @@ def state_of(cluster: KafkaCluster) -> State:
     admin = admin_of(cluster.bootstrap)
     groups = (FREE_GROUP, READER, *GROUP.values())
     earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-    wanted = {TopicPartition(topic, 0): earliest for topic in (FREE_TOPIC, *TOPIC.values())}
+    wanted = {ConfluentPartition(topic, 0): earliest for topic in (FREE_TOPIC, *TOPIC.values())}
     starts = {
         (at.topic, at.partition): future.result(30).offset
         for at, future in admin.list_offsets(wanted).items()
