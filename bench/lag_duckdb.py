@@ -13,8 +13,8 @@ import duckdb
 from kgroups.core.lag.captures.capture_files import find_captures
 from kgroups.core.lag.lag_columns import MEMBERLESS
 from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
+from kgroups.core.lag.window.points import BUCKETS
 from kgroups.core.lag.window.trends import (
-    BUCKETS,
     FEWEST_POINTS,
     STEADY_OF_PEAK,
     STEADY_OF_PRODUCED,

@@ -76,8 +76,7 @@ def offset_rows(
     Args:
         snapshot: has the topics; a topic that is not in it does not exist.
         group: a group of the snapshot.
-        uncommitted: where the group is taken to stand on partitions that it never committed:
-            `start` or `end` of the log; None: unknown.
+        uncommitted: `start` or `end`: where a partition without a commit stands; None: unknown.
         isolation: which end lag is measured to.
     Returns:
         Rows by topic, then partition; empty for a group with neither commits nor assignment.
@@ -87,7 +86,6 @@ def offset_rows(
     offsets = group.offsets or {}
     topics = snapshot.topics
     rows: list[OffsetRow] = []
-    append = rows.append
     row = tuple.__new__  # twice as fast as the class call, and a cluster has 100,000s of rows
     read_uncommitted = isolation == "read_uncommitted"
     for name in sorted(offsets.keys() | owners.keys()):
@@ -127,7 +125,7 @@ def offset_rows(
                 )
             member, client, host = members.get(partition, NOBODY)
             # fmt: off
-            append(row(OffsetRow, (
+            rows.append(row(OffsetRow, (
                 name, partition, committed, start, end, stable, lag, status, lost, epoch, metadata,
                 member, client, host, error,
             )))

@@ -274,8 +274,8 @@ def planned_answer(
     """The report with planned assignments, its totals, and the groups that were not planned.
 
     Args:
-        members: of one capture, in `schemas.MEMBERS` or `schemas.PLAN_MEMBERS`.
-        topics: as they are planned with, in `schemas.TOPICS`.
+        members: of one capture, in `capture_tables.MEMBERS` or `capture_tables.PLAN_MEMBERS`.
+        topics: as they are planned with, in `capture_tables.TOPICS`.
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.

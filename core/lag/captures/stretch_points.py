@@ -1,6 +1,6 @@
 """Points read out of captures: of each series in each stretch of a window, its last row.
 
-What `trends.points_by_aggregation` makes of a DataFrame, taken while files are read. Captures say
+What `window.points` makes of a DataFrame by aggregation, taken while files are read. Captures say
 the same names over and over, a row of each series in each; aggregating them, row by row in one
 big hash map, was half of the work of a report. Here a task reads the names of its stretches in
 Arrow, finds the last row of each series with a few operations on whole columns, and reads the
