@@ -178,7 +178,10 @@ def running(
     try:
         if session is None or isinstance(session, SessionOptions):
             with spark_session(session, progress) as started:
-                yield started
+                try:
+                    yield started
+                except SPARK_ERRORS as exc:  # says nothing any more once the session has ended
+                    raise spark_failure(exc) from exc
         else:
             yield session
     except SPARK_ERRORS as exc:
