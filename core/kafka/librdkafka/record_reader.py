@@ -16,8 +16,9 @@ from confluent_kafka import (
     TopicPartition as ConfluentPartition,
 )
 
+from kgroups.core.broker_errors import MEANINGS
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import UNHEARD, BrokerFailure
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 from kgroups.core.snapshot import TopicPartition
 
@@ -96,9 +97,15 @@ class RecordReader:
 
 def _told(message: Any, error: KafkaError | None) -> RecordTime:
     if error is not None:
-        return RecordTime(failure=BrokerFailure(code_of(error), error.str()))
+        return RecordTime(failure=_failure(error))
     kind, at_ms = message.timestamp()
     return RecordTime(None if kind == TIMESTAMP_NOT_AVAILABLE else at_ms)
+
+
+def _failure(error: KafkaError) -> BrokerFailure:
+    code = code_of(error)
+    is_plain = code in MEANINGS and code not in UNHEARD  # of connections librdkafka tells more
+    return BrokerFailure(code, None if is_plain else error.str())
 
 
 @contextmanager
@@ -127,7 +134,6 @@ def record_reader(
     try:
         yield RecordReader(consumer, is_over)
     except KafkaException as error:
-        failed = error.args[0]
-        raise BrokerFailure(code_of(failed), failed.str()) from error
+        raise _failure(error.args[0]) from error
     finally:
         consumer.close()

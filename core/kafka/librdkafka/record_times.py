@@ -4,9 +4,8 @@ import time
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.record_reader import RecordTime, record_reader
 from kgroups.core.offsets.copy import Moment
 from kgroups.core.snapshot import TopicPartition
@@ -52,11 +51,9 @@ def record_times(
                 }
                 found |= _moments(left, reader.last(left), at_end=True)
     except BrokerFailure as failure:
-        raise ClusterError(
-            f"records cannot be read at {settings.bootstrap_servers}: {failure.message}",
-            hint="it takes the right to read the topics",
-            code=failure.code,
-        ) from failure
+        text = f"records cannot be read at {settings.bootstrap_servers}: {failure.message}"
+        hint = "it takes the right to read the topics"
+        raise cluster_error(BrokerFailure(failure.code, text, hint=hint)) from failure
     return {at: found.get(at, Moment(at_end=True)) for at in places}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error, item_error
 from kgroups.core.kafka.librdkafka.record_reader import RecordReader, record_reader
 from kgroups.core.snapshot import TopicPartition
 
@@ -37,7 +37,7 @@ def next_record_times(
     except BrokerFailure as failure:
         raise cluster_error(failure) from failure
     errors = tuple(
-        ItemError(topic, failure.code, f"its records cannot be read: {failure.message}")
+        item_error(topic, failure, f"its records cannot be read: {failure.message}")
         for topic, failure in sorted(failed.items())
     )
     return found, errors

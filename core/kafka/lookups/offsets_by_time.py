@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders
 from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
 from kgroups.core.kafka.transport.framing import error_name
@@ -58,7 +59,7 @@ def offsets_at(
     offsets: dict[TopicPartition, int | None] = {}
     for at, offset in offsets_at_times(admin, times).items():
         if isinstance(offset, str):
-            raise cluster_error(BrokerFailure(offset, f"`{at[0]}-{at[1]}`: {offset}"))
+            raise broker_error(f"{at[0]}-{at[1]}", offset).as_error()
         offsets[at] = offset
     return offsets
 
