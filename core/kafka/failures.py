@@ -4,7 +4,7 @@ Inside the adapter one failed exchange is a `BrokerFailure`. It becomes a `Clust
 nothing at all could be learned, and an `ItemError` row when the rest could.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kgroups.core.errors import (
     ClusterError,
@@ -149,6 +149,23 @@ class BrokerFailure(Exception):
         self.address = address
         self.fatal = fatal
         super().__init__(f"{code}: {self.message}")
+
+
+class Lost(BrokerFailure):
+    """A request that was sent, and whose outcome nobody knows: no answer came, or none that could
+    be read.
+    """
+
+    @classmethod
+    def of(cls, failure: BrokerFailure) -> Self:
+        """The failure of such a request."""
+        return cls(
+            failure.code,
+            failure.message,
+            hint=failure.hint,
+            address=failure.address,
+            fatal=failure.fatal,
+        )
 
 
 def may_repeat(failure: "str | BrokerFailure | None") -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, RefusedError
-from kgroups.core.offsets.change import Result
+from kgroups.core.errors import ClusterError, ItemError
 from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.offsets.scope import Partition, not_there
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import Group, PartitionLog, Topic
@@ -53,9 +53,8 @@ class Erasure(NamedTuple):
         return max(0, self.new_start - self.old_start)
 
     def failed(self, error: ItemError) -> "Erasure":
-        """The same that came to nothing."""
-        refused = error.exit_code == RefusedError.exit_code
-        return self._replace(result="refused" if refused else "failed", error=error)
+        """The same that came to nothing, or of which it is not known."""
+        return self._replace(result=result_of(error), error=error)
 
 
 def plan_erasures(
