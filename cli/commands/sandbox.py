@@ -34,6 +34,13 @@ Records are kept in memory, and in --data-dir if given: then a restart loses
 no record and no committed offset. There is no initial rebalance delay unless
 you set one: --property group.initial.rebalance.delay.ms=3000
 
+LIMITS (--property, with their defaults)
+  socket.request.max.bytes=33554432   longest request
+  queued.max.request.bytes=134217728  unanswered requests, all clients
+  max.connections=8192                open at once
+  connections.max.idle.ms=600000      a silent connection is closed after this
+  A request must be complete within 30 s of its first byte.
+
 FAULTS (a YAML file for --faults)
   faults:
     - {api: OffsetCommit, group: billing, error: NOT_COORDINATOR, times: 3}
@@ -108,7 +115,9 @@ def up(
     ] = False,
     properties: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="KEY=VALUE", help="Broker property for groups."),
+        typer.Option(
+            "--property", metavar="KEY=VALUE", help="Broker property for groups or limits."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no events.")] = False,
 ) -> None:

@@ -26,6 +26,7 @@ from kgroups.core.sandbox.fault_file import FaultPlan, read_fault_file
 from kgroups.core.sandbox.faults import FaultRules
 from kgroups.core.sandbox.handlers.table import HANDLERS
 from kgroups.core.sandbox.incidents import run_incidents
+from kgroups.core.sandbox.limits import HeldBytes
 from kgroups.core.sandbox.log import PartitionLog
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.persistence import Persistence, kept_topics
@@ -65,6 +66,7 @@ class Cluster:
     """
 
     def __init__(self, options: SandboxOptions) -> None:
+        options = options.settled()
         options.check()
         self.options = options
         self.caps = caps_of(options.as_version)
@@ -74,6 +76,7 @@ class Cluster:
         self.faults = FaultRules(self._topic_name)
         self.request_counts: Counter[tuple[Api, int]] = Counter()
         self.connection_count = 0
+        self.held = HeldBytes(options.limits.held_bytes)
         racks = options.racks or [None] * options.brokers
         self.brokers = {
             number: Broker(number, options.host, options.port and options.port + number - 1, rack)
@@ -325,7 +328,7 @@ class Cluster:
 
     async def _listen(self, broker: Broker) -> None:
         dispatcher = Dispatcher(self, broker, HANDLERS)
-        await broker.listen(lambda: Connection(dispatcher, self.options.limits))
+        await broker.listen(lambda: Connection(dispatcher, self.options.limits, self.held))
 
     def move_coordinator(self, group: str, broker_id: int | None = None) -> int:
         """Move the coordinator of a group, with all groups of its partition, to another broker.

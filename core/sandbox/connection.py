@@ -11,7 +11,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Protocol, cast
 
-from kgroups.core.sandbox.options import Limits
+from kgroups.core.sandbox.limits import HeldBytes, Limits
 
 _LENGTH = struct.Struct(">i")
 _FLUSH_BYTES = 64 * 1024
@@ -45,9 +45,11 @@ class FrameHandler(Protocol):
 class Connection(asyncio.Protocol):
     """The server's end of one connection."""
 
-    def __init__(self, handler: FrameHandler, limits: Limits) -> None:
+    def __init__(self, handler: FrameHandler, limits: Limits, held: HeldBytes) -> None:
         self._handler = handler
         self._limits = limits
+        self._held = held
+        self._is_held = False
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
@@ -58,6 +60,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._reason: str | None = None
         self._last_heard = self._loop.time()
+        self._frame_since: float | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._slow_timer: asyncio.TimerHandle | None = None
 
@@ -106,7 +109,7 @@ class Connection(asyncio.Protocol):
             self._waiting.cancel()
             self._waiting = None
         self._transport = None
-        self._buffer.clear()
+        self._forget()
         self._handler.closed(self, self._reason)
 
     @property
@@ -119,6 +122,7 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._reason = reason
             self._transport.abort()
+            self._forget()
 
     def _work(self) -> None:
         """Handle complete frames until one has to wait, or it is another connection's turn."""
@@ -155,6 +159,7 @@ class Connection(asyncio.Protocol):
             return None
         frame = bytes(memoryview(self._buffer)[_LENGTH.size : stop])
         del self._buffer[:stop]
+        self._frame_since = None
         return frame
 
     def _send(self, answer: Answer) -> None:
@@ -190,11 +195,26 @@ class Connection(asyncio.Protocol):
         self._send(done.result())
         self._work()
 
+    def _forget(self) -> None:
+        """Let go of what was kept."""
+        self._buffer = bytearray()
+        if self._is_held:
+            self._is_held = False
+            self._held.note(self, 0)
+
     def _regulate(self) -> None:
         """Stop reading while requests wait and enough is kept, and go on after that."""
         if self._transport is None:
             return
         busy = self._waiting is not None or self._blocked
+        kept = len(self._buffer)
+        if not kept or busy:  # nothing is begun, or it is we who let it wait
+            self._frame_since = None
+        elif self._frame_since is None:
+            self._frame_since = self._loop.time()
+        if kept or self._is_held:
+            self._is_held = kept > 0
+            self._held.note(self, kept)
         full = busy and len(self._buffer) > self._limits.unsent_bytes
         if full and not self._paused:
             self._transport.pause_reading()
@@ -203,13 +223,20 @@ class Connection(asyncio.Protocol):
         self._paused = full
 
     def _watch_idle(self) -> None:
-        """Close when nothing was heard for too long; a request that waits is no silence."""
-        limit = self._limits.idle_ms / 1000
-        quiet = 0.0 if self._waiting is not None else self._loop.time() - self._last_heard
+        """Close when nothing was heard for too long, or half a request stays half.
+
+        A request that waits is no silence.
+        """
+        now = self._loop.time()
+        limit, patience = self._limits.idle_ms / 1000, self._limits.frame_ms / 1000
+        quiet = 0.0 if self._waiting is not None else now - self._last_heard
         if quiet >= limit:
             self.close("said nothing for too long")
             return
-        self._idle_timer = self._loop.call_later(limit - quiet, self._watch_idle)
+        if self._frame_since is not None and now - self._frame_since >= patience:
+            self.close("did not finish its request in time")
+            return
+        self._idle_timer = self._loop.call_later(min(limit - quiet, patience), self._watch_idle)
 
 
 ConnectionFactory = Callable[[], Connection]

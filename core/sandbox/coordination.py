@@ -20,6 +20,7 @@ from kgroups.core.sandbox.batches import build_batch, split_batches
 from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.event_texts import event_text
 from kgroups.core.sandbox.events import EventLog
+from kgroups.core.sandbox.limits import PROPERTIES as LIMIT_PROPERTIES
 from kgroups.core.sandbox.pump import Pump
 from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, Topics
 from kgroups.core.server_side import coordinator_ports
@@ -44,7 +45,8 @@ def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
     unknown = sorted(set(properties) - set(PROPERTIES))
     if unknown:
         raise UsageError(
-            f"unknown property `{unknown[0]}`", hint=f"known are {', '.join(PROPERTIES)}"
+            f"unknown property `{unknown[0]}`",
+            hint=f"known are {', '.join([*PROPERTIES, *LIMIT_PROPERTIES])}",
         )
     try:
         return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))

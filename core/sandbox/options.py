@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.caps import NEWEST, caps_of
+from kgroups.core.sandbox.limits import Limits, limits_of
 from kgroups.core.sandbox.topics import name_fault
 
 LOOPBACK = "127.0.0.1"
@@ -14,30 +15,6 @@ _WILDCARDS = ("0.0.0.0", "::")
 MAX_BROKERS = 100
 MAX_PARTITIONS = 100_000
 MAX_PORT = 65_535
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one client may cost the server.
-
-    Args:
-        frame_bytes: longest request.
-        connections: open at once over all brokers; more are closed at once.
-        idle_ms: a connection that says nothing for so long is closed (half-open ones too).
-        slow_reader_ms: a client that lets answers pile up for so long is closed.
-        unsent_bytes: answers that may pile up before requests wait.
-        partitions: of all topics together that clients may create.
-        offsets_log_bytes: a partition of `__consumer_offsets` is compacted when it is longer, and
-            again when it has doubled since.
-    """
-
-    frame_bytes: int = 32 * 1024 * 1024
-    connections: int = 8192
-    idle_ms: int = 600_000
-    slow_reader_ms: int = 30_000
-    unsent_bytes: int = 1024 * 1024
-    partitions: int = 50_000
-    offsets_log_bytes: int = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +33,12 @@ class SandboxOptions:
         data_dir: where topics, records and offsets outlive the process; None for nowhere.
         snapshot: snapshot file whose topics, groups and offsets are there from the start.
         faults: YAML file of fault rules that are in force from the start.
-        properties: broker settings about groups by Kafka's names
-            (`group.initial.rebalance.delay.ms`); the delay is 0 here unless it is set.
+        properties: broker settings about groups and about what a client may cost, by Kafka's
+            names (`group.initial.rebalance.delay.ms`, `socket.request.max.bytes`); the delay is 0
+            here unless it is set.
         racks: of the brokers in order; empty for none.
         cluster_id: None draws one.
+        limits: what a client may cost; `properties` that are about that win over it.
     """
 
     brokers: int = 3
@@ -76,12 +55,21 @@ class SandboxOptions:
     properties: Mapping[str, str] = field(default_factory=dict)
     racks: Sequence[str | None] = ()
     cluster_id: str | None = None
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def default_replication_factor(self) -> int:
         """Replicas of a topic that does not say."""
         return self.replication_factor or min(3, self.brokers)
+
+    def settled(self) -> "SandboxOptions":
+        """The same with `limits` as the properties say, and no properties but those of groups.
+
+        Raises:
+            UsageError: a property about limits is not a number that it can have.
+        """
+        limits, rest = limits_of(self.limits, self.properties)
+        return replace(self, limits=limits, properties=rest)
 
     def check(self) -> None:
         """Nothing, if the cluster can be made so.

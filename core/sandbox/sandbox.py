@@ -13,7 +13,8 @@ from kgroups.core.sandbox.apis import counts_by_name
 from kgroups.core.sandbox.cluster import Cluster
 from kgroups.core.sandbox.events import LogLine
 from kgroups.core.sandbox.faults import Fault
-from kgroups.core.sandbox.options import LOOPBACK, Limits, SandboxOptions
+from kgroups.core.sandbox.limits import Limits
+from kgroups.core.sandbox.options import LOOPBACK, SandboxOptions
 from kgroups.core.snapshot import Broker as BrokerAddress
 
 T = TypeVar("T")

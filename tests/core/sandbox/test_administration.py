@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # not in its _
 )
 
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.options import Limits
+from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.core.sandbox.librdkafka import Member, produce
 from tests.core.sandbox.wire import WireClient

@@ -11,8 +11,8 @@ from hypothesis import given
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.sandbox.batches import build_batch, read_records, split_batches
 from kgroups.core.sandbox.compaction import DELETE_RETENTION_MS, compact
+from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.log import PartitionLog
-from kgroups.core.sandbox.options import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.sandbox.topics import OFFSETS_TOPIC
 

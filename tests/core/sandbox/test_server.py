@@ -1,15 +1,18 @@
 """The server at the level of frames: versions, order, limits, half-open and slow clients."""
 
+import contextlib
 import socket
 import struct
 import time
+from contextlib import ExitStack
 
 import pytest
 
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.options import Limits
+from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.core.sandbox.process import SandboxProcess
 from tests.core.sandbox.wire import WireClient, join_body, read_answer, request_frame
 from tests.kafka.waiting import wait_until
 
@@ -123,6 +126,89 @@ def test_frame_limit(length: int) -> None:
     ):
         client.socket.sendall(struct.pack(">i", length))
         assert client.is_closed()
+
+
+def test_a_request_that_dribbles_is_cut() -> None:
+    """A frame of which a byte comes now and then is never silent, and never whole."""
+    with (
+        Sandbox(brokers=1, limits=Limits(frame_ms=300)) as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        client.socket.sendall(struct.pack(">i", 1_000_000))
+        client.socket.settimeout(0.05)
+        deadline = time.monotonic() + 60
+        open_still = True
+        while open_still:
+            assert time.monotonic() < deadline, "the connection stays open"
+            try:
+                client.socket.sendall(b"x")
+                open_still = client.socket.recv(1) != b""
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        assert any("did not finish its request" in line.text for line in cluster.events)
+
+
+def test_a_request_that_waits_for_its_turn_is_not_unfinished() -> None:
+    """It is we who have not looked at it, for longer than a request may take to come."""
+    with (
+        Sandbox(brokers=1, topics={"t": 1}, limits=Limits(frame_ms=200)) as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        waiting = request_frame(Api.FETCH, 12, fetch_body("t", wait_ms=900))
+        client.socket.sendall(waiting + request_frame(Api.API_VERSIONS, 0, {}))
+        assert client.receive(Api.FETCH, 12)["error_code"] == 0
+        assert client.receive(Api.API_VERSIONS, 0)["error_code"] == 0
+
+
+def test_unfinished_requests_of_all_together_are_bounded() -> None:
+    """Who keeps most is closed; who keeps little is served, also then."""
+    limits = Limits(held_bytes=1_000_000)
+    part = struct.pack(">i", 30_000_000) + bytes(400_000)
+    with Sandbox(brokers=1, limits=limits) as cluster, ExitStack() as stack:
+        address = cluster.bootstrap_servers
+        small = stack.enter_context(WireClient(address))
+        frame = request_frame(Api.API_VERSIONS, 0, {})
+        small.socket.sendall(frame[:-1])
+        greedy = [stack.enter_context(WireClient(address)) for _ in range(6)]
+        for client in greedy:
+            with contextlib.suppress(ConnectionError):
+                client.socket.sendall(part)
+        wait_until(
+            lambda: sum("kept the most" in line.text for line in cluster.events) >= 4,
+            what="four greedy connections closed",
+        )
+        small.socket.sendall(frame[-1:])
+        assert small.receive(Api.API_VERSIONS, 0)["error_code"] == 0
+
+
+def test_memory_of_unfinished_requests() -> None:
+    """Two dozen frames of 32 MB that never end: they held 832 MB."""
+    part = struct.pack(">i", 32 << 20) + bytes((32 << 20) - 100)
+    with SandboxProcess() as server, ExitStack() as stack:
+        normal = server.rss_bytes()
+        clients = [stack.enter_context(WireClient(server.bootstrap_servers)) for _ in range(24)]
+        for client in clients:
+            with contextlib.suppress(ConnectionError):
+                client.socket.sendall(part)
+            assert server.rss_bytes() - normal < 300_000_000
+        with WireClient(server.bootstrap_servers) as other:
+            assert other.ask(Api.API_VERSIONS, 0)["error_code"] == 0
+
+
+def test_limits_are_set_by_a_brokers_properties() -> None:
+    """`socket.request.max.bytes` and the like, by Kafka's names; others stay with the groups."""
+    properties = {"socket.request.max.bytes": "1024", "group.max.size": "3"}
+    with (
+        Sandbox(brokers=1, properties=properties) as cluster,
+        WireClient(cluster.bootstrap_servers) as client,
+    ):
+        client.socket.sendall(struct.pack(">i", 1025))
+        assert client.is_closed()
+    for value in ("0", "-1", "many", "9" * 30):
+        with pytest.raises(UsageError, match=r"max\.connections"):
+            Sandbox(brokers=1, properties={"max.connections": value}).start()
 
 
 def test_connection_limit() -> None:
