@@ -24,7 +24,7 @@ test-failed: setup
 
 # A real Kafka by hand: prints its address, runs until Ctrl-C.
 kafka: setup
-	@$(PY) -m tests.kafka.serve
+	@$(PY) -m tests.support.kafka.serve
 
 demo: setup
 	@$(VENV)/bin/kgroups demo --spark
@@ -62,7 +62,7 @@ fuzz: setup fuzz-assignors
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
-	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/test_own_interrupted.py
+	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
 # of a million partitions of Kafka's own tests at full size.

@@ -7,17 +7,17 @@ a `range`.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kgroups.assignors.examples import BroadcastAssignor, RandomAssignor
-from kgroups.assignors.lags import LagAssignor
-from kgroups.assignors.ranges import RangeAssignor
-from kgroups.assignors.roundrobin import RoundRobinAssignor
-from kgroups.assignors.server_ranges import ServerRangeAssignor
+from kgroups.assignors.by_lag.lags import LagAssignor
+from kgroups.assignors.by_lag.sticky_lags import StickyLagAssignor
+from kgroups.assignors.java.ranges import RangeAssignor
+from kgroups.assignors.java.roundrobin import RoundRobinAssignor
+from kgroups.assignors.java.sticky import StickyAssignor
+from kgroups.assignors.kip848.broker_ranges import ServerRangeAssignor
+from kgroups.assignors.kip848.uniform import UniformAssignor
+from kgroups.assignors.other_clients.variants import VARIANTS
 from kgroups.assignors.spec import Assignor, AssignorError
-from kgroups.assignors.sticky import StickyAssignor
-from kgroups.assignors.sticky_lags import StickyLagAssignor
-from kgroups.assignors.uniform import UniformAssignor
-from kgroups.assignors.user_defined import load_assignor, user_defined_names
-from kgroups.assignors.variants import VARIANTS
+from kgroups.assignors.user.examples import BroadcastAssignor, RandomAssignor
+from kgroups.assignors.user.user_defined import load_assignor, user_defined_names
 
 
 def _by_name(*strategies: Assignor) -> Mapping[str, Assignor]:

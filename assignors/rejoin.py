@@ -7,7 +7,7 @@ Source: ConsumerCoordinator.metadata; StickyAssignor and CooperativeStickyAssign
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kgroups.assignors.javahash import utf16_key
+from kgroups.assignors.order.java_order import utf16_key
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.assignors.wire import encode_cooperative_data, runs_of, sticky_topic_order
 

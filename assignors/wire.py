@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kgroups.assignors.javahash import java_sorted, string_hash
-from kgroups.assignors.javatable import HashTable
+from kgroups.assignors.order.java_order import java_sorted, string_hash
+from kgroups.assignors.order.java_table import HashTable
 
 NEWEST_VERSION = 3
 OWNED_SINCE, GENERATION_SINCE, RACK_SINCE = 1, 2, 3

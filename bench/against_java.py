@@ -13,7 +13,7 @@ from bench.assignor_groups import Shape
 from bench.measure import Run, RunFailed
 from bench.result import Result, summarize
 from bench.stage import Stage
-from tests.assignors.oracle import java_command
+from tests.support.assignors.oracle import java_command
 
 REPEATS = 5
 TIMEOUT_S = 600

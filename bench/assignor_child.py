@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bench.assignor_groups import Shape, checksum, request_of
 from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.kip848.target import TargetAssignment
 from kgroups.assignors.registry import assignor, server_assignor
-from kgroups.assignors.target import TargetAssignment
 
 
 def resident(field: str) -> int:

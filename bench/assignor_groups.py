@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.javahash import java_sorted, string_hash
+from kgroups.assignors.kip848.target import TargetAssignment, uuid_halves, uuid_hash
+from kgroups.assignors.order.java_order import java_sorted, string_hash
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.assignors.target import TargetAssignment, uuid_halves, uuid_hash
 from kgroups.assignors.wire import encode_sticky_data
 
 LONG = 0xFFFFFFFFFFFFFFFF

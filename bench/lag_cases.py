@@ -14,7 +14,7 @@ from bench.lag_measure import TreeRun, kgroups_command, run_tree
 from bench.lag_results import Line
 from bench.lag_snapshot import snapshot_of
 from bench.measure import RunFailed
-from tests.core.lag.standalone import connect_server
+from tests.support.lag.spark_servers import connect_server
 
 TOP = 20
 TIMEOUT_S = 1_800.0

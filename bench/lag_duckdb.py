@@ -1,4 +1,4 @@
-"""The lag report over captures in DuckDB: the same steps and columns as `core/lag/over.py`, in SQL.
+"""The lag report over captures in DuckDB: the steps of `core/lag/window/trends.py`, in SQL.
 
 Run as a program: folder, first and last millisecond of the window, number of rows. Prints the rows
 as JSON. `--exact` sorts every raw row instead of aggregating first.
@@ -11,15 +11,15 @@ from pathlib import Path
 import duckdb
 
 from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS, MISSING_ERRORS
-from kgroups.core.lag.collected import find_captures
-from kgroups.core.lag.over import (
+from kgroups.core.lag.captures.capture_files import find_captures
+from kgroups.core.lag.transforms import MEMBERLESS
+from kgroups.core.lag.window.trends import (
     BUCKETS,
     FEWEST_POINTS,
     STEADY_OF_PEAK,
     STEADY_OF_PRODUCED,
     VERDICT_POINTS,
 )
-from kgroups.core.lag.transforms import MEMBERLESS
 
 POINTS = """
 points as (

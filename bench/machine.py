@@ -4,8 +4,8 @@ import os
 import platform
 import sys
 
-from tests.kafka.jars import KAFKA_VERSION
-from tests.kafka.java import require_java
+from tests.support.kafka.jars import KAFKA_VERSION
+from tests.support.kafka.java import require_java
 
 
 def describe_machine() -> dict[str, object]:

@@ -22,8 +22,8 @@ import psutil
 
 from bench.machine import describe_machine
 from bench.sandbox_load import Crowd, beat, steady_member
-from tests.core.sandbox.process import SandboxProcess
-from tests.core.sandbox.wire import WireClient
+from tests.support.sandbox.frame_client import WireClient
+from tests.support.sandbox.sandbox_process import SandboxProcess
 
 RESULTS = Path(__file__).parent / "sandbox_results.json"
 KFAKE = Path(__file__).parent / "kfake"

@@ -8,8 +8,8 @@ import struct
 from dataclasses import dataclass, field
 
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.schema import Body
-from tests.core.sandbox.wire import WireClient, join_body, read_answer, request_frame
+from kgroups.core.sandbox.wire.schema import Body
+from tests.support.sandbox.frame_client import WireClient, join_body, read_answer, request_frame
 
 MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS = 79, 27
 JOIN, SYNC, BEAT = 5, 3, 3

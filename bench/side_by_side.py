@@ -10,9 +10,9 @@ from typing import Protocol
 from bench.measure import Run, RunFailed, run_measured
 from bench.result import Result, summarize
 from bench.stage import Stage
-from tests.kafka.jars import class_path
-from tests.kafka.java import LOG_SETTINGS
-from tests.kafka.official import MAIN_CLASSES
+from tests.support.kafka.jars import class_path
+from tests.support.kafka.java import LOG_SETTINGS
+from tests.support.kafka.official_tools import MAIN_CLASSES
 
 # As Kafka's own start script runs its tools when nothing is set in the environment.
 SCRIPT_FLAGS = (

@@ -18,10 +18,10 @@ from multiprocessing import get_context
 from bench.simulation_results import Row, write_report
 from bench.stage import say
 from kgroups.core.document import parse_document
-from kgroups.core.simulation.run import simulate
-from kgroups.core.simulation.scenario import Scenario
-from kgroups.core.simulation.scenario_file import parse_simulation
-from kgroups.core.simulation.sweep import plan_tasks, sweep
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from kgroups.core.simulation.scenario.scenario_model import Scenario
 
 RUNS = 2
 SWEPT_SEEDS = 8

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, create_topics, many_commits, produce
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, create_topics, many_commits, produce
 
 GROUPS, PARTITIONS, RECORDS = 2_000, 24, 100
 TOPIC = "events"

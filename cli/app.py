@@ -11,10 +11,11 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from kgroups.cli import outlet, signals
+from kgroups.cli import signals
 from kgroups.cli.exits import show_error, unprinted, write_lines
 from kgroups.cli.nouns import NOUNS
-from kgroups.cli.output import write_text
+from kgroups.cli.output import outlet
+from kgroups.cli.output.printer import write_text
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,

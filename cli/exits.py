@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import typer
 from typer import TyperException
 
-from kgroups.cli.outlet import outlet_of
+from kgroups.cli.output.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
 

@@ -9,20 +9,20 @@ from typing import Final
 SECTIONS: Final = {
     "Inspect": {
         "list": "commands.list",
-        "describe": "commands.describe",
+        "describe": "commands.describe.describe",
         "coordinator": "commands.coordinator",
         "snapshot": "commands.snapshot",
     },
-    "Plan": {"plan": "commands.plan", "simulate": "commands.simulate"},
+    "Plan": {"plan": "commands.plan.plan", "simulate": "commands.simulate.simulate"},
     "Change": {
-        "reset-offsets": "commands.reset_offsets",
-        "copy-offsets": "commands.copy_offsets",
-        "delete-offsets": "commands.delete_offsets",
-        "delete": "commands.delete",
-        "delete-records": "commands.delete_records",
-        "remove-members": "commands.remove_members",
+        "reset-offsets": "commands.writes.reset_offsets",
+        "copy-offsets": "commands.writes.copy_offsets",
+        "delete-offsets": "commands.writes.delete_offsets",
+        "delete": "commands.writes.delete",
+        "delete-records": "commands.writes.delete_records",
+        "remove-members": "commands.writes.remove_members",
     },
-    "Lag": {"lag": "commands.lag"},
+    "Lag": {"lag": "commands.lag.lag"},
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",
@@ -33,7 +33,7 @@ SECTIONS: Final = {
 """Headings of `kgroups --help`, and the commands below each."""
 NOUNS: Final = {
     **{name: module for commands in SECTIONS.values() for name, module in commands.items()},
-    "complete-names": "complete",
+    "complete-names": "completion.live_names",
 }
 """Every first word, the hidden ones included, and its module below `kgroups.cli`."""
 

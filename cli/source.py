@@ -28,7 +28,7 @@ def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
         ClusterError: the cluster does not answer in time or does not let us in.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-    from kgroups.core.kafka.settings import read_settings
+    from kgroups.core.kafka.config.settings import read_settings
 
     settings = read_settings(options.bootstrap_server, options.command_config)
     with ClusterAdmin(settings, timeout_ms=options.timeout_ms) as admin:

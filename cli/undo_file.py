@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from kgroups.cli.output import timestamp
+from kgroups.cli.output.printer import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from kgroups.cli.exits import show_error, show_item_errors
-from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import parse_duration_ms
 from kgroups.cli.signals import told_to_end
-from kgroups.cli.table import Column, Item, Row, View, cell_text
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 

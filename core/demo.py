@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.alterations import delete_records
-from kgroups.core.kafka.settings import ClientSettings
-from kgroups.core.kafka.writes import write_commits
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.writes.alterations import delete_records
+from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.live import MemberPlan
+    from kgroups.core.kafka.librdkafka.live_clients import MemberPlan
 
 TOPICS = {"orders": 6, "payments": 4, "audit": 2}
 RECORDS = {"orders": 500, "payments": 120, "audit": 50}
@@ -43,7 +43,10 @@ def demo_cluster(tell: Callable[[str], None] = lambda _: None) -> Iterator[Sandb
     Raises:
         ClusterError: the clients did not get on with the cluster.
     """
-    from kgroups.core.kafka.live import live_members, produce  # librdkafka is slow to load
+    from kgroups.core.kafka.librdkafka.live_clients import (  # librdkafka is slow to load
+        live_members,
+        produce,
+    )
 
     tell("starting an embedded cluster of 3 brokers")
     with Sandbox(brokers=3, topics=TOPICS) as sandbox:
@@ -75,7 +78,7 @@ def half_read(at: Partition) -> int:
 
 
 def _members() -> list["MemberPlan"]:
-    from kgroups.core.kafka.live import MemberPlan
+    from kgroups.core.kafka.librdkafka.live_clients import MemberPlan
 
     return [
         MemberPlan(group, f"{READS[group]}-{number}", (READS[group],), PROTOCOLS[group])

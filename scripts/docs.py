@@ -14,7 +14,7 @@ from typing import get_args
 from typer.main import get_command
 
 from kgroups.cli.app import program
-from kgroups.cli.completions import Shell, places_of, script_for
+from kgroups.cli.completion.scripts import Shell, places_of, script_for
 from kgroups.cli.nouns import section_of
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from xdist.remote import Producer
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import ClusterSpec
-from tests.kafka.guarded import guarded
-from tests.kafka.official import WarmTools
 from tests.limits import Limits
 from tests.schedule import Schedule, in_order
-from tests.spark import spark
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.guarded import guarded
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.spark_session import spark
 
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has
 # room for one session in a process.

@@ -8,7 +8,7 @@ theirs.
 
 from collections.abc import Sequence
 
-from kgroups.assignors.group import LeaderView, OrderRule
+from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.spec import AssignmentRequest
 
 Claim = tuple[str, int]

@@ -10,10 +10,10 @@ Source: StickyAssignor of Kafka 2.3 (KIP-54, KIP-341).
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kgroups.assignors.movements import EndlessWatch
+from kgroups.assignors.java.movements import EndlessWatch
+from kgroups.assignors.java.sticky_fast import LeastLoaded
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.assignors.other_clients.ported_group import PortedGroup
-from kgroups.assignors.sticky_fast import LeastLoaded
 
 
 @dataclass(slots=True)

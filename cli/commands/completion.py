@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.completions import Shell, script_for
-from kgroups.cli.output import write_text
+from kgroups.cli.completion.scripts import Shell, script_for
+from kgroups.cli.output.printer import write_text
 from kgroups.cli.tree import Command
 
 HELP = """Print a shell completion script.

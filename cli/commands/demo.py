@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output import Printer, Report, write_text
+from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
-from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, UsageError
 

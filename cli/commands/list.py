@@ -10,7 +10,8 @@ import typer
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import list_text
-from kgroups.cli.output import Printer, Report
+from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
     GROUP_STATES,
     GROUP_TYPES,
@@ -20,7 +21,6 @@ from kgroups.cli.params import (
     split_names,
 )
 from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_of
-from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from kgroups.cli.completions import FREE, SOURCES, Option
+from kgroups.cli.completion.scripts import FREE, SOURCES, Option
 from kgroups.cli.exits import unprinted
 from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.exits import printable
-from kgroups.cli.output import Printer, Report, write_text
+from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
-from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from kgroups.core.sandbox.events import LogLine
+    from kgroups.core.sandbox.coordination.event_log import LogLine
     from kgroups.core.sandbox.sandbox import Sandbox
 
 SCHEMA = "kgroups.sandbox/1"

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with, show_item_errors
-from kgroups.cli.output import Printer, Report, timestamp
+from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import take_snapshot
-from kgroups.cli.table import Column, Item, Row, View
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.snapshot import ClusterSnapshot
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.cli.official.forgetting import status_table
-from kgroups.cli.official.resetting import reset_table
+from kgroups.cli.official.actions.forgetting import status_table
+from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.scope import Partition

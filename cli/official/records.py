@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from kgroups.cli.exits import show_error
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
-from kgroups.cli.official.cluster import NoClient, open_cluster
 from kgroups.cli.official.help import records_page
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
+from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.options import RECORD_OPTIONS
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
@@ -56,7 +56,7 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
 
 def _delete_records(arguments: Arguments) -> int:
     with open_cluster(arguments, default_ms=TIMEOUT_MS) as admin:
-        from kgroups.core.kafka.alterations import delete_records
+        from kgroups.core.kafka.writes.alterations import delete_records
 
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)

@@ -4,7 +4,7 @@ import sys
 
 from kgroups.cli.exits import printable
 from kgroups.cli.official.words import FAILED
-from kgroups.cli.outlet import is_lost
+from kgroups.cli.output.outlet import is_lost
 
 
 def show(text: str) -> None:

@@ -21,14 +21,14 @@ from kgroups.core.coordinator.admin_messages import (
     ListGroupsResponse,
     described_as_dead,
 )
-from kgroups.core.coordinator.consumer_messages import (
+from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
     DescribedConsumerGroup,
 )
-from kgroups.core.coordinator.errors import ErrorCode, append_error
-from kgroups.core.coordinator.offset_delete import all_offset_tombstones
-from kgroups.core.coordinator.records import Record
+from kgroups.core.coordinator.log.records import Record
+from kgroups.core.coordinator.offsets.delete import all_offset_tombstones
 from kgroups.core.coordinator.shard import PartitionState, Shard
 
 

@@ -2,23 +2,26 @@
 
 from collections.abc import Mapping
 
-from kgroups.core.coordinator import admin, offset_commit, offset_delete, offset_fetch
+from kgroups.core.coordinator import admin
 from kgroups.core.coordinator.admin_messages import (
     DeleteGroupsRequest,
     DescribeGroupsRequest,
     FindCoordinatorRequest,
     ListGroupsRequest,
 )
-from kgroups.core.coordinator.consumer_messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.groups import GroupKind
-from kgroups.core.coordinator.offset_messages import (
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
+from kgroups.core.coordinator.log.records import OffsetCommitKey
+from kgroups.core.coordinator.offsets import commit as offset_commit
+from kgroups.core.coordinator.offsets import delete as offset_delete
+from kgroups.core.coordinator.offsets import fetch as offset_fetch
+from kgroups.core.coordinator.offsets.messages import (
     OffsetCommitRequest,
     OffsetDeleteRequest,
     OffsetFetchRequest,
     TxnOffsetCommitRequest,
     WriteTxnMarkerRequest,
 )
-from kgroups.core.coordinator.records import OffsetCommitKey
 from kgroups.core.coordinator.routes import GroupRoute, Route, Routes, check_group_id
 from kgroups.core.coordinator.shard import Replay, TimerHandler, TimerKind
 

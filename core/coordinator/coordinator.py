@@ -22,19 +22,22 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator import classic_routes, common_routes, consumer_routes
+from kgroups.core.coordinator import common_routes
+from kgroups.core.coordinator.classic import routes as classic_routes
+from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
-from kgroups.core.coordinator.messages import Request
-from kgroups.core.coordinator.offset_delete import (
+from kgroups.core.coordinator.kip848 import routes as consumer_routes
+from kgroups.core.coordinator.log.records import Record
+from kgroups.core.coordinator.offsets.delete import (
     delete_topic_offsets,
     expire_offsets,
     schedule_expiration,
 )
 from kgroups.core.coordinator.ports import Ports
-from kgroups.core.coordinator.records import Record
 from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
     PartitionState,
@@ -43,7 +46,6 @@ from kgroups.core.coordinator.shard import (
     TimerHandler,
     TimerKind,
 )
-from kgroups.core.coordinator.snapshot import GroupSnapshot
 from kgroups.core.coordinator.topology import Topology
 
 Lifecycle = tuple[Callable[[Shard, Group], None], Callable[[Shard, Group], None]]

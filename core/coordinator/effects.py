@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from kgroups.core.coordinator.records import Record
+from kgroups.core.coordinator.log.records import Record
 
 NO_PRODUCER_ID = -1
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
-from kgroups.core.coordinator.consumer_messages import DescribedConsumerGroup
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.offset_messages import OffsetCommitRequest, TxnOffsetCommitRequest
-from kgroups.core.coordinator.records import OffsetCommitValue, Record
-from kgroups.core.coordinator.snapshot import GroupSnapshot
+from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
+from kgroups.core.coordinator.log.records import OffsetCommitValue, Record
+from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
 from kgroups.core.coordinator.topology import Topology
 
 if TYPE_CHECKING:

@@ -9,10 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.groups import GroupKind
-from kgroups.core.coordinator.messages import (
+from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     HeartbeatResponse,
     JoinGroupRequest,
@@ -23,6 +20,9 @@ from kgroups.core.coordinator.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.groups import GroupKind
 from kgroups.core.coordinator.shard import Shard
 
 # (shard, token, request, group or None)

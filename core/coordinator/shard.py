@@ -23,10 +23,10 @@ from kgroups.core.coordinator.effects import (
 )
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import Group
-from kgroups.core.coordinator.offsets import OffsetStore, Undo
+from kgroups.core.coordinator.log.records import Record, RecordKey, RecordValue
+from kgroups.core.coordinator.offsets.store import OffsetStore, Undo
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.ports import Ports
-from kgroups.core.coordinator.records import Record, RecordKey, RecordValue
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import Topology
 

@@ -7,14 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
-from kgroups.core.kafka.settings import ClientSettings
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.cluster import Cluster, Deadline
-    from kgroups.core.kafka.fallback import LibrdkafkaClient
-    from kgroups.core.kafka.wire import WireClient
+    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+    from kgroups.core.kafka.wire_backend import WireClient
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
 
@@ -252,20 +252,20 @@ class ClusterAdmin:
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None:
-            from kgroups.core.kafka.fallback import LibrdkafkaClient
+            from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
             self._fallback = LibrdkafkaClient(self.settings, self._timeout_ms)
         return self._fallback
 
     async def _ask(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
-        from kgroups.core.kafka.cluster import Cluster, Deadline
-        from kgroups.core.kafka.wire import WireClient
+        from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+        from kgroups.core.kafka.wire_backend import WireClient
 
         deadline = Deadline(self._timeout_ms)
         if self._cluster is None:
             tls = None
             if self.settings.uses_tls:
-                from kgroups.core.kafka.tls import make_context
+                from kgroups.core.kafka.transport.tls import make_context
 
                 tls = make_context(self.settings.tls)
             self._cluster = await Cluster.open(self.settings, tls, deadline)

@@ -12,11 +12,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.lag import compared, dryrun, planner, transforms
+from kgroups.core.lag import transforms
 from kgroups.core.lag.arithmetic import Isolation, Uncommitted, check_isolation
-from kgroups.core.lag.pictures import Pictures, take_pictures
-from kgroups.core.lag.rosters import member_loads, with_members
-from kgroups.core.lag.schemas import (
+from kgroups.core.lag.captures.capture_tables import (
     MEMBERS,
     NO_TIMES,
     PLAN_MEMBERS,
@@ -27,16 +25,19 @@ from kgroups.core.lag.schemas import (
     capture_tables,
     plan_tables,
 )
-from kgroups.core.lag.session import (
+from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
+from kgroups.core.lag.pictures import Pictures, take_pictures
+from kgroups.core.lag.rosters import member_loads, with_members
+from kgroups.core.planning.fleet import Fleet
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.session import (
     SPARK_ERRORS,
     Progress,
     SessionOptions,
     first_line,
     spark_session,
 )
-from kgroups.core.planning.fleet import Fleet
-from kgroups.core.planning.leaders.guess import infer_leader
-from kgroups.core.snapshot import ClusterSnapshot
 
 DEFAULT_TOP = 100
 
@@ -196,7 +197,7 @@ def check_query(query: LagQuery) -> None:
         )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
-    known = planner.known_assignors()
+    known = worker_planner.known_assignors()
     for name in query.assignors:
         if name not in known:
             raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
@@ -234,7 +235,7 @@ def _run(
         if not plan.is_changed:
             return planned_answer(then, topics, lagged, query, tell)
         known = session.createDataFrame(tables.topics, schema=TOPICS)
-        later = compared.Later(then, known)
+        later = as_planned.Later(then, known)
         return planned_answer(members, topics, lagged, query, tell, later=later)
     keys = transforms.KEYS[query.by]
     by_key = transforms.lag_by(lagged, keys, times=query.times)
@@ -264,7 +265,7 @@ def planned_answer(
     query: LagQuery,
     tell: Progress,
     rows: DataFrame | None = None,
-    later: compared.Later | None = None,
+    later: as_planned.Later | None = None,
 ) -> LagReport:
     """The report with planned assignments, its totals, and the groups that were not planned.
 
@@ -278,7 +279,9 @@ def planned_answer(
     then = members if later is None else later.members
     plans = dryrun.plan_groups(then, topics, lagged, query.assignors).persist()
     try:
-        by_member = compared.members_now_and_planned(members, lagged, plans, query.assignors, later)
+        by_member = as_planned.members_now_and_planned(
+            members, lagged, plans, query.assignors, later
+        )
         report, keys = _planned_report(by_member, query)
         tell(f"planning every group with {', '.join(query.assignors)}")
         items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
@@ -333,9 +336,9 @@ def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, t
     if query.by == "member":
         return by_member, keys
     if query.by == "assignor":
-        by_group = compared.groups_now_and_planned(by_member, PLANNED_KEYS["group"])
-        return compared.assignors_compared(by_group), keys
-    return compared.groups_now_and_planned(by_member, keys), keys
+        by_group = as_planned.groups_now_and_planned(by_member, PLANNED_KEYS["group"])
+        return as_planned.assignors_compared(by_group), keys
+    return as_planned.groups_now_and_planned(by_member, keys), keys
 
 
 def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[ItemError, ...]:

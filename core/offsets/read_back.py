@@ -96,7 +96,9 @@ def _settled(change: Change, commits: Held | None) -> Change:
         return change if change.error is None else change._replace(result="done", error=None)
     text = "no commit" if found is None else found
     if found != (None if old is None else old.offset):
-        written = "written, but then" if change.result == "done" else "another write came in between:"
+        written = (
+            "written, but then" if change.result == "done" else "another write came in between:"
+        )
         return change.failed(
             ItemError(
                 change.target,

@@ -6,6 +6,7 @@ from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
+from kgroups.core.planning.assignor_request import LagByPartition, first_round, lag_by_partition
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.leaders.strategies import Strategy, find_strategies
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
@@ -13,7 +14,6 @@ from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, Round
 from kgroups.core.planning.outcomes.draws import Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical, united_outcomes
 from kgroups.core.planning.outcomes.races import finders_of, race_notes, race_outcomes
-from kgroups.core.planning.request import LagByPartition, first_round, lag_by_partition
 from kgroups.core.planning.roster import Roster, next_roster
 from kgroups.core.planning.settle import Settled, settle
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member

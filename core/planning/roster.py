@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, cast
 
-from kgroups.assignors.javahash import java_sorted
+from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import NotFoundError, RefusedError, UsageError
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -21,7 +21,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.patterns import matching_topics, topic_matcher
+from kgroups.core.planning.topic_patterns import matching_topics, topic_matcher
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     Group,

@@ -28,7 +28,7 @@ from kgroups.core.planning.changes.spelling import (
     parse_subscribe,
 )
 from kgroups.core.planning.leaders.libraries import LIBRARIES
-from kgroups.core.planning.patterns import matching_topics
+from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, Fault
-from kgroups.assignors.user_defined import GuardedAssignor
+from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.assignor_request import LagByPartition, Round, build_request
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
-from kgroups.core.planning.request import LagByPartition, Round, build_request
 from kgroups.core.planning.roster import Roster
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.

@@ -14,27 +14,26 @@ from uuid import UUID, uuid4
 
 from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.broker import Broker
 from kgroups.core.sandbox.caps import caps_of
-from kgroups.core.sandbox.clock import Clock, wall_clock_ms
-from kgroups.core.sandbox.codec import warm_up
-from kgroups.core.sandbox.connection import Connection
-from kgroups.core.sandbox.coordination import Coordination, group_config, group_properties
-from kgroups.core.sandbox.dispatch import Dispatcher
-from kgroups.core.sandbox.events import EventLog
-from kgroups.core.sandbox.fault_file import FaultPlan, read_fault_file
-from kgroups.core.sandbox.faults import FaultRules
+from kgroups.core.sandbox.coordination.coordinators import (
+    Coordination,
+    group_config,
+    group_properties,
+)
+from kgroups.core.sandbox.coordination.event_log import EventLog
+from kgroups.core.sandbox.coordination.pump import Pump
+from kgroups.core.sandbox.faults.clock import Clock, wall_clock_ms
+from kgroups.core.sandbox.faults.fault_file import FaultPlan, read_fault_file
+from kgroups.core.sandbox.faults.fault_rules import FaultRules
+from kgroups.core.sandbox.faults.timed_faults import run_incidents
 from kgroups.core.sandbox.handlers.table import HANDLERS
-from kgroups.core.sandbox.incidents import run_incidents
 from kgroups.core.sandbox.limits import HeldBytes
-from kgroups.core.sandbox.log import PartitionLog
 from kgroups.core.sandbox.options import SandboxOptions
-from kgroups.core.sandbox.persistence import Persistence, kept_topics
-from kgroups.core.sandbox.pump import Pump
-from kgroups.core.sandbox.schema import Body
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
-from kgroups.core.sandbox.storage import DataDirectory, Meta
-from kgroups.core.sandbox.topics import (
+from kgroups.core.sandbox.storage.data_directory import DataDirectory, Meta
+from kgroups.core.sandbox.storage.partition_log import PartitionLog
+from kgroups.core.sandbox.storage.persistence import Persistence, kept_topics
+from kgroups.core.sandbox.storage.topics import (
     OFFSETS_TOPIC,
     Partition,
     Topic,
@@ -42,6 +41,11 @@ from kgroups.core.sandbox.topics import (
     changes_text,
     creation_error,
 )
+from kgroups.core.sandbox.wire.client_connection import Connection
+from kgroups.core.sandbox.wire.dispatch import Dispatcher
+from kgroups.core.sandbox.wire.frame_codec import warm_up
+from kgroups.core.sandbox.wire.listener import Broker
+from kgroups.core.sandbox.wire.schema import Body
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import read_snapshot
 from kgroups.core.uuids import uuid_text

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.wire.schema import Body
 
 _DYNAMIC_TOPIC, _STATIC_BROKER, _DEFAULT, _GROUP = 1, 4, 5, 8
 _STRING, _INT, _LONG, _DOUBLE, _LIST, _BOOLEAN = 2, 3, 5, 6, 7, 1

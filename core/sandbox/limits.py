@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kgroups.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from kgroups.core.sandbox.connection import Connection
+    from kgroups.core.sandbox.wire.client_connection import Connection
 
 _MAX: Final = 2**31 - 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.caps import NEWEST, caps_of
 from kgroups.core.sandbox.limits import Limits, limits_of
-from kgroups.core.sandbox.topics import name_fault
+from kgroups.core.sandbox.storage.topics import name_fault
 
 LOOPBACK = "127.0.0.1"
 _WILDCARDS = ("0.0.0.0", "::")

@@ -11,8 +11,8 @@ from typing import Self, TypeVar
 from kgroups.core.errors import KgroupsError
 from kgroups.core.sandbox.apis import counts_by_name
 from kgroups.core.sandbox.cluster import Cluster
-from kgroups.core.sandbox.events import LogLine
-from kgroups.core.sandbox.faults import Fault
+from kgroups.core.sandbox.coordination.event_log import LogLine
+from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.options import LOOPBACK, SandboxOptions
 from kgroups.core.snapshot import Broker as BrokerAddress

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from uuid import UUID, uuid4
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.placement import offsets_partition
-from kgroups.core.coordinator.record_codec import encode_key, encode_value
-from kgroups.core.coordinator.records import (
+from kgroups.core.coordinator.log.record_codec import encode_key, encode_value
+from kgroups.core.coordinator.log.records import (
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,
     GroupMetadataKey,
@@ -20,9 +19,10 @@ from kgroups.core.coordinator.records import (
     OffsetCommitValue,
     Record,
 )
-from kgroups.core.sandbox.batches import build_batch, empty_batch, split_batches
-from kgroups.core.sandbox.log import PartitionLog
-from kgroups.core.sandbox.topics import OFFSETS_TOPIC, Topic, Topics
+from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.sandbox.storage.batches import build_batch, empty_batch, split_batches
+from kgroups.core.sandbox.storage.partition_log import PartitionLog
+from kgroups.core.sandbox.storage.topics import OFFSETS_TOPIC, Topic, Topics
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot import PartitionLog as Bounds
 from kgroups.core.snapshot import Topic as TopicFacts

@@ -4,18 +4,18 @@ Each routine asks in the order in which Kafka 0.8.2 asks, so that what happens b
 reads happens to it. Source: ZookeeperConsumerConnector.ZKRebalancerListener.
 """
 
-from kgroups.assignors.consumer_threads import THREAD_STRATEGIES, group_view
+from kgroups.assignors.java.zookeeper_threads import THREAD_STRATEGIES, group_view
 from kgroups.assignors.spec import AssignorError
-from kgroups.core.coordinator.client_effects import TopicPartition
-from kgroups.core.zookeeper.consumer_effects import (
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.zookeeper.effects import (
     Committed,
-    ConsumerConfig,
     ConsumerEffect,
-    ConsumerEvent,
-    ConsumerPorts,
     EventKind,
     Fetch,
     StopFetching,
+    ZookeeperConsumerConfig,
+    ZookeeperConsumerEvent,
+    ZookeeperConsumerPorts,
 )
 from kgroups.core.zookeeper.lanes import (
     LaneName,
@@ -39,7 +39,7 @@ from kgroups.core.zookeeper.paths import (
     topic_path,
     write_registration,
 )
-from kgroups.core.zookeeper.requests import ZkError
+from kgroups.core.zookeeper.protocol import ZkError
 
 REBALANCE = "rebalance"
 
@@ -55,7 +55,11 @@ class Balancer:
     """
 
     def __init__(
-        self, config: ConsumerConfig, ports: ConsumerPorts, lanes: Lanes, nodes: Nodes
+        self,
+        config: ZookeeperConsumerConfig,
+        ports: ZookeeperConsumerPorts,
+        lanes: Lanes,
+        nodes: Nodes,
     ) -> None:
         self.config, self.ports, self.lanes, self.nodes = config, ports, lanes, nodes
         self.effects: list[ConsumerEffect] = []
@@ -81,7 +85,9 @@ class Balancer:
         number: int = 0,
     ) -> None:
         """Add an event."""
-        self.effects.append(ConsumerEvent(self.lanes.now_ms, kind, reason, partitions, number))
+        self.effects.append(
+            ZookeeperConsumerEvent(self.lanes.now_ms, kind, reason, partitions, number)
+        )
 
     # ------------------------------------------------------------------ registration
 

@@ -5,7 +5,7 @@ What Kafka called ZookeeperConsumerConnector. Messages and time go in, effects c
     consumer.start(now_ms)
     consumer.receive(now_ms, connection, message)
     consumer.advance(now_ms)
-    for effect in consumer.take(): ...     # Dial, Transmit, Fetch, StopFetching, ConsumerEvent
+    for effect in consumer.take(): ...  # Dial, Transmit, Fetch, ZookeeperConsumerEvent, ...
     wake_at_ms = consumer.next_deadline()
 
 It registers under `/consumers/GROUP/ids`, watches that node's children and its topics' data (the
@@ -15,19 +15,19 @@ brokers only while there are none), and rebalances whenever one of them changes.
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.zookeeper.balancing import REBALANCE, Balancer
-from kgroups.core.zookeeper.consumer_effects import (
-    ConsumerConfig,
+from kgroups.core.zookeeper.client_session import ClientSession, Entered, Fired, SessionState, Told
+from kgroups.core.zookeeper.effects import (
     ConsumerEffect,
-    ConsumerPorts,
     EventKind,
+    ZookeeperConsumerConfig,
+    ZookeeperConsumerPorts,
 )
 from kgroups.core.zookeeper.lanes import LaneName, Lanes, Lock, Routine, Sleep, ZkFailure
 from kgroups.core.zookeeper.nodes import Nodes
 from kgroups.core.zookeeper.paths import BROKER_TOPICS, ids_path, topic_path
-from kgroups.core.zookeeper.requests import EventType, ToClient, WatchEvent
-from kgroups.core.zookeeper.session import ClientSession, Entered, Fired, SessionState, Told
+from kgroups.core.zookeeper.protocol import EventType, ToClient, WatchEvent
 
 TOPICS = "topics"
 
@@ -41,7 +41,9 @@ class ZookeeperConsumer:
         now_ms: milliseconds on whatever clock.
     """
 
-    def __init__(self, config: ConsumerConfig, ports: ConsumerPorts, *, now_ms: int) -> None:
+    def __init__(
+        self, config: ZookeeperConsumerConfig, ports: ZookeeperConsumerPorts, *, now_ms: int
+    ) -> None:
         self.config = config
         self._session = ClientSession(
             config.zookeeper_session_timeout_ms, config.servers, ports.draw

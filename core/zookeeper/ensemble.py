@@ -20,7 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kgroups.core.coordinator.timers import Timers
-from kgroups.core.zookeeper.requests import (
+from kgroups.core.zookeeper.node_tree import Change, Firing, Transaction, ZnodeTree
+from kgroups.core.zookeeper.protocol import (
     READS,
     Answer,
     Api,
@@ -39,8 +40,7 @@ from kgroups.core.zookeeper.requests import (
     ToServer,
     Welcome,
 )
-from kgroups.core.zookeeper.tally import Tally
-from kgroups.core.zookeeper.tree import Change, Firing, Transaction, ZnodeTree
+from kgroups.core.zookeeper.request_tally import Tally
 
 LEADER = 0
 CLOSING = "close"

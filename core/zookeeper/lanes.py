@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from kgroups.core.coordinator.timers import Timers
-from kgroups.core.zookeeper.requests import Reply, Request, ZkError
-from kgroups.core.zookeeper.session import ClientSession, SessionState
+from kgroups.core.zookeeper.client_session import ClientSession, SessionState
+from kgroups.core.zookeeper.protocol import Reply, Request, ZkError
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ ZkClient, of Kafka 0.8.2.
 """
 
 from kgroups.core.zookeeper.lanes import Routine, ZkFailure
-from kgroups.core.zookeeper.requests import Api, Reply, Request, ZkError
-from kgroups.core.zookeeper.tree import parent_of
+from kgroups.core.zookeeper.node_tree import parent_of
+from kgroups.core.zookeeper.protocol import Api, Reply, Request, ZkError
 
 
 class Nodes:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import BrokerEndpoint
 
 BROKER_IDS: Final = "/brokers/ids"

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from kgroups.assignors.bulk_claims import BULK_BYTES, read_bulk
 from kgroups.assignors.compact import TopicTable
+from kgroups.assignors.kernels.bulk_claims import BULK_BYTES, read_bulk
 from kgroups.assignors.wire import TopicRuns, decode_sticky_data, encode_sticky_data
 
 TABLE = TopicTable(["a", "long-topic-name-0", "long-topic-name-1", "x" * 40], [5, 9, 3, 4])

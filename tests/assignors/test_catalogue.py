@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
-from tests.assignors.cases import Json, answers_of, difference, sent_bytes
-from tests.assignors.oracle import ask_java
-from tests.assignors.scenarios import DATA, Round, Scenario, cases_in, strategy_of
 from tests.assignors.test_scenarios import CASES
+from tests.support.assignors.cases import Json, answers_of, difference, sent_bytes
+from tests.support.assignors.oracle import ask_java
+from tests.support.assignors.scenarios import DATA, Round, Scenario, cases_in, strategy_of
 
 HERE = Path(__file__).parent
 FILES = ("range", "roundrobin", "sticky", "racks", "generated", "server")

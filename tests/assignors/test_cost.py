@@ -5,8 +5,8 @@ import time
 import pytest
 
 from bench.assignor_groups import Shape, request_of
+from kgroups.assignors.other_clients.variants import VARIANTS
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
-from kgroups.assignors.variants import VARIANTS
 
 LIMIT_MS = 5.0
 TRIES = 15

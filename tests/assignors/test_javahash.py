@@ -4,7 +4,9 @@ from random import Random
 
 import pytest
 
-from kgroups.assignors.javahash import (
+from kgroups.assignors.java.movements import MovedSet
+from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
+from kgroups.assignors.order.java_order import (
     copied_map_capacity,
     copied_set_capacity,
     hash_order,
@@ -14,10 +16,8 @@ from kgroups.assignors.javahash import (
     string_hashes,
     topic_partition_hash,
 )
-from kgroups.assignors.javatable import HashTable
-from kgroups.assignors.movements import MovedSet
+from kgroups.assignors.order.java_table import HashTable
 from kgroups.assignors.spec import AssignorError
-from kgroups.assignors.target import uuid_halves, uuid_hash
 
 HASHES = [
     ("", 0),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgroups.assignors.claims import cooperative_member_data, sticky_member_data
+from kgroups.assignors.java.claims import cooperative_member_data, sticky_member_data
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.assignors.wire import (

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kgroups.assignors.group import needs_racks, static_first
+from kgroups.assignors.java.leader_view import needs_racks, static_first
 from kgroups.assignors.spec import MemberSubscription
 
 ALL = frozenset("abc")

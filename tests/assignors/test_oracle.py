@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from kgroups.assignors.spec import AssignmentRequest
-from tests.assignors.cases import Json, answers_of, difference, member_of, topics_of
-from tests.assignors.engines import COOPERATIVE, ENGINES, FAMILIES, SLOW
-from tests.assignors.generate import generate
-from tests.assignors.oracle import ask_java
+from tests.support.assignors.cases import Json, answers_of, difference, member_of, topics_of
+from tests.support.assignors.engines import COOPERATIVE, ENGINES, FAMILIES, SLOW
+from tests.support.assignors.generate import generate
+from tests.support.assignors.oracle import ask_java
 
 CASES = int(os.environ.get("KGROUPS_FUZZ_CASES", "5000"))
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "848"))

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from kgroups.assignors import user_defined
-from kgroups.assignors.checker import check_assignor
-from kgroups.assignors.examples import BroadcastAssignor, RandomAssignor, split_mix
-from kgroups.assignors.lags import LagAssignor
-from kgroups.assignors.ranges import RangeAssignor
+from kgroups.assignors.by_lag.lags import LagAssignor
+from kgroups.assignors.by_lag.sticky_lags import StickyLagAssignor
+from kgroups.assignors.java.ranges import RangeAssignor
+from kgroups.assignors.other_clients.variants import is_exact
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
     AssignmentRequest,
@@ -20,9 +19,10 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.assignors.sticky_lags import StickyLagAssignor
-from kgroups.assignors.user_defined import GuardedAssignor, load_assignor
-from kgroups.assignors.variants import is_exact
+from kgroups.assignors.user import user_defined
+from kgroups.assignors.user.conformance import check_assignor
+from kgroups.assignors.user.examples import BroadcastAssignor, RandomAssignor, split_mix
+from kgroups.assignors.user.user_defined import GuardedAssignor, load_assignor
 
 HERE = "tests.assignors.test_own_strategies"
 MEMBERS = [MemberSubscription("C0", ("t",)), MemberSubscription("C1", ("t",))]
@@ -310,7 +310,7 @@ def test_the_template_in_the_documents_works() -> None:
 def test_small_groups_need_no_numpy() -> None:
     """A plan of one live group imports nothing heavy."""
     code = (
-        "import sys; from kgroups.assignors.checker import random_request;"
+        "import sys; from kgroups.assignors.user.conformance import random_request;"
         "from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS;"
         "[s.assign(random_request(7)) for s in [*CLIENT_ASSIGNORS.values(), "
         "*SERVER_ASSIGNORS.values()]];"

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgroups.assignors.checker import check_assignor, random_request
 from kgroups.assignors.checks import PROPERTIES, broken_promises, holders_of
 from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.java.sticky import StickyAssignor
+from kgroups.assignors.other_clients.variants import VARIANTS
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
@@ -17,8 +18,7 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.assignors.sticky import StickyAssignor
-from kgroups.assignors.variants import VARIANTS
+from kgroups.assignors.user.conformance import check_assignor, random_request
 
 STRATEGIES: dict[str, Assignor] = {
     **CLIENT_ASSIGNORS,

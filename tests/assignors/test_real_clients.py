@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kgroups.assignors.other_clients.variants import is_exact
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
@@ -19,8 +20,7 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.assignors.variants import is_exact
-from tests.assignors.real_clients import (
+from tests.support.assignors.real_clients import (
     GO_CLIENTS,
     Plan,
     as_sets,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.assignors.cases import answers_of, difference, recorded
-from tests.assignors.engines import ENGINES
+from tests.support.assignors.cases import answers_of, difference, recorded
+from tests.support.assignors.engines import ENGINES
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -3,20 +3,20 @@
 import pytest
 
 from kgroups.assignors.compact import CompactAssignment, TopicTable
-from kgroups.assignors.ranges import RangeAssignor
+from kgroups.assignors.java.ranges import RangeAssignor
+from kgroups.assignors.java.roundrobin import RoundRobinAssignor
+from kgroups.assignors.java.sticky import StickyAssignor
+from kgroups.assignors.kip848.broker_ranges import ServerRangeAssignor
+from kgroups.assignors.kip848.uniform import UniformAssignor
 from kgroups.assignors.registry import LEADERS, assignor, server_assignor
 from kgroups.assignors.rejoin import rejoin
-from kgroups.assignors.roundrobin import RoundRobinAssignor
-from kgroups.assignors.server_ranges import ServerRangeAssignor
 from kgroups.assignors.spec import (
     AssignmentRequest,
     AssignorError,
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.assignors.sticky import StickyAssignor
-from kgroups.assignors.uniform import UniformAssignor
-from tests.assignors.scenarios import member_in, scenarios, topics_in
+from tests.support.assignors.scenarios import member_in, scenarios, topics_in
 
 TOPICS = {
     "a": TopicPartitions(3, topic_id="AAAAAAAAAAIAAAAAAAAAAg"),

@@ -3,7 +3,7 @@
 import pytest
 
 from kgroups.assignors.spec import AssignorError
-from tests.assignors.scenarios import MEMBER_IDS, Scenario, play, scenarios
+from tests.support.assignors.scenarios import MEMBER_IDS, Scenario, play, scenarios
 
 STICKY = ("sticky", "cooperative-sticky")
 CASES = [

@@ -2,20 +2,20 @@
 
 import pytest
 
-from kgroups.assignors.movements import Movements
+from kgroups.assignors.java.movements import Movements
+from kgroups.assignors.other_clients.librdkafka_sticky import OlderMovements
+from kgroups.assignors.other_clients.variants import (
+    by_member_id,
+    kafka_python_order,
+    librdkafka_order,
+    static_first,
+)
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import (
     AssignmentRequest,
     AssignorError,
     MemberSubscription,
     TopicPartitions,
-)
-from kgroups.assignors.sticky_older import OlderMovements
-from kgroups.assignors.variants import (
-    by_member_id,
-    kafka_python_order,
-    librdkafka_order,
-    static_first,
 )
 
 MIXED = [

@@ -17,8 +17,8 @@ from kgroups.assignors.wire import (
     encode_subscription,
     runs_of,
 )
-from tests.assignors.cases import Json, member_of, recorded
-from tests.assignors.engines import FAMILIES
+from tests.support.assignors.cases import Json, member_of, recorded
+from tests.support.assignors.engines import FAMILIES
 
 FULL = Subscription(3, ("bar", "foo"), b"\x01", (("foo", (0, 2)),), 7, "rack")
 HEX = [

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters, scenarios
+from tests.support.cli import cli_files, clusters
 
 
 @pytest.fixture
@@ -17,13 +17,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "torn.json").write_text('{\n "schema": "kgroups.snapshot/1",\n "items": [\n')
     (tmp_path / "other.json").write_text('{"schema": "kgroups.list/1", "items": [], "topics": []}')
     (tmp_path / "bad.properties").write_text("security.protocol=CARRIER_PIGEON\n")
-    (tmp_path / "scenario.yaml").write_text(scenarios.SCENARIO)
-    (tmp_path / "misspelt.yaml").write_text(scenarios.MISSPELT)
-    (tmp_path / "cyclic.yaml").write_text(scenarios.CYCLIC)
-    (tmp_path / "faulty.yaml").write_text(scenarios.FAULTY)
-    simulation = scenarios.SIMULATION
+    (tmp_path / "scenario.yaml").write_text(cli_files.SCENARIO)
+    (tmp_path / "misspelt.yaml").write_text(cli_files.MISSPELT)
+    (tmp_path / "cyclic.yaml").write_text(cli_files.CYCLIC)
+    (tmp_path / "faulty.yaml").write_text(cli_files.FAULTY)
+    simulation = cli_files.SIMULATION
     (tmp_path / "deploy.yaml").write_text(simulation)
     (tmp_path / "mistyped.yaml").write_text(simulation.replace("rolling_restart", "roling_restart"))
-    (tmp_path / "own_assignors.py").write_text(scenarios.ASSIGNORS)
+    (tmp_path / "own_assignors.py").write_text(cli_files.ASSIGNORS)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import run
-from tests.cli.tree import command_paths
+from tests.support.cli.command_tree import command_paths
+from tests.support.cli.runner import run
 
 ROOT = Path(__file__).parents[2]
 BASH = ROOT / "completions" / "kgroups.bash"

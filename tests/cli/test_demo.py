@@ -10,8 +10,8 @@ from pathlib import Path
 
 from kgroups.cli.commands.demo import STEPS
 from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
-from tests.cli.process import environment, finish, line_that, start
-from tests.cli.runner import check_document
+from tests.support.cli.process import environment, finish, line_that, start
+from tests.support.cli.runner import check_document
 
 BIN = str(Path(sys.executable).parent)
 

@@ -14,9 +14,9 @@ from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import undo_lines
 from scripts.incident import write_incident
-from tests.cli.process import finish
-from tests.cli.runner import run
-from tests.cli.tree import command_paths
+from tests.support.cli.command_tree import command_paths
+from tests.support.cli.process import finish
+from tests.support.cli.runner import run
 
 ROOT = Path(__file__).parents[2]
 PAGES = {

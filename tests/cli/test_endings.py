@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters
-from tests.cli.process import PROGRAM, environment, finish, start
+from tests.support.cli import clusters
+from tests.support.cli.process import PROGRAM, environment, finish, start
 
 CRASH = """
 import sys

@@ -8,14 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.cli.lag_answer import lag_document
-from kgroups.cli.output import Printer
+from kgroups.cli.commands.lag.lag_answer import lag_document
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.lag.report import PLANNED_KEYS, LagQuery, lag_report
 from kgroups.core.lag.transforms import KEYS
-from tests.cli import clusters
-from tests.cli.process import finish
-from tests.cli.runner import check_document
+from tests.support.cli import clusters
+from tests.support.cli.process import finish
+from tests.support.cli.runner import check_document
 
 pytestmark = pytest.mark.spark
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.cli.complete import read_line
+from kgroups.cli.completion.live_names import read_line
 from kgroups.cli.params import GlobalOptions, parse_choice, parse_duration_ms
 from kgroups.core.errors import UsageError
-from tests.cli.runner import run
+from tests.support.cli.runner import run
 
 
 @pytest.mark.parametrize(

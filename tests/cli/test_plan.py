@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kgroups.assignors import user_defined
+from kgroups.assignors.user import user_defined
 from kgroups.core.snapshot import Group
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters
-from tests.cli.process import finish
-from tests.cli.runner import check_document, run
+from tests.support.cli import clusters
+from tests.support.cli.process import finish
+from tests.support.cli.runner import check_document, run
 
 MISBEHAVING = {
     "Raises": ("`raises` raised ValueError: no way",),

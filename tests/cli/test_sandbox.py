@@ -13,10 +13,10 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from tests.cli.process import start
-from tests.core.sandbox.librdkafka import produce
-from tests.core.sandbox.process import SandboxProcess, write_lines
-from tests.kafka.waiting import wait_until
+from tests.support.cli.process import start
+from tests.support.kafka.waiting import wait_until
+from tests.support.sandbox.librdkafka_members import produce
+from tests.support.sandbox.sandbox_process import SandboxProcess, write_lines
 
 UP = [sys.executable, "-m", "kgroups.cli", "sandbox", "up"]
 

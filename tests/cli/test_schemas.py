@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from tests.cli.runner import check_document, run, schemas, validator
+from tests.support.cli.runner import check_document, run, schemas, validator
 
 CODE = Path(__file__).parents[2] / "cli"
 

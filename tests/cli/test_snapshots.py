@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import Outcome, run
-from tests.cli.tree import command_paths
+from tests.support.cli.command_tree import command_paths
+from tests.support.cli.runner import Outcome, run
 
 FOLDER = Path(__file__).parent / "snapshots"
 UPDATE = os.environ.get("KGROUPS_UPDATE_SNAPSHOTS") == "1"

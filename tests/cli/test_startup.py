@@ -12,8 +12,8 @@ from typer.main import get_command
 from kgroups.cli.app import nouns_on, program
 from kgroups.cli.nouns import NOUNS
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters
-from tests.cli.process import environment, finish
+from tests.support.cli import clusters
+from tests.support.cli.process import environment, finish
 
 HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
 

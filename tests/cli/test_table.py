@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.output import Printer, Report
+from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.table import Column, View, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
-from kgroups.cli.table import Column, View, cell_text, grid_of, table_chunks
 
 NAMES = (Column("name", "NAME"), Column("count", "COUNT", right=True))
 
@@ -114,7 +114,7 @@ def on_a_terminal(width: int) -> list[str]:
     """What a terminal of this width shows of `ROUNDS`."""
     from rich.console import Console
 
-    from kgroups.cli.terminal import print_grid
+    from kgroups.cli.output.terminal import print_grid
 
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=False, highlight=False)

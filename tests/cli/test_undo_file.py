@@ -16,7 +16,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.offsets import undo_format
 from kgroups.core.offsets.change import Change
 from kgroups.core.snapshot import CommittedOffset
-from tests.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 
 MAX_RSS_KB = 400_000
 NOBODY = ("-b", "127.0.0.1:1", "--timeout", "1s")

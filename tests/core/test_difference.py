@@ -6,7 +6,7 @@ from kgroups.core.difference import Difference, differences
 from kgroups.core.group_item import describe_item
 from kgroups.core.lag.arithmetic import offset_rows
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset
-from tests.cli.clusters import shop
+from tests.support.cli.clusters import shop
 
 
 def items(snapshot: ClusterSnapshot) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ from kgroups.core.snapshot_file import (
     snapshot_document,
     write_snapshot,
 )
-from tests.core.snapshots import SNAPSHOTS, sample_snapshot
+from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 
 @pytest.mark.parametrize("suffix", ["json", "yaml"])

@@ -1,7 +1,7 @@
 """A snapshot seen from a topic."""
 
 from kgroups.core.topic_cut import cut_to_topics
-from tests.cli.clusters import shop
+from tests.support.cli.clusters import shop
 
 
 def test_only_groups_that_read_it() -> None:

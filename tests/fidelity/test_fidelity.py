@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.fidelity.groups import GroupSpec, Library, Protocol
-from tests.fidelity.harness import Result, drive, random_steps
-from tests.fidelity.java_members import JavaMembers
-from tests.kafka.broker import KafkaCluster
+from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.prediction_check import Result, drive, random_steps
+from tests.support.fidelity.real_groups import GroupSpec, Library, Protocol
+from tests.support.kafka.broker import KafkaCluster
 
 pytestmark = pytest.mark.kafka
 

@@ -12,13 +12,13 @@ import pytest
 from confluent_kafka.cimpl import NewTopic
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import settings_from_text
+from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import admin_of
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import admin_of
 
 GROUPS = 6
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.commands.demo import SPARK_STEPS, STEPS
-from tests.cli.process import PROGRAM, environment
+from tests.support.cli.process import PROGRAM, environment
 
 MAKEFILE = Path(__file__).parent.parent.parent / "Makefile"
 

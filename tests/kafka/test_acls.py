@@ -8,15 +8,15 @@ import pytest
 import typer
 from pyspark.sql import SparkSession
 
-from kgroups.cli.lag_answer import lag_document, show_and_end
-from kgroups.cli.output import Printer
+from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import take_snapshot
 from kgroups.core.lag.report import LagQuery, lag_report
-from tests.cli.runner import Outcome, check_document, run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.guarded import CLOSED, LIVE, MINE, OPEN, SEEN, THEIRS, write_properties
-from tests.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.cli.runner import Outcome, check_document, run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.guarded import CLOSED, LIVE, MINE, OPEN, SEEN, THEIRS, write_properties
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
 
 pytestmark = pytest.mark.kafka
 

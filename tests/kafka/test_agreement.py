@@ -6,12 +6,12 @@ from contextlib import ExitStack
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.official import WarmTools
-from tests.kafka.workload import commit_offsets, create_topics, expire_records, produce
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.workload import commit_offsets, create_topics, expire_records, produce
 
 pytestmark = pytest.mark.kafka
 

@@ -10,10 +10,10 @@ import psutil
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from tests.kafka.broker import BrokerDied, KafkaCluster
-from tests.kafka.broker_config import ClusterSpec
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.kafka.broker import BrokerDied, KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 
@@ -53,7 +53,7 @@ def test_brokers_end_when_whoever_started_them_is_killed(tmp_path: Path) -> None
     """A killed test run leaves neither a JVM nor its data behind."""
     script = (
         "import signal\n"
-        "from tests.kafka.broker import KafkaCluster\n"
+        "from tests.support.kafka.broker import KafkaCluster\n"
         "cluster = KafkaCluster().start()\n"
         "print(cluster.folder, cluster._running[1].pid, flush=True)\n"
         "signal.pause()\n"
@@ -98,7 +98,10 @@ def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
 def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
     """`make kafka`: stdout is one address that a client can use; an interrupt ends it with 0."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.kafka.serve"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+        [sys.executable, "-m", "tests.support.kafka.serve"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
     ) as served:
         assert served.stdout is not None
         address = served.stdout.readline().strip()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.broker import KafkaCluster
 from tests.kafka.test_interrupted import asked
-from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 

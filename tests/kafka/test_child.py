@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from tests.kafka.child import Child, run
-from tests.kafka.line_process import LineProcess
-from tests.kafka.waiting import DeadlinePassed, wait_until
+from tests.support.kafka.child import Child, run
+from tests.support.kafka.line_process import LineProcess
+from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
 CHATTER = "import time\nwhile True: print('again', flush=True); time.sleep(0.05)"
 SILENT = (

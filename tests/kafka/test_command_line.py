@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import finish, start
-from tests.cli.runner import Outcome, run
 from tests.cli.test_documents import library_example
 from tests.cli.test_startup import imported
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.official import WarmTools
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.cli.process import finish, start
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
 
 ORDERS, AUDIT = "cli-orders", "cli-audit"
-CLASSIC, MODERN = "cli-classic", "cli-modern"
+CLASSIC, KIP848 = "cli-classic", "cli-modern"
 ODD_NAMES = (
     "cli two words",
     "cli 'single' \"double\"",
@@ -44,7 +44,7 @@ def address(kafka: KafkaCluster) -> Iterator[str]:
     members = [MemberSpec("cli-one", (ORDERS, AUDIT)), MemberSpec("cli-two", (ORDERS, AUDIT))]
     with (
         LiveGroup(server, CLASSIC, members) as classic,
-        LiveGroup(server, MODERN, members, protocol="consumer") as modern,
+        LiveGroup(server, KIP848, members, protocol="consumer") as modern,
     ):
         for group in (classic.wait_stable(5), modern.wait_stable(5)):
             owner = next(m for m in group.members if (ORDERS, 0) in m.assignment)
@@ -74,7 +74,7 @@ def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
         "protocol_type": "consumer",
         "coordinator": at,
     }
-    assert (found[MODERN]["type"], found[MODERN]["state"]) == ("consumer", "Stable")
+    assert (found[KIP848]["type"], found[KIP848]["state"]) == ("consumer", "Stable")
     assert {found[name]["state"] for name in ODD_NAMES} == {"Empty"}
 
 
@@ -82,10 +82,10 @@ def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
     ("filters", "wanted"),
     [
         ("--state stable --type classic", {CLASSIC}),
-        ("--type consumer", {MODERN}),
-        (f"--topic {AUDIT}", {CLASSIC, MODERN}),
-        ("cli-m*", {MODERN}),
-        ("modern", {MODERN}),
+        ("--type consumer", {KIP848}),
+        (f"--topic {AUDIT}", {CLASSIC, KIP848}),
+        ("cli-m*", {KIP848}),
+        ("modern", {KIP848}),
     ],
 )
 def test_list_filters(address: str, filters: str, wanted: set[str]) -> None:
@@ -116,8 +116,8 @@ def test_describe_offsets(address: str) -> None:
 
 def test_describe_a_kip_848_group(address: str) -> None:
     """Epochs and target assignment, which only this protocol has."""
-    args = ("describe", MODERN, "--members", "--state")
-    item = items(address, *args)[MODERN]
+    args = ("describe", KIP848, "--members", "--state")
+    item = items(address, *args)[KIP848]
     assert (item["type"], item["assignor"], item["member_count"]) == ("consumer", "uniform", 2)
     assert item["group_epoch"] == item["target_epoch"] > 0
     for member in item["members"]:
@@ -131,10 +131,10 @@ def test_describe_a_kip_848_group(address: str) -> None:
 @pytest.mark.parametrize("form", ["table", "csv", "jsonl", "yaml"])
 def test_every_view_in_every_form(address: str, view: list[str], form: str) -> None:
     """Both groups are in every view and form, and nothing but notes is on stderr."""
-    outcome = ask(address, "describe", CLASSIC, MODERN, *view, "-o", form)
+    outcome = ask(address, "describe", CLASSIC, KIP848, *view, "-o", form)
     assert (outcome.exit_code, outcome.stderr) == (0, "")
     assert CLASSIC in outcome.stdout
-    assert MODERN in outcome.stdout
+    assert KIP848 in outcome.stdout
 
 
 def test_unknown_group_is_named_and_others_are_shown(address: str) -> None:
@@ -166,7 +166,7 @@ def test_list_agrees_with_the_official_tool(address: str, official: WarmTools) -
     assert {(name.strip(), kind, state) for name, kind, state in theirs} == ours
 
 
-@pytest.mark.parametrize("group", [CLASSIC, MODERN])
+@pytest.mark.parametrize("group", [CLASSIC, KIP848])
 def test_describe_agrees_with_the_official_tool(
     address: str, official: WarmTools, group: str
 ) -> None:
@@ -186,22 +186,22 @@ def test_describe_agrees_with_the_official_tool(
 def test_delete_refuses_a_group_with_members(address: str) -> None:
     """Exit code 4, and the empty group beside it is left alone."""
     commit_offsets(address, {"cli-idle": {(ORDERS, 0): 1}})
-    for group in (CLASSIC, MODERN):
+    for group in (CLASSIC, KIP848):
         outcome = ask(address, "delete", group, "cli-idle", "--yes", "-o", "json")
         assert outcome.exit_code == 4
         results = {item["group"]: item["result"] for item in outcome.document["items"]}
         assert results == {group: "refused", "cli-idle": "skipped"}
-    assert {CLASSIC, MODERN, "cli-idle"} <= set(items(address, "list"))
+    assert {CLASSIC, KIP848, "cli-idle"} <= set(items(address, "list"))
 
 
 def test_delete_keeps_going_if_asked(address: str) -> None:
     """The empty group goes, the live one and every other stay; the exit code is the refusal's."""
     commit_offsets(address, {"cli-going": {(ORDERS, 0): 1}})
     before = set(items(address, "list"))
-    outcome = ask(address, "delete", MODERN, "cli-going", "--yes", "--keep-going", "-o", "json")
+    outcome = ask(address, "delete", KIP848, "cli-going", "--yes", "--keep-going", "-o", "json")
     assert outcome.exit_code == 4
     results = {item["group"]: item["result"] for item in outcome.document["items"]}
-    assert results == {MODERN: "refused", "cli-going": "done"}
+    assert results == {KIP848: "refused", "cli-going": "done"}
     assert before - set(items(address, "list")) == {"cli-going"}
 
 
@@ -263,7 +263,7 @@ def test_snapshot_tells_what_the_cluster_told(address: str, tmp_path: Path) -> N
     file = str(tmp_path / "cluster.json")
     outcome = ask(address, "snapshot", "save", file)
     assert (outcome.exit_code, outcome.stdout) == (0, "")
-    args = ("describe", CLASSIC, MODERN, "--members", "--offsets", "--state")
+    args = ("describe", CLASSIC, KIP848, "--members", "--offsets", "--state")
     assert items(address, *args) == items(address, *args, "--from", file)
 
 
@@ -328,7 +328,7 @@ def test_names_complete(address: str) -> None:
         return set(stdout.splitlines())
 
     # Half a second is all it has: on a machine that is busy it may need a second try.
-    wait_until(lambda: complete("groups", "describe cli-") >= {CLASSIC, MODERN}, "groups")
+    wait_until(lambda: complete("groups", "describe cli-") >= {CLASSIC, KIP848}, "groups")
     wait_until(lambda: complete("topics", "list --topic cli-") >= {ORDERS, AUDIT}, "topics")
 
 

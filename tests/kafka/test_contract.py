@@ -12,13 +12,13 @@ from confluent_kafka import Producer
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.modern import ModernGroup
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import (
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
     delete_topics,
@@ -415,7 +415,7 @@ def test_open_transaction_holds_back_the_last_stable_offset(
 def test_group_of_a_thousand_modern_members(admin: ClusterAdmin, address: str) -> None:
     """Every member with its two partitions; nothing is cut."""
     create_topics(address, {"con-thousand": 2_000})
-    crowd = ModernGroup(
+    crowd = HeartbeatGroup(
         address.split(",")[0], "con-thousand", ["con-thousand"], 1_000, client_id="crowd"
     )
     with crowd.join(2_000):

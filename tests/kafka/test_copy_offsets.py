@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka import Producer
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.cli.runner import Outcome, run
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.workload import (
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
     expire_records,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import Outcome, run
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 

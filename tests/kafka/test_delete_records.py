@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import finish
-from tests.cli.runner import Outcome, run
-from tests.kafka.workload import commit_offsets, create_topics, expire_records, produce
+from tests.support.cli.process import finish
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.workload import commit_offsets, create_topics, expire_records, produce
 
 pytestmark = pytest.mark.kafka
 
@@ -37,8 +37,8 @@ def rows(outcome: Outcome) -> dict[int, dict[str, Any]]:
 def starts(address: str, topic: str) -> dict[int, int]:
     """First offset of each partition's log, as the cluster says it."""
     from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.alterations import topics_with_bounds
-    from kgroups.core.kafka.settings import ClientSettings
+    from kgroups.core.kafka.config.settings import ClientSettings
+    from kgroups.core.kafka.writes.alterations import topics_with_bounds
 
     with ClusterAdmin(ClientSettings(address)) as admin:
         logs = topics_with_bounds(admin, [topic]).topics[topic].partitions

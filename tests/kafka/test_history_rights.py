@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import finish
-from tests.kafka.broker import KafkaCluster
+from tests.support.cli.process import finish
+from tests.support.kafka.broker import KafkaCluster
 
 pytestmark = pytest.mark.kafka
 

@@ -9,7 +9,7 @@ from contextlib import closing
 CODE = """
 import sys
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 try:
     with ClusterAdmin(ClientSettings(sys.argv[1])) as admin:
         admin.list_groups()

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import start
-from tests.cli.runner import Outcome, run
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.cli.process import start
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 

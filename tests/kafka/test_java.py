@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.java import MINIMUM_JAVA, major_version
+from tests.support.kafka.java import MINIMUM_JAVA, major_version
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +32,7 @@ def test_versions_are_read_in_every_spelling(text: str, expected: int | None) ->
 # The shell script runs before anything is installed, the module whenever a JVM is needed.
 CHECKS = {
     "scripts/check_java.sh": [shutil.which("bash") or "bash", "scripts/check_java.sh"],
-    "tests.kafka.jars": [sys.executable, "-m", "tests.kafka.jars"],
+    "tests.support.kafka.jars": [sys.executable, "-m", "tests.support.kafka.jars"],
 }
 
 

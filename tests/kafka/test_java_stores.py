@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import STORE_PASSWORD
-from tests.kafka.guarded import OPEN
-from tests.kafka.workload import commit_offsets, fetch_offsets
-from tests.official.running import run_ours
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import STORE_PASSWORD
+from tests.support.kafka.guarded import OPEN
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

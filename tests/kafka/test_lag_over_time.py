@@ -12,14 +12,14 @@ from confluent_kafka import IsolationLevel, Producer, TopicPartition
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import read_settings
-from kgroups.core.lag.collected import collect
+from kgroups.core.kafka.config.settings import read_settings
+from kgroups.core.lag.captures.capture_files import collect
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli.process import finish
-from tests.cli.runner import check_document
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import (
+from tests.support.cli.process import finish
+from tests.support.cli.runner import check_document
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
     Partition,
     admin_of,
     commit_offsets,

@@ -7,13 +7,13 @@ from confluent_kafka import Producer
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.moments import ends_at, next_record_times
-from kgroups.core.kafka.offsets_topic import OffsetsTopic
-from kgroups.core.kafka.settings import ClientSettings, read_settings
-from kgroups.core.lag.commits import parse_record
+from kgroups.core.kafka.config.settings import ClientSettings, read_settings
+from kgroups.core.kafka.reads.log_times import ends_at, next_record_times
+from kgroups.core.kafka.reads.offsets_topic import OffsetsTopic
+from kgroups.core.lag.window.commit_log import parse_record
 from kgroups.core.snapshot import PartitionLog, Topic
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, create_topics
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.official import WarmTools, run_fresh
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.official_tools import WarmTools, run_fresh
 
 pytestmark = pytest.mark.kafka
 

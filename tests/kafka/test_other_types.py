@@ -17,15 +17,15 @@ from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32, i32Timedelta
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.cli.runner import Outcome, run
-from tests.fidelity.java_members import JavaMembers
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.official import WarmTools
-from tests.kafka.waiting import wait_until
-from tests.kafka.wire import WireConnection
-from tests.kafka.workload import create_topics, produce
-from tests.official.running import run_ours
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.cli.runner import Outcome, run
+from tests.support.fidelity.java_members import JavaMembers
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics, produce
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

@@ -7,12 +7,12 @@ import pytest
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import CommittedOffset
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import ClusterSpec
-from tests.kafka.vanished import commit_to_vanished_topic
-from tests.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.vanished import commit_to_vanished_topic
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
 

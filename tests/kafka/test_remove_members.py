@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.cli.runner import Outcome, run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec, Protocol
-from tests.kafka.workload import commit_offsets, create_topics
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.live_members import LiveGroup, MemberSpec, Protocol
+from tests.support.kafka.workload import commit_offsets, create_topics
 
 pytestmark = pytest.mark.kafka
 

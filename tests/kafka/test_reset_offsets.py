@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import finish, start
-from tests.cli.runner import Outcome, run
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.workload import (
+from tests.support.cli.process import finish, start
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
     expire_records,
@@ -193,8 +193,8 @@ def test_live_members_are_named(address: str, alive: str, group: str, tmp_path: 
 def test_the_broker_refuses_a_group_that_came_alive(address: str, alive: str) -> None:
     """A write that passes the look at the group is refused by the broker, and the row says so."""
     from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.settings import ClientSettings
-    from kgroups.core.kafka.writes import write_commits
+    from kgroups.core.kafka.config.settings import ClientSettings
+    from kgroups.core.kafka.writes.group_writes import write_commits
     from kgroups.core.snapshot import CommittedOffset
 
     with ClusterAdmin(ClientSettings(address)) as admin:

@@ -6,9 +6,9 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import SASL_MECHANISMS, SecurityProtocol
-from tests.kafka.official import WarmTools
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import SASL_MECHANISMS, SecurityProtocol
+from tests.support.kafka.official_tools import WarmTools
 
 pytestmark = pytest.mark.kafka
 

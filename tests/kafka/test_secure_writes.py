@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import PROGRAM, environment
-from tests.cli.runner import run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import STORE_PASSWORD
-from tests.kafka.guarded import OPEN, SPEC, WAYS, write_properties
-from tests.kafka.workload import commit_offsets, fetch_offsets
-from tests.official.running import run_ours, without_undo
+from tests.support.cli.process import PROGRAM, environment
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import STORE_PASSWORD
+from tests.support.kafka.guarded import OPEN, SPEC, WAYS, write_properties
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.official.running import run_ours, without_undo
 
 pytestmark = pytest.mark.kafka
 

@@ -11,9 +11,9 @@ import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings, read_settings
-from tests.kafka.broker import KafkaCluster, free_ports
-from tests.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
+from kgroups.core.kafka.config.settings import ClientSettings, read_settings
+from tests.support.kafka.broker import KafkaCluster, free_ports
+from tests.support.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
 
 pytestmark = pytest.mark.kafka
 

@@ -21,17 +21,17 @@ from kio.schema.offset_fetch.v9.response import OffsetFetchResponse
 from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32
 
-from kgroups.core.coordinator.offset_messages import WriteTxnMarkerRequest
+from kgroups.core.coordinator.offsets.messages import WriteTxnMarkerRequest
 from kgroups.core.kafka.admin import ClusterAdmin, Isolation
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.lag.arithmetic import offset_rows
-from tests.core.coordinator.harness import Harness
-from tests.core.coordinator.requests import commit, commit_in_transaction, fetched
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.waiting import wait_until
-from tests.kafka.wire import WireConnection
-from tests.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.coordinator.coordinator_driver import Harness
+from tests.support.coordinator.default_requests import commit, commit_in_transaction, fetched
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.alterations import topics_with_bounds
-from kgroups.core.kafka.settings import ClientSettings
-from tests.cli.process import finish
-from tests.cli.runner import Outcome, run
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import (
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.writes.alterations import topics_with_bounds
+from tests.support.cli.process import finish
+from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
     delete_topics,

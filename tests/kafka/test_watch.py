@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import line_that, start
-from tests.cli.runner import check_document, run
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.cli.process import line_that, start
+from tests.support.cli.runner import check_document, run
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.modern import ModernGroup
-from tests.kafka.official import WarmTools
-from tests.kafka.vanished import commit_to_vanished_topic
-from tests.kafka.workload import (
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.vanished import commit_to_vanished_topic
+from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
     delete_topics,
@@ -75,7 +75,7 @@ def test_a_live_kip_848_group_is_seen_by_the_official_tool(
 def test_a_kip_848_group_of_many_members_settles(kafka: KafkaCluster, official: WarmTools) -> None:
     """Two hundred members over one connection own two partitions each."""
     create_topics(kafka.bootstrap, {"wl-crowd": 400})
-    group = ModernGroup(kafka.address(), "wl-crowd", ["wl-crowd"], 200, client_id="rows")
+    group = HeartbeatGroup(kafka.address(), "wl-crowd", ["wl-crowd"], 200, client_id="rows")
     with group.join(400):
         assert {member.partition_count for member in group.members} == {2}
         answer = official.consumer_groups(

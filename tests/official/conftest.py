@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.broker import KafkaCluster
-from tests.official.world import world
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.official.official_world import world
 
 
 @pytest.fixture(scope="package", autouse=True)

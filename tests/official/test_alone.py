@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.official import Answer
-from tests.kafka.vanished import commit_to_vanished_topic
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import (
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.official_tools import Answer
+from tests.support.kafka.vanished import commit_to_vanished_topic
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
     Offsets,
     commit_offsets,
     create_topics,
     fetch_offsets,
     produce,
 )
-from tests.official.running import run_ours, without_undo
+from tests.support.official.running import run_ours, without_undo
 
 pytestmark = pytest.mark.kafka
 

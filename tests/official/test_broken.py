@@ -6,15 +6,15 @@ from contextlib import contextmanager
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.cli.runner import run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.broker_config import ClusterSpec
-from tests.kafka.live import LiveGroup, MemberSpec
-from tests.kafka.official import Answer
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
-from tests.official.running import run_ours, without_undo
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.official_tools import Answer
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.official.running import run_ours, without_undo
 
 pytestmark = pytest.mark.kafka
 

@@ -6,9 +6,9 @@ from importlib import import_module
 
 import pytest
 
-from tests.official.catalogue import CATALOGUE, MORE, SYSTEM
-from tests.official.lines import LINES
-from tests.official.scenarios import SCENARIOS
+from tests.support.official.catalogue import CATALOGUE, MORE, SYSTEM
+from tests.support.official.lines import LINES
+from tests.support.official.scenarios import SCENARIOS
 
 # How many tests each class has; those that are gone are not counted.
 TESTS = {

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.cli.process import finish
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, fetch_offsets
-from tests.official.running import run_ours, without_undo
-from tests.official.scenario import Scenario
-from tests.official.scenarios import SCENARIOS
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.cli.process import finish
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.official.running import run_ours, without_undo
+from tests.support.official.scenario import Scenario
+from tests.support.official.scenarios import SCENARIOS
 
 pytestmark = pytest.mark.kafka
 

@@ -10,14 +10,14 @@ import pytest
 
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.official import Answer, WarmTools
-from tests.kafka.workload import Partition, commit_offsets, fetch_offsets
-from tests.official.differences import ANY_WORDS, DIFFERENCES, UNDO
-from tests.official.lines import LINES, Line
-from tests.official.normal import normal, words
-from tests.official.running import run_ours
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.kafka.workload import Partition, commit_offsets, fetch_offsets
+from tests.support.official.differences import ANY_WORDS, DIFFERENCES, UNDO
+from tests.support.official.lines import LINES, Line
+from tests.support.official.normal import normal, words
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

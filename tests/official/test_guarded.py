@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.guarded import CLOSED, LIVE, OLD, OPEN, Way, write_properties
-from tests.kafka.official import Answer, WarmTools
-from tests.official.lines import Line
-from tests.official.running import run_ours
 from tests.official.test_differential import Compared, check, compare, prepare
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.guarded import CLOSED, LIVE, OLD, OPEN, Way, write_properties
+from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.official.lines import Line
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

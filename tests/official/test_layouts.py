@@ -16,8 +16,8 @@ from kgroups.core.snapshot import (
     Topic,
 )
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli import clusters
-from tests.cli.runner import run
+from tests.support.cli import clusters
+from tests.support.cli.runner import run
 
 MEMBER = Member("c-1", "app-1", "/10.0.0.5", assignment={"orders": (0, 1), "audit": (0,)})
 GROUP = Group(

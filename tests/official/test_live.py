@@ -7,13 +7,13 @@ import pytest
 from confluent_kafka.admin._group import MemberDescription
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import Group
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.live import LiveGroup, MemberSpec, Protocol
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import create_topics, produce
-from tests.official.running import run_ours
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.live_members import LiveGroup, MemberSpec, Protocol
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics, produce
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from kgroups.cli.official.actions.reading import show_described
 from kgroups.cli.official.deviations import DEVIATIONS
-from kgroups.cli.official.reading import show_described
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from tests.kafka.broker import KafkaCluster
-from tests.official.lines import Line
-from tests.official.messages import ELSEWHERE, FILES, MESSAGES, UNSAID, Message
-from tests.official.running import run_ours
 from tests.official.test_differential import prepare, write_files
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.official.lines import Line
+from tests.support.official.messages import ELSEWHERE, FILES, MESSAGES, UNSAID, Message
+from tests.support.official.running import run_ours
 
 
 @pytest.fixture(scope="module")

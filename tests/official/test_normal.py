@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.official.normal import normal, words
+from tests.support.official.normal import normal, words
 
 TABLE = "\nGROUP  TOPIC·\nb  1  \na  22\n\nGROUP  X\nz\ny\n\n"
 

@@ -11,8 +11,6 @@ import pytest
 
 from kgroups.core.sandbox.lacks import SANDBOX_LACKS
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.kafka.official import Answer, WarmTools
-from tests.kafka.workload import create_topics, produce
 from tests.official import (
     test_alone,
     test_broken,
@@ -21,11 +19,13 @@ from tests.official import (
     test_requests,
     test_undo,
 )
-from tests.official.lines import LINES, NO_BROKER_NEEDED, READING, Line
 from tests.official.test_alone import HALVES, ONE, TWO
 from tests.official.test_broken import lame
 from tests.official.test_differential import Compared, check, compare, prepare, write_files
-from tests.official.world import Embedded, embedded_world
+from tests.support.kafka.official_tools import Answer, WarmTools
+from tests.support.kafka.workload import create_topics, produce
+from tests.support.official.lines import LINES, NO_BROKER_NEEDED, READING, Line
+from tests.support.official.official_world import Embedded, embedded_world
 
 pytestmark: list[pytest.MarkDecorator] = []  # only the official tool needs Java
 

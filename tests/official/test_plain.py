@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.cli.runner import run
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.official import WarmTools
-from tests.kafka.workload import Offsets, commit_offsets, create_topics, produce
-from tests.official.normal import normal
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.cli.runner import run
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.official_tools import WarmTools
+from tests.support.kafka.workload import Offsets, commit_offsets, create_topics, produce
+from tests.support.official.normal import normal
 
 pytestmark = pytest.mark.kafka
 

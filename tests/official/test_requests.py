@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.kafka.connection import Connection
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, create_topics, produce
-from tests.official.running import run_ours
-from tests.official.world import AUDIT, ORDERS
+from kgroups.core.kafka.transport.connection import Connection
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.official.official_world import AUDIT, ORDERS
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.workload import commit_offsets, fetch_offsets
-from tests.official.running import run_ours
+from kgroups.core.kafka.config.settings import ClientSettings
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.pages.browser import HOW_TO_GET, PROGRAM, Browser
+from tests.support.pages.browser import HOW_TO_GET, PROGRAM, Browser
 
 
 @pytest.fixture(scope="module")

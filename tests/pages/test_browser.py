@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.pages.render import write_page
-from tests.pages.browser import HOW_TO_GET, PHONE, PROGRAM, REQUIRE_ALL, SCREEN, Browser
-from tests.pages.samples import sample_page
+from tests.support.pages.browser import HOW_TO_GET, PHONE, PROGRAM, REQUIRE_ALL, SCREEN, Browser
+from tests.support.pages.samples import sample_page
 
 CASES = [(PHONE, False), (PHONE, True), (SCREEN, False)] if PROGRAM else []
 

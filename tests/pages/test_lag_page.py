@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.cli.lag_answer import check_places, lag_document, write_files
-from kgroups.cli.pages.lag import lag_page
+from kgroups.cli.commands.lag.lag_answer import check_places, lag_document, write_files
+from kgroups.cli.pages.lag_page import lag_page
 from kgroups.cli.pages.page import Figure, Page
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.over_report import lag_report_over
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
-from tests.cli import clusters
-from tests.core.lag.history import START_MS, STEP_MS, captures, write_rows
-from tests.pages.browser import PHONE, PROGRAM, Browser
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.cli import clusters
+from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+from tests.support.pages.browser import PHONE, PROGRAM, Browser
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from kgroups.cli.pages.charts import COLOURS, bars, lines, shares
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.cli.pages.render import page_html, write_page
 from kgroups.core.errors import UsageError
-from tests.pages.samples import EVIL, START_MS, sample_page
+from tests.support.pages.samples import EVIL, START_MS, sample_page
 
 VOID = frozenset({"meta", "link", "br", "input"})
 

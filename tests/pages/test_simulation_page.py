@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import run
-from tests.cli.scenarios import SIMULATION
-from tests.pages.browser import PROGRAM, SCREEN, Browser
+from tests.support.cli.cli_files import SIMULATION
+from tests.support.cli.runner import run
+from tests.support.pages.browser import PROGRAM, SCREEN, Browser
 
 
 @pytest.fixture(scope="module")

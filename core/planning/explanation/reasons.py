@@ -13,9 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kgroups.assignors.group import JAVA_ORDER, OrderRule
+from kgroups.assignors.java.leader_view import JAVA_ORDER, OrderRule
+from kgroups.assignors.other_clients.variants import (
+    BY_MEMBER_ID,
+    KAFKA_PYTHON,
+    LIBRDKAFKA,
+    STATIC_FIRST,
+)
 from kgroups.assignors.spec import MemberSubscription
-from kgroups.assignors.variants import BY_MEMBER_ID, KAFKA_PYTHON, LIBRDKAFKA, STATIC_FIRST
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
 

@@ -7,6 +7,7 @@ of the same name; a KIP-848 group's assignment is the coordinator's, so nobody h
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.assignors.other_clients.variants import is_exact
 from kgroups.assignors.registry import (
     CLIENT_ASSIGNORS,
     SERVER_ASSIGNORS,
@@ -14,7 +15,6 @@ from kgroups.assignors.registry import (
     server_assignor,
 )
 from kgroups.assignors.spec import Assignor, AssignorError
-from kgroups.assignors.variants import is_exact
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.moves import RebalanceProtocol

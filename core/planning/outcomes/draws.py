@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kgroups.assignors.javahash import copied_set_capacity, hash_order, utf16_key
-from kgroups.assignors.target import uuid_halves, uuid_hash
+from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
+from kgroups.assignors.order.java_order import copied_set_capacity, hash_order, utf16_key
 from kgroups.core.planning.outcomes.ids import classic_id, drawn_uuid, leader_order
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, same_ends
 from kgroups.core.planning.roster import Roster, Seat

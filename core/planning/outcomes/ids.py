@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kgroups.assignors.javahash import hash_order, spread, string_hash, utf16_key
+from kgroups.assignors.order.java_order import hash_order, spread, string_hash, utf16_key
 
 LARGEST_TABLE = 1 << 20
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
+from kgroups.core.planning.assignor_request import Round
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, canonical, same_ends
-from kgroups.core.planning.request import Round
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Settled
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.log import PartitionLog
-from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import Partition, Topic
+from kgroups.core.sandbox.storage.partition_log import PartitionLog
+from kgroups.core.sandbox.storage.topics import Partition, Topic
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 READ_COMMITTED = 1
 _MAX_WAIT_MS = 300_000

@@ -16,10 +16,10 @@ from kgroups.core.coordinator.admin_messages import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.handlers.groups import submit
+from kgroups.core.sandbox.handlers.classic_groups import submit
 from kgroups.core.sandbox.handlers.metadata import NO_OPERATIONS
-from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 _KEYS_SINCE = 4
 """FindCoordinator version from which several keys are asked for at once."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 
-from kgroups.core.coordinator.offset_messages import (
+from kgroups.core.coordinator.offsets.messages import (
     FetchedGroup,
     OffsetCommitPartition,
     OffsetCommitRequest,
@@ -17,9 +17,9 @@ from kgroups.core.coordinator.offset_messages import (
     OffsetFetchTopic,
     TopicErrors,
 )
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.handlers.groups import submit
-from kgroups.core.sandbox.schema import Body
+from kgroups.core.sandbox.handlers.classic_groups import submit
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 _GROUPS_SINCE = 8
 """OffsetFetch version from which several groups are asked for at once."""

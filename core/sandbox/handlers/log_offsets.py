@@ -2,12 +2,12 @@
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.batches import CorruptBatch
-from kgroups.core.sandbox.dispatch import Call
 from kgroups.core.sandbox.handlers.fetch import leader_error
-from kgroups.core.sandbox.log import PartitionLog
-from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import INTERNAL_TOPICS, Partition
+from kgroups.core.sandbox.storage.batches import CorruptBatch
+from kgroups.core.sandbox.storage.partition_log import PartitionLog
+from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 LATEST = -1
 EARLIEST = -2

@@ -2,10 +2,16 @@
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.codec import api_versions_body
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import NO_LEADER, OFFSETS_TOPIC, Partition, Topic, name_fault
+from kgroups.core.sandbox.storage.topics import (
+    NO_LEADER,
+    OFFSETS_TOPIC,
+    Partition,
+    Topic,
+    name_fault,
+)
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.frame_codec import api_versions_body
+from kgroups.core.sandbox.wire.schema import Body
 
 NO_OPERATIONS = -(2**31)
 """Authorized operations, where they were not asked for or there is no authorizer."""

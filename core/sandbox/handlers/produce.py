@@ -4,16 +4,16 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.core.sandbox.batches import (
+from kgroups.core.sandbox.storage.batches import (
     CONTROL,
     TRANSACTIONAL,
     BatchHeader,
     CorruptBatch,
     split_batches,
 )
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import INTERNAL_TOPICS, Partition, Topic
+from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition, Topic
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 NO_TIMESTAMP = -1
 

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from kgroups.core.sandbox.apis import Api
-from kgroups.core.sandbox.dispatch import Handler
 from kgroups.core.sandbox.handlers import (
-    consumer_groups,
+    classic_groups,
     describe_configs,
     fetch,
     group_admin,
     group_offsets,
-    groups,
+    kip848_groups,
     log_offsets,
     metadata,
     produce,
     topic_admin,
 )
+from kgroups.core.sandbox.wire.dispatch import Handler
 
 HANDLERS: Mapping[Api, Handler] = MappingProxyType(
     {
@@ -27,10 +27,10 @@ HANDLERS: Mapping[Api, Handler] = MappingProxyType(
         Api.OFFSET_COMMIT: group_offsets.offset_commit,
         Api.OFFSET_FETCH: group_offsets.offset_fetch,
         Api.FIND_COORDINATOR: group_admin.find_coordinator,
-        Api.JOIN_GROUP: groups.join_group,
-        Api.HEARTBEAT: groups.heartbeat,
-        Api.LEAVE_GROUP: groups.leave_group,
-        Api.SYNC_GROUP: groups.sync_group,
+        Api.JOIN_GROUP: classic_groups.join_group,
+        Api.HEARTBEAT: classic_groups.heartbeat,
+        Api.LEAVE_GROUP: classic_groups.leave_group,
+        Api.SYNC_GROUP: classic_groups.sync_group,
         Api.DESCRIBE_GROUPS: group_admin.describe_groups,
         Api.LIST_GROUPS: group_admin.list_groups,
         Api.API_VERSIONS: metadata.api_versions,
@@ -43,8 +43,8 @@ HANDLERS: Mapping[Api, Handler] = MappingProxyType(
         Api.CREATE_PARTITIONS: topic_admin.create_partitions,
         Api.DELETE_GROUPS: group_admin.delete_groups,
         Api.OFFSET_DELETE: group_offsets.offset_delete,
-        Api.CONSUMER_GROUP_HEARTBEAT: consumer_groups.consumer_group_heartbeat,
-        Api.CONSUMER_GROUP_DESCRIBE: consumer_groups.consumer_group_describe,
+        Api.CONSUMER_GROUP_HEARTBEAT: kip848_groups.consumer_group_heartbeat,
+        Api.CONSUMER_GROUP_DESCRIBE: kip848_groups.consumer_group_describe,
         Api.DESCRIBE_CLUSTER: metadata.describe_cluster,
         Api.DESCRIBE_TOPIC_PARTITIONS: metadata.describe_topic_partitions,
     }

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from kio.schema.errors import ErrorCode
 
 from kgroups.core.sandbox.configs import TOPIC_DEFAULTS, topic_config_rows
-from kgroups.core.sandbox.dispatch import Call
-from kgroups.core.sandbox.schema import Body
-from kgroups.core.sandbox.topics import INTERNAL_TOPICS, Topic, creation_error
+from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Topic, creation_error
+from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.wire.schema import Body
 
 Failure = tuple[ErrorCode, str]
 

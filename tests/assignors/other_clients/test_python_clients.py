@@ -19,13 +19,13 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from tests.assignors.other_clients.agreement import (
+from tests.support.assignors.agreement import (
     LeaderFailedError,
     compare,
     groups_of,
 )
-from tests.assignors.other_clients.histories import Kind, Plan
-from tests.assignors.real_clients import ask_aiokafka, ask_kafka_python
+from tests.support.assignors.histories import Kind, Plan
+from tests.support.assignors.real_clients import ask_aiokafka, ask_kafka_python
 
 CALLS = 5_000_000  # a rebalance of such a group takes some ten thousand
 ASK: dict[str, Callable[[str, AssignmentRequest], Plan]] = {

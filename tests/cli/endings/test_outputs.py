@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.cli.process import PROGRAM, TIMEOUT_S, environment, finish, start
-from tests.cli.runner import run
-from tests.kafka.workload import commit_offsets, fetch_offsets, produce
+from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment, finish, start
+from tests.support.cli.runner import run
+from tests.support.kafka.workload import commit_offsets, fetch_offsets, produce
 
 FULL = "No space left on device"
 SHORT = ("coordinator", "g", "--partitions", "50")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.core.coordinator import coverage_classic, coverage_consumer
-from tests.core.coordinator.comparison import comparable
-from tests.core.coordinator.duel import Difference, Tally, duel
-from tests.core.coordinator.meant_differences import MEANT, MeantDifference
-from tests.core.coordinator.oracle_adapter import Adapter
-from tests.core.coordinator.oracle_process import Oracle
+from tests.support.coordinator import coverage_classic, coverage_kip848
+from tests.support.coordinator.answer_comparison import comparable
+from tests.support.coordinator.meant_differences import MEANT, MeantDifference
+from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.oracle_comparison import Difference, Tally, compare_with_oracle
+from tests.support.coordinator.oracle_process import Oracle
 
 pytestmark = pytest.mark.oracle
 
@@ -56,7 +56,7 @@ def carry_out(shapes: tuple[str, ...]) -> Outcome:
         while made.tally.operations < OPERATIONS:
             for shape in shapes:
                 try:
-                    duel(oracle.ask, shape, seed, SCRIPT, made.tally, MEANT)
+                    compare_with_oracle(oracle.ask, shape, seed, SCRIPT, made.tally, MEANT)
                 except Difference as difference:
                     made.differences.append(str(difference))
             seed += 1
@@ -75,7 +75,7 @@ def classic() -> Outcome:
 def consumer() -> Outcome:
     """Every script with consumer groups carried out on both coordinators."""
     made = carry_out(CONSUMER_SHAPES)
-    print(coverage_consumer.report(made.tally))
+    print(coverage_kip848.report(made.tally))
     return made
 
 
@@ -98,7 +98,7 @@ def test_every_answer_of_a_consumer_group_is_equal(consumer: Outcome) -> None:
 
 def test_scripts_of_consumer_groups_met_every_pair(consumer: Outcome) -> None:
     """Each state has given each answer, and members of each state have been heard."""
-    assert coverage_consumer.gaps(consumer.tally) == []
+    assert coverage_kip848.gaps(consumer.tally) == []
 
 
 @pytest.mark.parametrize("row", MEANT, ids=lambda row: row.name)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.core.coordinator.comparison import comparable
-from tests.core.coordinator.meant_differences import SENDER, config, heartbeat, topics
-from tests.core.coordinator.oracle_adapter import Adapter
-from tests.core.coordinator.oracle_json import Json
-from tests.core.coordinator.oracle_process import Oracle
+from tests.support.coordinator.answer_comparison import comparable
+from tests.support.coordinator.meant_differences import SENDER, config, heartbeat, topics
+from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.oracle_json import Json
+from tests.support.coordinator.oracle_process import Oracle
 
 pytestmark = pytest.mark.oracle
 

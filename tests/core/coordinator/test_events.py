@@ -3,13 +3,13 @@
 from collections import Counter
 from itertools import islice
 
+from kgroups.core.coordinator.classic.messages import JoinGroupProtocol
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.coordinator.messages import JoinGroupProtocol
-from kgroups.core.coordinator.snapshot import GroupSnapshot
-from tests.core.coordinator.harness import Harness
-from tests.core.coordinator.oracle_adapter import Adapter
-from tests.core.coordinator.requests import RANGE, join, leave, stable_group, sync
+from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from tests.core.coordinator.test_recorded import TRACES, read_trace
+from tests.support.coordinator.coordinator_driver import Harness
+from tests.support.coordinator.default_requests import RANGE, join, leave, stable_group, sync
+from tests.support.coordinator.oracle_adapter import Adapter
 
 Story = list[tuple[str, str | None, str]]
 

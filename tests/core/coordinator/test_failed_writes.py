@@ -7,9 +7,9 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Write
 from kgroups.core.coordinator.errors import ErrorCode, append_error
-from kgroups.core.coordinator.offset_messages import OffsetDeleteRequest, OffsetDeleteTopic
-from tests.core.coordinator.harness import START_MS, TOPICS, Harness
-from tests.core.coordinator.requests import (
+from kgroups.core.coordinator.offsets.messages import OffsetDeleteRequest, OffsetDeleteTopic
+from tests.support.coordinator.coordinator_driver import START_MS, TOPICS, Harness
+from tests.support.coordinator.default_requests import (
     commit,
     commit_in_transaction,
     fetched,

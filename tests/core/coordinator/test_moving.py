@@ -10,18 +10,18 @@ from kgroups.core.coordinator.admin_messages import (
     FindCoordinatorRequest,
     ListGroupsRequest,
 )
+from kgroups.core.coordinator.classic.messages import JoinGroupResponse, Request
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.consumer_messages import ConsumerGroupDescribeRequest
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.coordinator.messages import JoinGroupResponse, Request
-from kgroups.core.coordinator.offset_messages import (
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
+from kgroups.core.coordinator.offsets.messages import (
     OffsetDeleteRequest,
     OffsetFetchGroup,
     OffsetFetchTopic,
 )
 from kgroups.core.coordinator.topology import BrokerEndpoint, Topology
-from tests.core.coordinator.harness import TOPICS, Harness
-from tests.core.coordinator.requests import (
+from tests.support.coordinator.coordinator_driver import TOPICS, Harness
+from tests.support.coordinator.default_requests import (
     commit,
     commit_in_transaction,
     fetch,

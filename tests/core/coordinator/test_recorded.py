@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.coordinator.comparison import comparable, differences
-from tests.core.coordinator.duel import tell
-from tests.core.coordinator.follower import Follower
-from tests.core.coordinator.oracle_adapter import Adapter
-from tests.core.coordinator.oracle_json import Json
+from tests.support.coordinator.answer_comparison import comparable, differences
+from tests.support.coordinator.log_replica import LogReplica
+from tests.support.coordinator.oracle_adapter import Adapter
+from tests.support.coordinator.oracle_comparison import tell
+from tests.support.coordinator.oracle_json import Json
 
 DATA = Path(__file__).parents[2] / "data" / "coordinator"
 TRACES = sorted(path.name.removesuffix(".jsonl.gz") for path in DATA.glob("*.jsonl.gz"))
@@ -46,7 +46,7 @@ def test_a_recorded_trace_is_answered_equally(name: str) -> None:
 def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
     """A coordinator that reads the log stands by the records that its writer stands by."""
     adapter = Adapter()
-    follower = Follower(adapter)
+    follower = LogReplica(adapter)
     for op, theirs in read_trace(name):
         adapter.answer({**op, "uuids": theirs.get("uuids", ())})
         follower.check()

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.kafka.lengths import NUMBERS
-from kgroups.core.kafka.messages import kafka_name, schema
-from kgroups.core.kafka.settings import DEFAULT_ANSWER_BYTES
+from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES
+from kgroups.core.kafka.transport.framing import kafka_name, schema
+from kgroups.core.kafka.transport.lengths import NUMBERS
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot
-from tests.cli.measured import Measured, measure
-from tests.core.kafka.mutations import unnamed_groups
-from tests.core.kafka.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.cli.measured import Measured, measure
+from tests.support.hostile.mutations import unnamed_groups
+from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 
 MAX_PEAK_BYTES = 400_000_000
 GROUP = "billing"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.settings import ClientSettings
+from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import CommittedOffset
-from tests.core.kafka.scripted import NO_WAIT, Answer, ScriptedBroker, part
+from tests.support.hostile.scripted_broker import NO_WAIT, Answer, ScriptedBroker, part
 
 NOT_COORDINATOR, LOADING, NOT_FOUND = 16, 14, 69
 

@@ -18,7 +18,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from tests.core.lag.cases import LAG_CASES, LagCase
+from tests.support.lag.lag_cases import LAG_CASES, LagCase
 
 
 @pytest.mark.parametrize("case", LAG_CASES, ids=lambda case: case.id)

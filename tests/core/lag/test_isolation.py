@@ -12,13 +12,18 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.collected import STABLE_KEY, find_captures, open_window, write_file
-from kgroups.core.lag.compacted import compact
-from kgroups.core.lag.over_report import lag_report_over
+from kgroups.core.lag.captures.capture_files import (
+    STABLE_KEY,
+    find_captures,
+    open_window,
+    write_file,
+)
+from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
-from kgroups.core.lag.schemas import ROWS
-from tests.core.lag.fleet import fleet
-from tests.core.lag.history import START_MS, STEP_MS, captures, write_rows
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.made_fleet import fleet
+from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 
 COUNT = 30
 UNTIL_MS = START_MS + (COUNT - 1) * STEP_MS

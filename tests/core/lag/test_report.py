@@ -7,14 +7,21 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.assignors.ranges import RangeAssignor
+from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.errors import UsageError
-from kgroups.core.lag import arithmetic, compared, dryrun, transforms
+from kgroups.core.lag import arithmetic, transforms
 from kgroups.core.lag.arithmetic import OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.captures.capture_tables import (
+    PLAN_MEMBERS,
+    ROWS,
+    TOPICS,
+    capture_tables,
+    plan_tables,
+)
+from kgroups.core.lag.fleet import as_planned, dryrun
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
-from kgroups.core.lag.schemas import PLAN_MEMBERS, ROWS, TOPICS, capture_tables, plan_tables
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -23,9 +30,9 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from tests.core.lag.driver import rows_brought_home
-from tests.core.lag.fleet import TOPICS as TOPIC_COUNT
-from tests.core.lag.fleet import fleet
+from tests.support.lag.driver_traffic import rows_brought_home
+from tests.support.lag.made_fleet import TOPICS as TOPIC_COUNT
+from tests.support.lag.made_fleet import fleet
 
 pytestmark = pytest.mark.spark
 
@@ -235,7 +242,7 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
     """`gain_with_member` is a bound: with a member more no assignor relieves the busiest more."""
     snapshot = classic_fleet(seed, 40)
     report = ask(spark, snapshot, by="group", assignors=("range",), top=ALL)
-    compared = 0
+    as_planned = 0
     for row in report.items:
         group = snapshot.group(row["group"])
         assert group is not None
@@ -255,8 +262,8 @@ def test_no_member_more_gains_more_than_promised(spark: SparkSession, seed: int)
                 continue  # a topic that is gone takes its lag with it
             busiest = max(sum(lag.get(cell, 0) for cell in cells) for cells in plan.values())
             assert row["member_lag_max"] - busiest <= row["gain_with_member"]
-            compared += 1
-    assert compared >= 15
+            as_planned += 1
+    assert as_planned >= 15
 
 
 # --- where the work is done ------------------------------------------------------------------
@@ -310,7 +317,7 @@ def test_assignors_run_inside_spark(
     members, topics = plan_tables([classic_fleet(23, 5)], {}, lambda _: "java")
     members, topics = create(members, schema=PLAN_MEMBERS), create(topics, schema=TOPICS)
     plans = dryrun.plan_groups(members, topics, lagged, ("range",))
-    compared.members_now_and_planned(members, lagged, plans, ("range",)).explain()
+    as_planned.members_now_and_planned(members, lagged, plans, ("range",)).explain()
     plan = capsys.readouterr().out
     assert "MapInArrow" in plan
     assert "ArrowEvalPython" not in plan

@@ -18,7 +18,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from tests.core.lag.fleet import fleet
+from tests.support.lag.made_fleet import fleet
 
 pytestmark = pytest.mark.spark
 

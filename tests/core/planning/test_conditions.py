@@ -7,7 +7,7 @@ from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember, Subscr
 from kgroups.core.planning.conditions import parse_condition
 from kgroups.core.planning.explanation.explain import explain, parse_partition
 from kgroups.core.planning.plan import plan_group
-from tests.core.planning.groups import cluster_of, group_of, member
+from tests.support.planning.small_groups import cluster_of, group_of, member
 
 GROUP = group_of(
     member("a", {"t": [0, 1, 2, 3]}), member("b", {"t": [4, 5, 6]}), member("c", {"t": [7, 8, 9]})

@@ -17,7 +17,7 @@ from kgroups.core.planning.explanation.explain import explain
 from kgroups.core.planning.explanation.reasons import RULES
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
-from tests.core.planning.groups import cluster_of, group_of, member
+from tests.support.planning.small_groups import cluster_of, group_of, member
 
 THREE = group_of(
     member("a", {"t": [0, 1, 2, 3]}), member("b", {"t": [4, 5, 6]}), member("c", {"t": [7, 8, 9]})

@@ -18,7 +18,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.fleet import Fleet, next_fleet
 from kgroups.core.snapshot import ClusterSnapshot, Group
-from tests.core.planning.groups import group_of, member, topics_of
+from tests.support.planning.small_groups import group_of, member, topics_of
 
 ONE = group_of(member("a-1", {"t": [0, 1]}, host="/h1"), name="one")
 TWO = group_of(

@@ -15,7 +15,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.plan import plan_group
-from tests.core.planning.groups import cluster_of, group_of, member
+from tests.support.planning.small_groups import cluster_of, group_of, member
 
 GENERATION = b"\x00\x00\x00\x03"
 V1 = encode_sticky_data((("t", (0,)),), 3)

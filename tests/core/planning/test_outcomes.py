@@ -9,7 +9,7 @@ from kgroups.core.planning.changes.kinds import AddMembers
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from kgroups.core.uuids import uuid_text
-from tests.core.planning.groups import group_of, member, topics_of
+from tests.support.planning.small_groups import group_of, member, topics_of
 
 STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server range")
 TRIES = 12

@@ -16,10 +16,10 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
-from kgroups.core.planning.item import plan_item
 from kgroups.core.planning.plan import plan_group
+from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.snapshot import ClusterSnapshot, Group, PartitionLog
-from tests.core.planning.groups import cluster_of, group_of, member
+from tests.support.planning.small_groups import cluster_of, group_of, member
 
 TWO = group_of(member("app-a", {"t": [0, 1]}), member("app-b", {"t": [2, 3]}))
 

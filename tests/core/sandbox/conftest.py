@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.core.sandbox.foreign import MISSING
+from tests.support.sandbox.foreign_clients import MISSING
 
 
 @pytest.fixture(scope="module")

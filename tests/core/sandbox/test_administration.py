@@ -24,9 +24,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # not in its _
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.core.sandbox.librdkafka import Member, produce
-from tests.core.sandbox.wire import WireClient
-from tests.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_until
+from tests.support.sandbox.frame_client import WireClient
+from tests.support.sandbox.librdkafka_members import Member, produce
 
 SPEC: Any = OffsetSpec  # its functions have no types
 

@@ -17,9 +17,9 @@ from kgroups.core.snapshot import (
     Topic,
 )
 from kgroups.core.snapshot_file import write_snapshot
-from tests.core.sandbox.librdkafka import Member, produce
-from tests.core.sandbox.wire import WireClient
-from tests.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_until
+from tests.support.sandbox.frame_client import WireClient
+from tests.support.sandbox.librdkafka_members import Member, produce
 
 SNAPSHOT = ClusterSnapshot(
     captured_at_ms=1_700_000_000_000,

@@ -12,9 +12,9 @@ from kgroups.core.errors import UsageError
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.limits import Limits
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.core.sandbox.process import SandboxProcess
-from tests.core.sandbox.wire import WireClient, join_body, read_answer, request_frame
-from tests.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_until
+from tests.support.sandbox.frame_client import WireClient, join_body, read_answer, request_frame
+from tests.support.sandbox.sandbox_process import SandboxProcess
 
 HEARTBEAT = {"group_id": "none", "generation_id": 1, "member_id": "m", "group_instance_id": None}
 UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION = 25, 35

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.simulation.incidents import INCIDENTS
-from kgroups.core.simulation.item import FIGURES
-from kgroups.core.simulation.outcome import GroupOutcome, Outcome
-from kgroups.core.simulation.run import simulate
-from kgroups.core.simulation.units import show_ms
-from tests.core.simulation.scenarios import EVENTS, with_event
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.figures.outcome_item import FIGURES
+from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
+from kgroups.core.simulation.scenario.units import show_ms
+from tests.support.simulation.sample_scenarios import EVENTS, with_event
 
 FOLDER = Path(__file__).parent / "golden"
 PROTOCOLS = ("eager", "cooperative", "consumer")
@@ -52,7 +52,7 @@ def undisturbed(text: str, protocol: str) -> Outcome:
 
 def test_every_event_has_its_scenario() -> None:
     """No kind of event is left out."""
-    assert set(EVENTS) == set(INCIDENTS)
+    assert set(EVENTS) == set(SCENARIO_EVENTS)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

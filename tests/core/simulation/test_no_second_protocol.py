@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.coordinator.classic_group import ClassicGroup
-from kgroups.core.coordinator.consumer_group import ConsumerGroup
+from kgroups.core.coordinator.classic.group import ClassicGroup
+from kgroups.core.coordinator.kip848.group import Kip848Group
 
 FOLDER = Path(__file__).parents[3] / "core" / "simulation"
 FILES = sorted(FOLDER.glob("*.py"))
@@ -14,24 +14,24 @@ FILES = sorted(FOLDER.glob("*.py"))
 # What decides: the inside of the coordinator, the assignors. A driver needs their doors only.
 DOORS = {
     "kgroups.core.coordinator.admin_messages",
-    "kgroups.core.coordinator.client",
-    "kgroups.core.coordinator.client_config",
-    "kgroups.core.coordinator.client_effects",
-    "kgroups.core.coordinator.client_offsets",
-    "kgroups.core.coordinator.client_ports",
-    "kgroups.core.coordinator.client_states",
+    "kgroups.core.coordinator.client.classic.client",
+    "kgroups.core.coordinator.client.config",
+    "kgroups.core.coordinator.client.effects",
+    "kgroups.core.coordinator.client.offsets",
+    "kgroups.core.coordinator.client.ports",
+    "kgroups.core.coordinator.client.classic.states",
     "kgroups.core.coordinator.config",
     "kgroups.core.coordinator.coordinator",
     "kgroups.core.coordinator.effects",
     "kgroups.core.coordinator.errors",
-    "kgroups.core.coordinator.membership",
-    "kgroups.core.coordinator.membership_states",
-    "kgroups.core.coordinator.messages",
-    "kgroups.core.coordinator.offset_messages",
+    "kgroups.core.coordinator.client.kip848.client",
+    "kgroups.core.coordinator.client.kip848.states",
+    "kgroups.core.coordinator.classic.messages",
+    "kgroups.core.coordinator.offsets.messages",
     "kgroups.core.coordinator.placement",
     "kgroups.core.coordinator.ports",
-    "kgroups.core.coordinator.records",
-    "kgroups.core.coordinator.snapshot",
+    "kgroups.core.coordinator.log.records",
+    "kgroups.core.coordinator.group_snapshot",
     "kgroups.core.coordinator.topology",
 }
 # Group state by the names that the coordinator's own groups have for it.
@@ -104,7 +104,7 @@ def test_a_file_makes_no_request_of_its_own(path: Path) -> None:
 
 def test_the_names_are_those_of_real_groups() -> None:
     """Every name that is forbidden here is one that a group in the coordinator goes by."""
-    slots = set(vars(ClassicGroup("g", 0))) | set(vars(ConsumerGroup("g", 0)))
+    slots = set(vars(ClassicGroup("g", 0))) | set(vars(Kip848Group("g", 0)))
     member = {"pending_join", "pending_sync", "assigned", "target", "assignment"}
     assert STATE - member <= slots | {"leader", "protocol_type"}
 
@@ -112,9 +112,9 @@ def test_the_names_are_those_of_real_groups() -> None:
 def test_the_check_has_teeth() -> None:
     """Code that does what is forbidden is found."""
     tree = ast.parse(
-        "from kgroups.assignors.ranges import RangeAssignor\n"
+        "from kgroups.assignors.java.ranges import RangeAssignor\n"
         "class Group:\n    generation: int\n"
         "    def f(self):\n        self.leader = 1\n"
     )
-    assert imports_of(tree) == {"kgroups.assignors.ranges"}
+    assert imports_of(tree) == {"kgroups.assignors.java.ranges"}
     assert stored_names(tree) == {"generation", "leader"}

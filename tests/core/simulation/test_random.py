@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from kgroups.core.simulation.incidents import INCIDENTS
-from kgroups.core.simulation.run import Run
-from kgroups.core.simulation.scenario import Scenario
-from tests.core.simulation.scenarios import scenario
+from kgroups.core.simulation.engine.run import Run
+from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from tests.support.simulation.sample_scenarios import scenario
 
 RUNS = int(os.environ.get("KGROUPS_SIMULATIONS", "1"))
 PROTOCOLS = ("eager", "cooperative", "consumer")
@@ -54,7 +54,7 @@ def random_scenario(protocol: str) -> Scenario:
 
 def test_every_event_is_among_them() -> None:
     """No kind of event is left out."""
-    assert {name for name in INCIDENTS if f"{name}:" in RANDOM} == set(INCIDENTS)
+    assert {name for name in SCENARIO_EVENTS if f"{name}:" in RANDOM} == set(SCENARIO_EVENTS)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

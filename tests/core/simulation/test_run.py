@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.coordinator.client_effects import TopicPartition
+from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.simulation.actors import Hold
-from kgroups.core.simulation.item import median, percentile95
-from kgroups.core.simulation.ledger import BrokenInvariant
-from kgroups.core.simulation.outcome import Outcome
-from kgroups.core.simulation.recorder import Line
-from kgroups.core.simulation.run import Run, simulate
-from kgroups.core.simulation.sweep import plan_tasks, sweep
-from kgroups.core.simulation.variation import combinations, parse_vary
-from tests.core.simulation.scenarios import BASE, scenario, with_event
+from kgroups.core.simulation.engine.run import Run, simulate
+from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.figures.ledger import BrokenInvariant
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.simulation.figures.outcome_item import median, percentile95
+from kgroups.core.simulation.figures.recorder import Line
+from kgroups.core.simulation.scenario.variation import combinations, parse_vary
+from kgroups.core.simulation.world.actors import Hold
+from tests.support.simulation.sample_scenarios import BASE, scenario, with_event
 
 LOSSY: dict[str, Any] = {
     "network": {"latency": {"normal": "3ms", "deviation": "2ms"}, "loss": 0.02}

@@ -10,15 +10,15 @@ from jsonschema import Draft202012Validator
 
 from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
-from kgroups.core.simulation.event_file import parse_event
-from kgroups.core.simulation.incidents import Crash, Scheduled
-from kgroups.core.simulation.refusals import check_scenario
-from kgroups.core.simulation.scenario_file import parse_simulation
-from kgroups.core.simulation.spread import Spread
-from kgroups.core.simulation.units import parse_ms, show_ms
-from kgroups.core.simulation.variation import combinations, parse_vary, varied
-from tests.core.simulation.scenarios import BASE, EVENTS, scenario
+from kgroups.core.simulation.scenario.event_file import parse_event
+from kgroups.core.simulation.scenario.refusals import check_scenario
+from kgroups.core.simulation.scenario.scenario_events import Crash, Scheduled
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from kgroups.core.simulation.scenario.spread import Spread
+from kgroups.core.simulation.scenario.units import parse_ms, show_ms
+from kgroups.core.simulation.scenario.variation import combinations, parse_vary, varied
 from tests.core.simulation.test_random import RANDOM
+from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario
 
 SCHEMA = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag.simulations import sweep_in_session
-from kgroups.core.simulation.sweep import plan_tasks, sweep
-from tests.cli.process import environment, finish
-from tests.core.lag.standalone import QUICK_JVM, standalone
-from tests.core.simulation.scenarios import BASE, scenario
+from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.spark.simulation_sweep import sweep_in_session
+from tests.support.cli.process import environment, finish
+from tests.support.lag.spark_servers import QUICK_JVM, standalone
+from tests.support.simulation.sample_scenarios import BASE, scenario
 
 pytestmark = pytest.mark.spark
 

@@ -14,12 +14,12 @@ from typing import Final
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.simulation.run import simulate
-from tests.core.simulation.real_group import HEARTBEAT_MS, PARTITIONS, SESSION_MS, RealGroup
-from tests.core.simulation.scenarios import scenario
-from tests.kafka.broker import KafkaCluster
-from tests.kafka.waiting import wait_until
-from tests.kafka.workload import create_topics
+from kgroups.core.simulation.engine.run import simulate
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import create_topics
+from tests.support.simulation.real_group import HEARTBEAT_MS, PARTITIONS, SESSION_MS, RealGroup
+from tests.support.simulation.sample_scenarios import scenario
 
 # A loaded machine starts threads, processes and connections late; virtual time knows no such load.
 TOLERANCE_MS: Final = 1_500

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kgroups.core.simulation.incidents import INCIDENTS
-from kgroups.core.simulation.item import HERD
-from kgroups.core.simulation.outcome import GroupOutcome
-from kgroups.core.simulation.run import simulate
-from kgroups.core.simulation.scenario import Scenario
-from tests.core.simulation.scenarios import BASE, EVENTS, scenario, with_event
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.outcome_item import HERD
+from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
+from kgroups.core.simulation.scenario.scenario_model import Scenario
 from tests.core.simulation.test_golden import FOLDER, UPDATE, figures, story
+from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario, with_event
 
 # Consumers of 0.8.2 look at brokers when they rebalance, and watch them only if there are none.
 LONELY = BASE.replace("brokers: 3", "brokers: 1").replace("eager", "zookeeper")
@@ -55,7 +55,7 @@ def test_an_event_changes_the_result_as_the_file_says(kind: str) -> None:
 
 def test_every_event_is_there() -> None:
     """No kind of event is left out but the one that concerns a coordinator."""
-    assert set(EVENTS) == set(INCIDENTS)
+    assert set(EVENTS) == set(SCENARIO_EVENTS)
 
 
 def test_a_group_without_coordinator_does_not_care_where_it_is() -> None:

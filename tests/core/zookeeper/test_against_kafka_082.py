@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
+from kgroups.core.zookeeper.node_tree import Change
 from kgroups.core.zookeeper.paths import topic_path, write_topic
-from kgroups.core.zookeeper.requests import Api
-from kgroups.core.zookeeper.tree import Change
-from tests.core.zookeeper.era import Era, Said
-from tests.core.zookeeper.era import Op as RealOp
-from tests.core.zookeeper.world import Op as ModelOp
-from tests.core.zookeeper.world import World
+from kgroups.core.zookeeper.protocol import Api
+from tests.support.zookeeper.kafka_082 import Era, Said
+from tests.support.zookeeper.kafka_082 import Op as RealOp
+from tests.support.zookeeper.zookeeper_world import Op as ModelOp
+from tests.support.zookeeper.zookeeper_world import World
 
 pytestmark = pytest.mark.kafka
 

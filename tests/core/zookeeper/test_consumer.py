@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from kgroups.core.coordinator.client_effects import TopicPartition
-from kgroups.core.zookeeper.consumer_effects import EventKind
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.zookeeper.effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
+from kgroups.core.zookeeper.node_tree import Change
 from kgroups.core.zookeeper.paths import BROKER_IDS, topic_path, write_topic
-from kgroups.core.zookeeper.requests import Api
-from kgroups.core.zookeeper.tree import Change
-from tests.core.zookeeper.world import World, broker_data
+from kgroups.core.zookeeper.protocol import Api
+from tests.support.zookeeper.zookeeper_world import World, broker_data
 
 LAG_MS = 1_000
 

@@ -1,7 +1,8 @@
 """The ensemble: what a session sees and when, by hand."""
 
 from kgroups.core.zookeeper.ensemble import Ensemble, EnsembleConfig
-from kgroups.core.zookeeper.requests import (
+from kgroups.core.zookeeper.node_tree import Change
+from kgroups.core.zookeeper.protocol import (
     Answer,
     Api,
     Call,
@@ -22,7 +23,6 @@ from kgroups.core.zookeeper.requests import (
     Welcome,
     ZkError,
 )
-from kgroups.core.zookeeper.tree import Change
 
 LAG_MS = 500
 

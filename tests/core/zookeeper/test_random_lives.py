@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from kgroups.core.zookeeper.consumer_effects import EventKind
+from kgroups.core.zookeeper.effects import EventKind
 from kgroups.core.zookeeper.ensemble import EnsembleConfig
+from kgroups.core.zookeeper.node_tree import Change
 from kgroups.core.zookeeper.paths import topic_path, write_topic
-from kgroups.core.zookeeper.requests import Api
-from kgroups.core.zookeeper.tree import Change
-from tests.core.zookeeper.world import World
+from kgroups.core.zookeeper.protocol import Api
+from tests.support.zookeeper.zookeeper_world import World
 
 LIVES = int(os.environ.get("KGROUPS_FUZZ_LIVES", "40"))
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "1"))

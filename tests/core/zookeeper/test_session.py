@@ -1,6 +1,15 @@
 """The client's end of a session: pings, patience, the next server, watches set again, by hand."""
 
-from kgroups.core.zookeeper.requests import (
+from kgroups.core.zookeeper.client_session import (
+    ClientSession,
+    Dial,
+    Entered,
+    Fired,
+    SessionState,
+    Told,
+    Transmit,
+)
+from kgroups.core.zookeeper.protocol import (
     Answer,
     Api,
     Call,
@@ -18,15 +27,6 @@ from kgroups.core.zookeeper.requests import (
     WatchEvent,
     Welcome,
     ZkError,
-)
-from kgroups.core.zookeeper.session import (
-    ClientSession,
-    Dial,
-    Entered,
-    Fired,
-    SessionState,
-    Told,
-    Transmit,
 )
 
 CONNECTED, LOST = Entered(SessionState.CONNECTED), Entered(SessionState.CONNECTING)

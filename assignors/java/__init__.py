@@ -1,0 +1,1 @@
+"""The classic strategies, equal to Kafka's own classes."""

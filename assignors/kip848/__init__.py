@@ -1,0 +1,1 @@
+"""The strategies of KIP-848, which run on the broker."""

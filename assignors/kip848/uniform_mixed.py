@@ -1,0 +1,138 @@
+"""`uniform` where subscriptions differ: fill topic by topic, then even out in at most 16 sweeps.
+
+Source: UniformHeterogeneousAssignmentBuilder (KAFKA-17710).
+"""
+
+from kgroups.assignors.kip848.broker_view import ServerView
+from kgroups.assignors.kip848.levels import LoadLevels
+from kgroups.assignors.kip848.target import Change, TargetAssignment, sized_capacity
+from kgroups.assignors.spec import AssignorError
+
+MAX_SWEEPS = 16
+
+
+class MixedGroup:
+    """A group with different subscriptions while it is being assigned.
+
+    Args:
+        view: the group.
+    """
+
+    def __init__(self, view: ServerView) -> None:
+        counts = view.table.counts
+        members = range(len(view.members))
+        self.readers: list[list[int]] = [[] for _ in counts]
+        mine = []
+        for member in members:
+            topics = view.subscribed_topics(member)
+            mine.append(set(topics))
+            for topic in topics:
+                self.readers[topic].append(member)
+        self.changes: list[Change] = [view.previous(member) for member in members]
+        capacities = [
+            sized_capacity(-(-count // max(len(readers), 1)))
+            for count, readers in zip(counts, self.readers, strict=True)
+        ]
+        self._steps: list[list[tuple[int, int, bool]]] = [[] for _ in members]
+        for change, steps in zip(self.changes, self._steps, strict=True):
+            change.capacities = capacities
+            change.steps = steps
+        self.owners: list[list[int]] = [[-1] * count for count in counts]
+        self.sizes = [0] * len(view.members)
+        for member, change in enumerate(self.changes):
+            change.changed = len(change.kept) < change.size
+            for topic, partitions in change.kept:
+                if topic not in mine[member]:
+                    change.changed = True
+                    change.gone = [*change.gone, topic]
+                    continue
+                for partition in partitions:
+                    if partition >= counts[topic]:
+                        raise _beyond(view.table.names[topic], partition)
+                    self.owners[topic][partition] = member
+                self.sizes[member] += len(partitions)
+        self.topics = sorted(
+            (topic for topic, readers in enumerate(self.readers) if readers),
+            key=lambda topic: (
+                -counts[topic] / len(self.readers[topic]),
+                len(self.readers[topic]),
+                view.id_halves[topic],
+            ),
+        )
+
+    def give(self, topic: int, partition: int, member: int) -> None:
+        """Make a member the owner of a partition."""
+        owner = self.owners[topic][partition]
+        if owner >= 0:
+            self._note(owner, topic, partition, added=False)
+            self.sizes[owner] -= 1
+        self.owners[topic][partition] = member
+        self._note(member, topic, partition, added=True)
+        self.sizes[member] += 1
+
+    def _note(self, member: int, topic: int, partition: int, *, added: bool) -> None:
+        self.changes[member].changed = True
+        self._steps[member].append((topic, partition, added))
+
+    def fill(self) -> None:
+        """Deal what nobody owns, the least loaded subscriber first."""
+        for topic in self.topics:
+            owners = self.owners[topic]
+            free = [partition for partition, owner in enumerate(owners) if owner < 0]
+            if not free:
+                continue
+            levels = LoadLevels(self.readers[topic], self.sizes)
+            for partition in free:
+                self.give(topic, partition, levels.least_loaded())
+
+    def balance(self) -> None:
+        """Move partitions from the most to the least loaded until a whole cycle moves none."""
+        shared = [topic for topic in self.topics if len(self.readers[topic]) >= 2]
+        last: int | None = None
+        for _ in range(MAX_SWEEPS):
+            for topic in shared:
+                if self._balance_topic(topic) or last is None:
+                    last = topic
+                elif topic == last:
+                    return
+
+    def _balance_topic(self, topic: int) -> bool:
+        """Even out the subscribers of one topic; whether anything moved."""
+        levels = LoadLevels(self.readers[topic], self.sizes)
+        if levels.imbalance <= 1:
+            return False
+        held: dict[int, list[int]] = {}
+        for partition, owner in enumerate(self.owners[topic]):
+            held.setdefault(owner, []).append(partition)
+        moved = False
+        while True:
+            giver = levels.most_loaded()
+            while giver is not None and not held.get(giver):
+                levels.exclude()
+                giver = levels.most_loaded()
+            if giver is None:
+                return moved
+            taker = levels.least_loaded()
+            if levels.high - levels.low <= 1:
+                return moved
+            self.give(topic, held[giver].pop(), taker)
+            moved = True
+
+
+def _beyond(topic: str, partition: int) -> AssignorError:
+    """The failure of a target with a partition that its topic, made anew, does not have."""
+    return AssignorError(
+        f"a member is to have partition {partition} of topic `{topic}`, which has fewer",
+        hint="the brokers answer -1 until the members have left",
+        java="ArrayIndexOutOfBoundsException",
+    )
+
+
+def assign_mixed(view: ServerView) -> TargetAssignment:
+    """The target of a group whose members subscribe to different topics."""
+    group = MixedGroup(view)
+    if not group.topics:
+        return TargetAssignment([], view.table, [], [])
+    group.fill()
+    group.balance()
+    return view.target(range(len(group.changes)), group.changes)

@@ -1,0 +1,1 @@
+"""The iteration order of Java's hash collections."""

@@ -1,0 +1,198 @@
+"""The same strategy names as other client libraries' leaders compute them.
+
+`range` and `roundrobin` differ only in the order of members (and sarama's in that of partitions);
+measured on real groups the rules below explain every assignment, and librdkafka's
+`cooperative-sticky` as well. A sticky strategy of another library keeps as many partitions as
+Java's, but not always the same ones: `is_exact` tells.
+
+Source: librdkafka (rdkafka_range_assignor.c, rdkafka_roundrobin_assignor.c,
+rdkafka_sticky_assignor.c), franz-go (kgo group_balancer.go), sarama (balance_strategy.go),
+kafka-python and aiokafka (coordinator/assignors); read and run against a 4.3 broker.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle, groupby
+from types import MappingProxyType
+from typing import Final, Literal
+
+from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.java.leader_view import LeaderView, OrderRule
+from kgroups.assignors.java.ranges import RangeAssignor
+from kgroups.assignors.java.roundrobin import RoundRobinAssignor
+from kgroups.assignors.other_clients.librdkafka_sticky import OlderStickyAssignor
+from kgroups.assignors.other_clients.python_sticky import PythonSticky
+from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
+
+Leader = Literal["librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka"]
+Members = Sequence[MemberSubscription]
+
+
+def by_member_id(members: Members) -> list[int]:
+    """Positions by member id alone, in code points, which is also the order of UTF-8 bytes."""
+    return sorted(range(len(members)), key=lambda index: members[index].member_id)
+
+
+def static_first(members: Members) -> list[int]:
+    """Positions with static members first, by instance id, all in code points."""
+    return sorted(
+        range(len(members)),
+        key=lambda index: (
+            members[index].instance_id is None,
+            members[index].instance_id or members[index].member_id,
+        ),
+    )
+
+
+def librdkafka_order(members: Members) -> list[int]:
+    """Positions in librdkafka's order, which is not total where static and dynamic members mix.
+
+    Two static members stand by instance id, any other pair by member id; so the outcome depends
+    on the sort, which is the C library's merge sort.
+    """
+
+    def not_after(one: int, other: int) -> bool:
+        left, right = members[one], members[other]
+        if left.instance_id is not None and right.instance_id is not None:
+            return left.instance_id <= right.instance_id
+        return left.member_id <= right.member_id
+
+    return _merge_sort(list(range(len(members))), not_after)
+
+
+def _merge_sort(listed: list[int], not_after: Callable[[int, int], bool]) -> list[int]:
+    """The list sorted by halves, the left half being the smaller one."""
+    if len(listed) < 2:
+        return listed
+    middle = len(listed) // 2
+    left = _merge_sort(listed[:middle], not_after)
+    right = _merge_sort(listed[middle:], not_after)
+    merged: list[int] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        if not_after(left[i], right[j]):
+            merged.append(left[i])
+            i += 1
+        else:
+            merged.append(right[j])
+            j += 1
+    return merged + left[i:] + right[j:]
+
+
+def kafka_python_order(members: Members) -> list[int]:
+    """Positions in kafka-python's order; members that it forgets are missing.
+
+    It groups static and dynamic members without sorting them first, so of each kind only the last
+    unbroken run is left.
+    """
+    runs = groupby(range(len(members)), key=lambda index: members[index].instance_id is not None)
+    kept = {static: list(run) for static, run in runs}
+    static = sorted(kept.get(True, []), key=lambda index: members[index].instance_id or "")
+    return static + sorted(kept.get(False, []), key=lambda index: members[index].member_id)
+
+
+class SaramaRoundRobin:
+    """sarama's `roundrobin`: partitions in text order of `topic-partition`, f-10 before f-2."""
+
+    name = "roundrobin"
+    waives = frozenset({"balanced", "sticky"})
+
+    def assign(self, request: AssignmentRequest) -> CompactAssignment:
+        """Every partition of the subscribed topics."""
+        view = LeaderView(request, BY_MEMBER_ID)
+        lists: list[list[int]] = [[] for _ in view.members]
+        table, order = view.table, view.ordered
+        readers = [set(members) for members in view.subscribers]
+        texts = [
+            (f"{name}-{partition}", topic, table.bases[topic] + partition)
+            for topic, name in enumerate(table.names)
+            for partition in range(table.counts[topic])
+        ]
+        place = 0
+        for _, topic, number in sorted(texts):
+            while order[place % len(order)] not in readers[topic]:
+                place += 1
+            lists[order[place % len(order)]].append(number)
+            place += 1
+        return CompactAssignment.of_lists(view.member_ids, table, lists)
+
+
+class KafkaPythonRoundRobin:
+    """kafka-python's `roundrobin`, whose leader fails where the next member must be passed by."""
+
+    name = "roundrobin"
+    waives = frozenset({"balanced", "sticky"})
+
+    def assign(self, request: AssignmentRequest) -> CompactAssignment:
+        """Every partition of the subscribed topics.
+
+        Raises:
+            AssignorError: the circle came to a member that does not subscribe to the topic: this
+                leader raises KeyError.
+        """
+        view = LeaderView(request, KAFKA_PYTHON)
+        lists: list[list[int]] = [[] for _ in view.members]
+        table, circle = view.table, cycle(view.ordered)
+        for topic in sorted(table.names):
+            place = table.index[topic]
+            for partition in range(table.counts[place]):
+                member = next(circle)
+                if topic not in view.members[member].topics:
+                    raise AssignorError(
+                        "a kafka-python leader fails this rebalance: its `roundrobin` raises "
+                        "KeyError where a member does not subscribe to a topic",
+                        hint="use another strategy, or subscribe all members alike",
+                    )
+                lists[member].append(table.bases[place] + partition)
+        return CompactAssignment.of_lists(view.member_ids, table, lists)
+
+
+BY_MEMBER_ID: Final = OrderRule(by_member_id)
+STATIC_FIRST: Final = OrderRule(static_first)
+LIBRDKAFKA: Final = OrderRule(librdkafka_order, total=False)
+KAFKA_PYTHON: Final = OrderRule(kafka_python_order, total=False)
+
+VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
+    {
+        "librdkafka": {
+            "range": RangeAssignor(member_order=LIBRDKAFKA),
+            "roundrobin": RoundRobinAssignor(member_order=LIBRDKAFKA),
+            "cooperative-sticky": OlderStickyAssignor("cooperative-sticky"),
+        },
+        "franz-go": {
+            "range": RangeAssignor(member_order=STATIC_FIRST, racks=False),
+            "roundrobin": RoundRobinAssignor(member_order=STATIC_FIRST),
+        },
+        "sarama": {
+            "range": RangeAssignor(member_order=BY_MEMBER_ID),
+            "roundrobin": SaramaRoundRobin(),
+        },
+        "kafka-python": {
+            "range": RangeAssignor(member_order=KAFKA_PYTHON),
+            "roundrobin": KafkaPythonRoundRobin(),
+            "sticky": PythonSticky("sticky", "kafka-python"),
+            "cooperative-sticky": PythonSticky(
+                "cooperative-sticky", "kafka-python", cooperative=True
+            ),
+        },
+        "aiokafka": {
+            "range": RangeAssignor(member_order=BY_MEMBER_ID),
+            "roundrobin": RoundRobinAssignor(member_order=BY_MEMBER_ID),
+            "sticky": PythonSticky("sticky", "aiokafka"),
+        },
+    }
+)
+
+EXACT: frozenset[str] = frozenset({"range", "roundrobin"})
+EXACT_VARIANTS: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("librdkafka", "cooperative-sticky"),
+        ("kafka-python", "sticky"),
+        ("kafka-python", "cooperative-sticky"),
+        ("aiokafka", "sticky"),
+    }
+)
+
+
+def is_exact(leader: str, strategy: str) -> bool:
+    """Whether the named partitions can be relied on, or only sizes and the number of moves."""
+    return leader == "java" or strategy in EXACT or (leader, strategy) in EXACT_VARIANTS

@@ -1,0 +1,1 @@
+"""Strategies of the user's own: found, guarded, checked; and examples."""

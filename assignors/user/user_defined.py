@@ -1,0 +1,208 @@
+"""A strategy of the user's own: found, run within a time limit, and its answer checked.
+
+A strategy is any object with a `name` and a method `assign(request)` that returns an `Assignment`
+or simply `{member id: {topic: [partition, ...]}}`. It is named as `package.module:Class` (or
+`:object`), or registered as an entry point in the group `kgroups.assignors`. A class is made
+without arguments. `waives`, a set of names of properties in `checks`, says what it does not
+promise.
+
+This is the border to code that is not ours, so it is the one place here with a clock.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from threading import Thread
+from typing import Any
+
+from kgroups.assignors.compact import CompactAssignment, TopicTable
+from kgroups.assignors.order.java_order import java_sorted
+from kgroups.assignors.spec import Assignment, AssignmentRequest, Assignor, AssignorError
+
+ENTRY_POINTS = "kgroups.assignors"
+LIMIT_MS = 10_000
+
+
+def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
+    """The user's strategy of this name, guarded.
+
+    Args:
+        name: `package.module:Class`, or the name of an entry point.
+        limit_ms: how long one call may take.
+
+    Raises:
+        AssignorError: there is none, or it is not a strategy.
+    """
+    if ":" in name:
+        found = _imported(name)
+    else:
+        from importlib.metadata import entry_points  # slow to import, rarely needed
+
+        points = list(entry_points(group=ENTRY_POINTS, name=name))
+        if not points:
+            raise AssignorError(
+                f"no assignor is called `{name}`",
+                hint=f"name it `package.module:Class`, or register it in `{ENTRY_POINTS}`",
+            )
+        found = _imported(points[0].value)
+    made = _made(found, name)
+    return GuardedAssignor(made, limit_ms)
+
+
+def user_defined_names() -> tuple[str, ...]:
+    """Names of the installed entry points, ascending."""
+    from importlib.metadata import entry_points
+
+    return tuple(sorted(point.name for point in entry_points(group=ENTRY_POINTS)))
+
+
+def _imported(path: str) -> Any:
+    """What `package.module:attribute` names."""
+    module, _, attribute = path.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # whatever the user's module raises while it is imported
+        raise AssignorError(
+            f"the assignor `{path}` cannot be loaded: {type(error).__name__}: {error}",
+            hint="name it `package.module:Class`, importable from where kgroups runs",
+        ) from error
+    return found
+
+
+def _made(found: Any, name: str) -> Assignor:
+    """The strategy object."""
+    try:
+        made = found() if isinstance(found, type) else found
+    except Exception as error:  # the user's constructor
+        raise AssignorError(
+            f"the assignor `{name}` cannot be made: {type(error).__name__}: {error}",
+            hint="its class is made without arguments",
+        ) from error
+    if not isinstance(getattr(made, "name", None), str) or not callable(
+        getattr(made, "assign", None)
+    ):
+        raise AssignorError(
+            f"`{name}` is not an assignor",
+            hint="it needs a `name` and a method `assign(request)`",
+        )
+    strategy: Assignor = made
+    return strategy
+
+
+class GuardedAssignor:
+    """A strategy whose failures name it and whose answers make sense.
+
+    Args:
+        inner: the user's strategy.
+        limit_ms: how long one call may take.
+    """
+
+    def __init__(self, inner: Assignor, limit_ms: int = LIMIT_MS) -> None:
+        self.name = inner.name
+        self.waives = frozenset(getattr(inner, "waives", ()))
+        self._inner = inner
+        self._limit_ms = limit_ms
+
+    def assign(self, request: AssignmentRequest) -> Assignment:
+        """The user's answer.
+
+        Raises:
+            AssignorError: it raised, took too long, or gave something that is not an assignment.
+        """
+        answer = self._within_limit(request)
+        if isinstance(answer, Mapping):
+            return self._from_mapping(request, answer)
+        if not hasattr(answer, "member_ids") or not hasattr(answer, "partitions_of"):
+            raise self._wrong(f"returned {type(answer).__name__}")
+        assignment: Assignment = answer
+        self._check_members(request, assignment.member_ids)
+        for member in request.members:
+            self._check_partitions(request, member.member_id, assignment)
+        return assignment
+
+    def _within_limit(self, request: AssignmentRequest) -> Any:
+        """The answer of the inner strategy, or what it raised."""
+        outcome: list[Any] = []
+
+        def call() -> None:
+            try:
+                outcome.append((self._inner.assign(request), None))
+            except BaseException as error:  # handed on to the caller
+                outcome.append((None, error))
+
+        thread = Thread(target=call, name=f"assignor {self.name}", daemon=True)
+        thread.start()
+        thread.join(self._limit_ms / 1000)
+        if not outcome:
+            raise AssignorError(
+                f"the assignor `{self.name}` took longer than {self._limit_ms} ms",
+                hint="it may not end; raise the limit if it is merely slow",
+            )
+        answer, error = outcome[0]
+        if error is not None:
+            if isinstance(error, AssignorError):
+                raise error
+            raise AssignorError(
+                f"the assignor `{self.name}` raised {type(error).__name__}: {error}",
+                hint="`--verbose` shows where",
+            ) from error
+        return answer
+
+    def _wrong(self, what: str) -> AssignorError:
+        return AssignorError(
+            f"the assignor `{self.name}` {what}",
+            hint="it must return an assignment or {member id: {topic: [partition, ...]}}",
+        )
+
+    def _check_members(self, request: AssignmentRequest, named: Any) -> None:
+        """Refuse members that are not in the group."""
+        known = {member.member_id for member in request.members}
+        for member_id in named:
+            if member_id not in known:
+                raise self._wrong(f"named the unknown member `{member_id}`")
+
+    def _check_partitions(
+        self, request: AssignmentRequest, member_id: str, assignment: Assignment
+    ) -> None:
+        """Refuse partitions that do not exist or come twice to one member."""
+        seen = set()
+        for topic, partition in assignment.partitions_of(member_id):
+            known = request.topics.get(topic)
+            if known is None or not 0 <= partition < known.partitions:
+                raise self._wrong(f"gave `{member_id}` {topic}-{partition}, which does not exist")
+            if (topic, partition) in seen:
+                raise self._wrong(f"gave `{member_id}` {topic}-{partition} twice")
+            seen.add((topic, partition))
+
+    def _from_mapping(
+        self, request: AssignmentRequest, answer: Mapping[Any, Any]
+    ) -> CompactAssignment:
+        """A plain mapping as an assignment."""
+        self._check_members(request, answer)
+        topics = request.topics
+        names = java_sorted(name for name in topics if topics[name].partitions > 0)
+        table = TopicTable(names, [topics[name].partitions for name in names])
+        ids = [member.member_id for member in request.members]
+        lists: list[list[int]] = []
+        for member_id in ids:
+            numbers: list[int] = []
+            try:
+                runs = [
+                    (t, [int(p) for p in ps]) for t, ps in dict(answer.get(member_id, {})).items()
+                ]
+            except (TypeError, ValueError) as error:
+                raise self._wrong(f"gave `{member_id}` something else than partitions") from error
+            for topic, partitions in runs:
+                for partition in partitions:
+                    place = table.index.get(topic)
+                    if place is None or not 0 <= partition < table.counts[place]:
+                        raise self._wrong(
+                            f"gave `{member_id}` {topic}-{partition}, which does not exist"
+                        )
+                    number = table.bases[place] + partition
+                    if number in numbers:
+                        raise self._wrong(f"gave `{member_id}` {topic}-{partition} twice")
+                    numbers.append(number)
+            lists.append(numbers)
+        return CompactAssignment.of_lists(ids, table, lists)

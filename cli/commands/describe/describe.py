@@ -1,0 +1,236 @@
+"""`kgroups describe`: offsets, members and state of groups."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.commands.describe.describe_report import (
+    describe_items,
+    describe_report,
+    largest_lag,
+    notes,
+)
+from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import described_text
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.source import asked, snapshot_of, snapshot_of_file, topics_of
+from kgroups.cli.tree import Command
+from kgroups.cli.watching import Look, Watch, interval_ms
+from kgroups.cli.watching import watch as look_again
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.group_item import View as ItemView
+from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.topic_cut import cut_to_topics
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+SCHEMA = "kgroups.describe/1"
+
+HELP = """Describe groups: committed offsets, lag, members, state.
+
+Shows one row per committed or assigned partition by default. Views combine,
+except in CSV. A group that does not exist is reported on stderr (exit code 5)
+and the others are still shown. --topic selects the groups that read a topic
+and shows only that topic. --watch refreshes the view and marks what changed;
+with JSON, each refresh is one document per line.
+
+VIEWS
+  --offsets  committed offset, log end, lag and owner of each partition
+  --members  members with their number of partitions and their lag
+  --state    state, assignor, coordinator, number of members
+
+LAG is log end minus committed offset, counted from the log start if the
+committed records have expired. It is never negative; unknown (- or null) is
+not 0.
+
+STATUS           (shown if any partition is not ok)
+  no_commit        nothing committed; see --uncommitted
+  below_log_start  records expired before they were read; LOST counts them
+  beyond_end       the committed offset is beyond the log end
+  topic_missing    the topic or partition does not exist
+  leaderless       the partition has no leader
+  unknown          the commit or the log could not be read
+
+EXAMPLES
+  kgroups describe orders-app
+  kgroups describe orders-app billing --members --verbose
+  kgroups describe --all-groups --sort lag --top 20
+  kgroups describe --all-groups --output json | jq '.summary'
+  kgroups describe 'orders-*' --regex 'billing-[0-9]+'
+  kgroups describe --topic payments
+  kgroups describe orders-app --watch 2
+  kgroups describe -- -odd-name
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `describe` to the program."""
+    app.command("describe", help=HELP, cls=Command)(describe)
+
+
+def describe(
+    ctx: typer.Context,
+    groups: GroupNames = None,
+    all_groups: AllGroups = False,
+    regex: Regex = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."
+        ),
+    ] = None,
+    offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
+    members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
+    state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
+    sort: Annotated[
+        Literal["name", "lag"] | None,
+        typer.Option("--sort", help="Sort by name, or by lag, highest first."),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
+        ),
+    ] = None,
+    uncommitted: Annotated[
+        Uncommitted | None,
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+    ] = None,
+    isolation: Annotated[
+        Isolation,
+        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
+    ] = "read_uncommitted",
+    watch: Watch = None,
+    file: FromFile = None,
+) -> None:
+    """`kgroups describe`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    topics = split_names(topic)
+    choice = choice_of(groups, regex, every=all_groups or bool(topics and not (groups or regex)))
+    views: list[ItemView] = []
+    if state:
+        views.append("state")
+    if members:
+        views.append("members")
+    if offsets or not views:
+        views.append("offsets")
+    by_lag = sort == "lag" or top is not None
+    if by_lag and views == ["state"]:
+        raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
+    if by_lag and options.output == "plain":
+        raise UsageError("the official layout has an order of its own", hint="use --output table")
+    request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file)
+    every_ms = None if watch is None else interval_ms(watch, options.output, file)
+    with asked(options, file) as admin:
+        if every_ms is not None:
+            look_again(printer, every_ms, lambda: look(printer, request, admin))
+        found = look(printer, request, admin)
+    printer.show(found.report)
+    if options.output in ("table", "plain"):
+        for text in found.notes:
+            printer.note(text)
+    end_with(found.report.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be described, and how.
+
+    Args:
+        topics: only groups that read one of these, and only these; empty for all.
+        top: only so many rows.
+    """
+
+    choice: Choice
+    topics: tuple[str, ...]
+    views: tuple[ItemView, ...]
+    uncommitted: Uncommitted | None
+    isolation: Isolation
+    by_lag: bool
+    top: int | None
+    file: Path | None
+
+
+def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
+    """What the groups are like now.
+
+    Raises:
+        NotFoundError: a topic that is asked for does not exist.
+    """
+    views = request.views
+    snapshot = _snapshot(printer, request, admin)
+    if request.topics:
+        _check_topics(request, admin, snapshot)
+        snapshot = cut_to_topics(snapshot, request.topics)
+    items = describe_items(
+        snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation
+    )
+    if request.by_lag:
+        items = iter(largest_lag(list(items), request.top))
+    report = describe_report(snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag)
+    plain = described_text(snapshot, views, verbose=printer.options.verbose)
+    said = list(notes(snapshot.groups))
+    if request.topics and not snapshot.groups:
+        said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
+    return Look(replace(report, plain=lambda: plain), said)
+
+
+def _snapshot(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> ClusterSnapshot:
+    """The groups that are meant; what fits no group is among its errors."""
+    names = request.choice.plain
+    strangers: list[ItemError] = []
+    if names is None and not request.choice.every:
+        if admin is None:
+            assert request.file is not None, "either a file or a cluster is asked"
+            known = snapshot_of_file(request.file).groups
+            names, strangers = request.choice.among(group.group for group in known)
+        else:
+            names, strangers = chosen(admin, request.choice)
+    with_offsets = set(request.views) != {"state"} or bool(request.topics)
+    snapshot = snapshot_of(
+        admin,
+        names,
+        file=request.file,
+        offsets=with_offsets,
+        log_offsets=with_offsets,
+        isolation=request.isolation,
+        progress=printer.progress,
+    )
+    return replace(snapshot, errors=(*snapshot.errors, *strangers))
+
+
+def _check_topics(
+    request: Request, admin: "ClusterAdmin | None", snapshot: ClusterSnapshot
+) -> None:
+    missing = [name for name in request.topics if name not in snapshot.topics]
+    if missing and admin is not None:  # no group reads them: do they exist?
+        known = set(admin.topic_names())
+        missing = [name for name in missing if name not in known]
+    read = {topic for group in snapshot.groups for topic in topics_of(group)}
+    missing = [name for name in missing if name not in read]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotFoundError(f"no such topic: {names}", code="UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
+    """The named groups, each once; None stands for all.
+
+    Raises:
+        UsageError: neither names nor `--all-groups`, or both; an empty name.
+    """
+    if bool(groups) == all_groups:
+        what = "both groups and --all-groups are given" if groups else "no group is named"
+        raise UsageError(what, hint="name the groups, or say --all-groups")
+    if not groups:
+        return None
+    if "" in groups:
+        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+    return list(dict.fromkeys(groups))

@@ -1,0 +1,235 @@
+"""Described groups as a report: items, the rows of each view, and what to know of them."""
+
+import heapq
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+from kgroups.cli.output.printer import Report
+from kgroups.cli.output.table import Column, Item, Row, View, cell_text
+from kgroups.core.group_item import View as ItemView
+from kgroups.core.group_item import describe_item, offset_item
+from kgroups.core.lag.arithmetic import Isolation, OffsetRow, Uncommitted, offset_rows
+from kgroups.core.snapshot import ClusterSnapshot, Group
+
+OFFSET_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("committed_offset", "COMMITTED", right=True),
+    Column("log_start_offset", "LOG-START", right=True, verbose=True),
+    Column("log_end_offset", "LOG-END", right=True),
+    Column("last_stable_offset", "LAST-STABLE", right=True, quiet=(None,)),
+    Column("lag", "LAG", right=True),
+    Column("lag_status", "STATUS", quiet=("ok",)),
+    Column("lost", "LOST", right=True, quiet=(None, 0)),
+    Column("leader_epoch", "EPOCH", right=True, verbose=True),
+    Column("metadata", "METADATA", verbose=True, quiet=(None, "")),
+    Column("member_id", "MEMBER-ID", quiet=(None,)),
+    Column("client_id", "CLIENT-ID", quiet=(None,)),
+    Column("host", "HOST", quiet=(None,)),
+    Column("error", "ERROR", quiet=(None,)),
+)
+MEMBER_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("member_id", "MEMBER-ID"),
+    Column("instance_id", "INSTANCE-ID", quiet=(None,)),
+    Column("client_id", "CLIENT-ID"),
+    Column("host", "HOST"),
+    Column("member_protocol", "PROTOCOL", verbose=True),
+    Column("member_epoch", "EPOCH", right=True, verbose=True),
+    Column("partitions", "PARTITIONS", right=True),
+    Column("lag", "LAG", right=True),
+    Column("subscription", "SUBSCRIPTION", verbose=True),
+    Column("assignment", "ASSIGNMENT", verbose=True),
+    Column("target_assignment", "TARGET", verbose=True, quiet=("", None)),
+)
+STATE_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("type", "TYPE"),
+    Column("state", "STATE"),
+    Column("assignor", "ASSIGNOR"),
+    Column("coordinator_id", "COORDINATOR", right=True),
+    Column("coordinator_host"),
+    Column("coordinator_port"),
+    Column("coordinator", "ADDRESS", quiet=(None,)),
+    Column("offsets_partition", "OFFSETS-PARTITION", right=True, verbose=True),
+    Column("group_epoch", "EPOCH", right=True, verbose=True),
+    Column("target_epoch", "TARGET-EPOCH", right=True, verbose=True),
+    Column("member_count", "MEMBERS", right=True),
+)
+
+REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
+NAMES_IN_A_NOTE = 3
+
+assert [column.field for column in OFFSET_COLUMNS[1:]] == list(OffsetRow._fields)
+
+_member_values = itemgetter(*(c.field for c in MEMBER_COLUMNS[1:]))
+
+
+def describe_items(
+    snapshot: ClusterSnapshot,
+    views: Collection[ItemView],
+    *,
+    uncommitted: Uncommitted | None,
+    isolation: Isolation,
+) -> Iterator[dict[str, Any]]:
+    """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
+    for group in snapshot.groups:
+        rows = None
+        if group.offsets is not None and set(views) != {"state"}:
+            rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
+        item = describe_item(snapshot, group, rows, views, flat=True)
+        if "state" in views:
+            item["member_count"] = None if group.members is None else len(group.members)
+        yield item
+
+
+def largest_lag(items: list[dict[str, Any]], top: int | None) -> list[dict[str, Any]]:
+    """Items with their rows by falling lag, and only the `top` rows of each kind over all items.
+
+    Rows whose lag is not known come last; items that keep no row are left out.
+    """
+    for kind, lag in (("offsets", _offset_lag), ("members", _member_lag)):
+        if any(item.get(kind) is not None for item in items):
+            _sort_rows(items, kind, lag, top)
+    if top is not None:
+        items = [item for item in items if item.get("offsets") or item.get("members")]
+    return sorted(items, key=_total_lag, reverse=True)
+
+
+def _sort_rows(
+    items: list[dict[str, Any]], kind: str, lag: Callable[[Any], int], top: int | None
+) -> None:
+    kept: set[int] | None = None
+    if top is not None:
+        every = (row for item in items for row in item[kind] or ())
+        kept = {id(row) for row in heapq.nlargest(top, every, key=lag)}
+    for item in items:
+        if item[kind] is not None:
+            rows = (row for row in item[kind] if kept is None or id(row) in kept)
+            item[kind] = sorted(rows, key=lag, reverse=True)
+
+
+def _offset_lag(row: OffsetRow) -> int:
+    return -1 if row.lag is None else row.lag
+
+
+def _member_lag(row: Item) -> int:
+    return -1 if row["lag"] is None else int(row["lag"])
+
+
+def _total_lag(item: Item) -> int:
+    if item.get("offsets"):
+        return sum(row.lag or 0 for row in item["offsets"])
+    return sum(row["lag"] or 0 for row in item.get("members") or ())
+
+
+def describe_report(
+    snapshot: ClusterSnapshot,
+    views: Sequence[ItemView],
+    items: Iterable[dict[str, Any]],
+    *,
+    schema: str,
+    by_lag: bool = False,
+) -> Report:
+    """The items as a report; its summary counts while they pass."""
+    counts = {"groups": 0, "partitions": 0, "total_lag": 0, "lost": 0, "unknown_partitions": 0}
+    if "offsets" not in views:
+        counts = {"groups": 0}
+
+    def counted() -> Iterator[Item]:
+        for item in items:
+            counts["groups"] += 1
+            lag = item.get("lag_summary")
+            if lag is not None:
+                counts["partitions"] += len(item["offsets"])
+                counts["total_lag"] += lag["total"] or 0
+                counts["lost"] += lag["lost"] or 0
+                counts["unknown_partitions"] += lag["unknown_partitions"]
+            yield item
+
+    kinds: dict[str, View] = {
+        "state": View("group", STATE_COLUMNS, _state_rows),
+        "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
+        "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
+    }
+    return Report(
+        schema=schema,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        generated_at_ms=snapshot.captured_at_ms,
+        items=counted(),
+        document_of=_document,
+        views=[kinds[view] for view in views],
+        errors=snapshot.errors,
+        summary=lambda: counts,
+    )
+
+
+def _document(item: Item) -> Item:
+    rows = item.get("offsets")
+    return item if rows is None else {**item, "offsets": [offset_item(row) for row in rows]}
+
+
+def _by_lag(columns: Sequence[Column], wanted: bool) -> Callable[[Row], int] | None:
+    if not wanted:
+        return None
+    at = [column.field for column in columns].index("lag")
+    return lambda row: 1 if row[at] is None else -int(row[at])
+
+
+def _offset_rows(item: Item) -> Iterator[Row]:
+    group = item["group"]
+    for row in item["offsets"] or ():
+        yield (group,) + row  # noqa: RUF005 - unpacking would build a list first
+
+
+def _member_rows(item: Item) -> Iterator[Row]:
+    group = item["group"]
+    for member in item["members"] or ():
+        *values, subscription, assignment, target = _member_values(member)
+        yield (group, *values, _joined(subscription), _joined(assignment), _joined(target))
+
+
+def _joined(value: Any) -> str | None:
+    """Lists and assignments as one hashable cell; empty where there is nothing, None unknown."""
+    return None if value is None else cell_text(value)
+
+
+def _state_rows(item: Item) -> Iterator[Row]:
+    at = item["coordinator"] or {"id": None, "host": None, "port": None}
+    address = None if at["host"] is None else f"{at['host']}:{at['port']}"
+    yield (
+        item["group"],
+        item["type"],
+        item["state"],
+        item["assignor"],
+        at["id"],
+        at["host"],
+        at["port"],
+        address,
+        item["offsets_partition"],
+        item["group_epoch"],
+        item["target_epoch"],
+        item["member_count"],
+    )
+
+
+def notes(groups: Sequence[Group]) -> Iterator[str]:
+    """What one should know of these groups before reading a table of them."""
+    if not groups:
+        return
+    empty = [group.group for group in groups if group.state == "Empty"]
+    if empty:
+        yield f"{_some(empty)} no active members"
+    moving = [group.group for group in groups if group.state in REBALANCING]
+    if moving:
+        yield f"{_some(moving, 'is rebalancing', 'are rebalancing')}; owners may be out of date"
+
+
+def _some(names: list[str], one: str = "has", many: str = "have") -> str:
+    """A few of the names and how many more, with the verb that fits."""
+    shown = ", ".join(f"`{name}`" for name in names[:NAMES_IN_A_NOTE])
+    more = len(names) - NAMES_IN_A_NOTE
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{shown}{rest} {one if len(names) == 1 else many}"

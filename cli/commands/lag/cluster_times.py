@@ -1,0 +1,50 @@
+"""What reports on lag ask the cluster about times: next records, ends of logs gone by."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import GlobalOptions
+from kgroups.cli.source import cluster
+from kgroups.core.errors import ItemError
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+Times = dict[tuple[str, int, int], int]
+Ends = dict[int, dict[tuple[str, int], int]]
+
+
+def next_times(
+    options: GlobalOptions, snapshot: ClusterSnapshot, printer: Printer
+) -> tuple[Times, tuple[ItemError, ...]]:
+    """When the next record of each commit that lags was written; topics that cannot be read.
+
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+    from kgroups.core.kafka.reads.log_times import next_record_times  # librdkafka
+    from kgroups.core.lag.window.unread import unread_places
+
+    places = unread_places(snapshot)
+    printer.waiting(f"fetching {len(places):,} records for their times")
+    with cluster(options) as admin:
+        return next_record_times(admin.settings, places, timeout_ms=options.timeout_ms)
+
+
+def ends_then(
+    admin: "ClusterAdmin", snapshot: ClusterSnapshot, times_ms: Sequence[int], printer: Printer
+) -> Ends:
+    """Where the logs of the snapshot's topics ended at these times.
+
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+    from kgroups.core.kafka.reads.log_times import ends_at
+
+    ends: Ends = {}
+    for number, at_ms in enumerate(times_ms, start=1):
+        printer.progress(f"asking where logs ended, {number} of {len(times_ms)} times")
+        ends |= ends_at(admin, snapshot.topics, [at_ms])
+    return ends

@@ -1,0 +1,190 @@
+"""`kgroups lag`: reports on lag, computed by Spark."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from kgroups.cli.commands.lag.cluster_times import next_times
+from kgroups.cli.commands.lag.lag_answer import (
+    check_places,
+    lag_document,
+    show_and_end,
+    write_files,
+)
+from kgroups.cli.commands.lag.lag_collect import COLLECT_HELP, COMPACT_HELP, collect, compact
+from kgroups.cli.commands.lag.lag_history import HISTORY_HELP, history
+from kgroups.cli.commands.lag.lag_options import (
+    DEFAULT_TOP,
+    HtmlFile,
+    Master,
+    Over,
+    ParquetFile,
+    RecordTimesToo,
+    Remote,
+    Since,
+    Sort,
+    Top,
+    Until,
+    Where,
+    column_name,
+    window_of,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.source import now_ms, take_snapshot
+from kgroups.cli.tree import Command, Noun
+from kgroups.core.errors import UsageError
+from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+
+Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
+
+HELP = """Report lag across a cluster and over time, with Spark.
+
+One group needs no Spark: `kgroups describe` shows its lag at once.
+"""
+REPORT_HELP = """Report lag by group, topic or member.
+
+Reads the cluster once, live or from a snapshot, and computes the report with
+Spark: on this machine, on a standalone master, or through Spark Connect.
+Needs Java 17. Rows are sorted by lag, highest first.
+
+BY
+  group (default)  topic  partition  member  client  host  assignor
+  with --assignor: group (default)  member  client  host  assignor
+
+With --captures DIR the report covers a window of time, from the captures of
+`lag collect`. It adds rates, lag in seconds with the method that found it,
+time to catch up, trend, Burrow's verdict with its rule, and the time until
+retention reaches the commit. TIME is 2026-11-20T22:00Z or, without an offset,
+local time.
+
+With --assignor A[,B] every group is also planned with these assignors. The
+report then starts with the groups that would gain most, from the assignor or
+from one more member, and shows planned lag (planned_...) beside lag as it is;
+with --captures, also the rates of members.
+
+--isolation read_committed measures lag, rates and times to the last stable
+offset. Captures and snapshots without it are refused (exit code 2).
+
+--record-times fetches the next record of each lagging partition from the
+cluster as it is now, for an exact lag in seconds.
+
+--html writes one page with charts that opens offline; --parquet writes the
+rows with their types.
+
+EXAMPLES
+  kgroups lag report --top 20
+  kgroups lag report --by topic --output csv
+  kgroups lag report --from before.json --assignor range,roundrobin
+  kgroups lag report --master spark://spark:7077
+  kgroups lag report --remote sc://spark:15002
+  kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
+  kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --over 7d --html lag.html
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `lag report` to the program."""
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun.command("report", help=REPORT_HELP, cls=Command)(report)
+    noun.command("history", help=HISTORY_HELP, cls=Command)(history)
+    noun.command("collect", help=COLLECT_HELP, cls=Command)(collect)
+    noun.command("compact", help=COMPACT_HELP, cls=Command)(compact)
+    app.add_typer(noun, name="lag")
+
+
+def report(
+    ctx: typer.Context,
+    by: Annotated[
+        Grouping | None, typer.Option("--by", metavar="KEY", help="Group rows by this.")
+    ] = None,
+    assignor: Annotated[
+        list[str] | None,
+        typer.Option("--assignor", metavar="NAME", help="Also plan with these assignors."),
+    ] = None,
+    top: Top = DEFAULT_TOP,
+    sort: Sort = None,
+    where: Where = None,
+    uncommitted: Annotated[
+        Uncommitted | None,
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+    ] = None,
+    isolation: Annotated[
+        Isolation,
+        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
+    ] = "read_uncommitted",
+    captures: Annotated[
+        Path | None,
+        typer.Option("--captures", metavar="DIR", help="Report on captures of `lag collect`."),
+    ] = None,
+    over: Over = None,
+    since: Since = None,
+    until: Until = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail if a capture cannot be read.")
+    ] = False,
+    record_times: RecordTimesToo = False,
+    html: HtmlFile = None,
+    parquet: ParquetFile = None,
+    master: Master = None,
+    remote: Remote = None,
+    file: FromFile = None,
+) -> None:
+    """`kgroups lag report`."""
+    from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
+    from kgroups.core.spark.session import SessionOptions
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    check_places(html, parquet)
+    assignors = split_names(assignor)
+    query = LagQuery(
+        by=by or "group",
+        assignors=assignors,
+        top=top,
+        sort=column_name(sort),
+        uncommitted=uncommitted,
+        isolation=isolation,
+        where=where,
+        pictures=html is not None,
+        times=record_times,
+    )
+    check_query(query)
+    session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
+    if captures is None:
+        if over or since or until or strict:
+            raise UsageError(
+                "`--over`, `--since`, `--until` and `--strict` need `--captures DIR`",
+                hint="collect captures with `kgroups lag collect DIR`",
+            )
+        if record_times and file is not None:
+            raise UsageError(
+                "`--record-times` asks the cluster as it is now, and excludes `--from`",
+                hint="leave one of them out",
+            )
+        snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
+        times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
+        answer = lag_report(
+            [snapshot], query, session=session, progress=printer.waiting, record_times=times
+        )
+        shown = lag_document(snapshot, query.by, answer, failed=failed)
+    else:
+        if file is not None or record_times:
+            raise UsageError("`--captures` excludes `--from` and `--record-times`")
+        from kgroups.core.lag.window.window_report import lag_report_over
+
+        start_ms, end_ms = window_of(over, since, until, now_ms())
+        answer = lag_report_over(
+            captures,
+            query,
+            since_ms=start_ms,
+            until_ms=end_ms,
+            strict=strict,
+            session=session,
+            progress=printer.waiting,
+        )
+        shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
+    write_files(answer, shown, html, parquet)
+    show_and_end(printer, shown)

@@ -1,0 +1,119 @@
+"""A lag report on its way out: document, page with charts, Parquet file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgroups.cli.exits import end_with
+from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.lag.report import LagReport
+
+SCHEMA = "kgroups.lag.report/1"
+HISTORY_SCHEMA = "kgroups.lag.history/1"
+
+TEXT_FIELDS = frozenset(
+    {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
+    | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
+)
+# In tables only where there is something to say, and only with --verbose; elsewhere always.
+QUIET_FIELDS = frozenset(
+    {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
+    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
+)
+VERBOSE_FIELDS = frozenset(
+    {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
+    | {"member_lag_stddev", "planned_member_lag_stddev"}
+)
+
+
+def lag_document(
+    snapshot: ClusterSnapshot | None,
+    by: str,
+    answer: "LagReport",
+    *,
+    generated_at_ms: int = 0,
+    schema: str = SCHEMA,
+    failed: Sequence[ItemError] = (),
+) -> Report:
+    """Spark's answer as a report; without a snapshot it is over captures.
+
+    Args:
+        failed: what could not be learned beside the snapshot.
+    """
+    names = answer.columns
+    columns = tuple(column_of(name) for name in names)
+    return Report(
+        schema=schema,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap} if snapshot else None,
+        generated_at_ms=snapshot.captured_at_ms if snapshot else generated_at_ms,
+        items=answer.items,
+        views=(View(by, columns, lambda item: [_row(item, names)]),),
+        errors=(*(snapshot.errors if snapshot else ()), *failed, *answer.errors),
+        summary=lambda: answer.summary,
+    )
+
+
+def column_of(name: str) -> Column:
+    """A column of the report; the cluster's name is not repeated in a table."""
+    if name == "cluster":
+        return Column(name)
+    return Column(
+        name,
+        name.upper().replace("_", "-"),
+        right=name not in TEXT_FIELDS,
+        quiet=(0, None) if name in QUIET_FIELDS else (),
+        verbose=name in VERBOSE_FIELDS,
+    )
+
+
+def _row(item: Item, columns: tuple[str, ...]) -> Row:
+    return tuple(_rounded(item[name]) for name in columns)
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 1) if isinstance(value, float) else value
+
+
+def show_and_end(printer: Printer, shown: Report) -> None:
+    """Print the report, and end with the exit code of its errors."""
+    printer.show(shown)
+    end_with(shown.errors)
+
+
+def check_places(*files: Path | None) -> None:
+    """Fails before Spark is started where a file could not be written after it.
+
+    Raises:
+        UsageError: its folder is not there, or it is itself a folder.
+    """
+    for file in files:
+        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+            raise UsageError(
+                f"`{file}` cannot be written: "
+                + ("it is a folder" if file.is_dir() else "its folder is not there"),
+                hint="name a file in a folder that is yours to write",
+            )
+
+
+def write_files(
+    answer: "LagReport", shown: Report, html: Path | None, parquet: Path | None
+) -> None:
+    """The files that the options ask for beside what is printed.
+
+    Raises:
+        UsageError: one cannot be written.
+    """
+    if parquet is not None:
+        from kgroups.core.lag.captures.report_file import write_parquet
+
+        write_parquet(parquet, answer)
+    if html is not None:
+        from kgroups.cli.pages.lag_page import lag_page
+        from kgroups.cli.pages.render import write_page
+
+        write_page(html, lag_page(answer, shown))

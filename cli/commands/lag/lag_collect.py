@@ -1,0 +1,157 @@
+"""`kgroups lag collect` and `lag compact`: captures of a cluster as Parquet, for later reports."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.exits import end_with
+from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.table import Column, Item, View
+from kgroups.cli.params import options_of, parse_duration_ms
+from kgroups.cli.source import cluster, now_ms
+from kgroups.core.errors import ItemError
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+COLLECT_SCHEMA = "kgroups.lag.collect/1"
+COMPACT_SCHEMA = "kgroups.lag.compact/1"
+
+COLLECT_HELP = """Append a capture of all groups to a folder.
+
+A capture holds every group's committed offsets and members and the log bounds
+(start, end, last stable offset) of the partitions it reads. `kgroups lag
+report --captures DIR` reports on them. Needs no Java.
+
+Files appear whole or not at all, and several collectors may share a folder:
+  DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet
+
+EXAMPLES
+  kgroups lag collect ~/captures
+  kgroups lag collect ~/captures --every 60s --count 60
+"""
+COMPACT_HELP = """Merge the small files of past days.
+
+EXAMPLES
+  kgroups lag compact ~/captures
+  kgroups lag compact ~/captures --today
+"""
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of captures.")]
+
+COLLECT_VIEW = View(
+    "captures",
+    (
+        Column("captured_at", "CAPTURED-AT"),
+        Column("result", "RESULT"),
+        Column("partitions", "PARTITIONS", right=True),
+        Column("file", "FILE"),
+    ),
+    lambda item: [(item["captured_at"], item["result"], item["partitions"], item["file"])],
+)
+COMPACT_VIEW = View(
+    "compacted",
+    (
+        Column("files", "FILES", right=True),
+        Column("rows", "ROWS", right=True),
+        Column("file", "FILE"),
+    ),
+    lambda item: [(item["files"], item["rows"], item["file"])],
+)
+
+
+def collect(
+    ctx: typer.Context,
+    folder: Folder,
+    every: Annotated[
+        str | None, typer.Option("--every", metavar="TIME", help="Interval between captures: 60s.")
+    ] = None,
+    count: Annotated[
+        int, typer.Option("--count", metavar="N", min=1, help="Number of captures.")
+    ] = 1,
+) -> None:
+    """`kgroups lag collect`."""
+    from kgroups.core.lag.captures.capture_files import collect as collect_captures  # Arrow
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    every_ms = parse_duration_ms(every) if every else 0
+    errors: list[ItemError] = []
+    items: list[Item] = []
+    with cluster(options) as admin:
+        captures = collect_captures(
+            lambda: _capture(admin, printer, errors), folder, every_ms=every_ms, count=count
+        )
+        for number, capture in enumerate(captures, start=1):
+            if capture.error is not None:
+                error = capture.error
+                errors.append(
+                    ItemError(
+                        f"capture {number}",
+                        error.code,
+                        error.message,
+                        error.hint,
+                        error.exit_code,
+                    )
+                )
+            at_ms = capture.captured_at_ms
+            items.append(
+                {
+                    "captured_at": timestamp(at_ms) if at_ms is not None else None,
+                    "result": "done" if capture.error is None else "failed",
+                    "partitions": capture.rows,
+                    "file": str(capture.files[-1]) if capture.files else None,
+                }
+            )
+            printer.waiting(f"{number} of {count} captures")
+    failed = sum(item["result"] == "failed" for item in items)
+    printer.show(
+        Report(
+            schema=COLLECT_SCHEMA,
+            generated_at_ms=now_ms(),
+            items=items,
+            views=(COLLECT_VIEW,),
+            errors=errors,
+            summary=lambda: {"done": len(items) - failed, "failed": failed},
+        )
+    )
+    end_with(errors)
+
+
+def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -> ClusterSnapshot:
+    """One snapshot; what it could not learn is told at the end, once."""
+    snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
+    errors += [error for error in snapshot.errors if error not in errors]
+    return snapshot
+
+
+def compact(
+    ctx: typer.Context,
+    folder: Folder,
+    today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
+) -> None:
+    """`kgroups lag compact`."""
+    from kgroups.core.lag.captures.compacted import compact as compact_captures  # Arrow
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    merged = [0, 0]
+
+    def items() -> Iterator[Item]:
+        for done in compact_captures(folder, before_ms=None if today else now_ms()):
+            merged[0] += done.files
+            merged[1] += done.rows
+            yield {"files": done.files, "rows": done.rows, "file": str(done.path)}
+
+    printer.show(
+        Report(
+            schema=COMPACT_SCHEMA,
+            generated_at_ms=now_ms(),
+            items=items(),
+            views=(COMPACT_VIEW,),
+            summary=lambda: {"files": merged[0], "rows": merged[1]},
+        )
+    )

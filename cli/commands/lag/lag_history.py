@@ -1,0 +1,119 @@
+"""`kgroups lag history`: what groups committed, out of `__consumer_offsets`, computed by Spark."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from kgroups.cli.commands.lag.cluster_times import ends_then, next_times
+from kgroups.cli.commands.lag.lag_answer import (
+    HISTORY_SCHEMA,
+    check_places,
+    lag_document,
+    show_and_end,
+    write_files,
+)
+from kgroups.cli.commands.lag.lag_options import (
+    DEFAULT_TOP,
+    HtmlFile,
+    Master,
+    Over,
+    ParquetFile,
+    RecordTimesToo,
+    Remote,
+    Since,
+    Sort,
+    Top,
+    Until,
+    Where,
+    column_name,
+    window_of,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+
+HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
+DEFAULT_ENDS = 24
+
+HISTORY_HELP = """Report lag from commits in __consumer_offsets.
+
+Works without captures: the topic holds every commit with its time, back to
+its last compaction, which keeps only the newest commit of each partition.
+Where the logs ended is read at --ends points of the window by record time;
+rates, trend and lag over time come from that. With --until in the past, the
+report describes that time. --record-times also fetches the next record of
+each lagging partition for its time. Needs READ on __consumer_offsets, and
+Java 17.
+
+EXAMPLES
+  kgroups lag history --over 6h
+  kgroups lag history --by partition --where "verdict = 'STOP'"
+  kgroups lag history --sort commit_age_seconds
+  kgroups lag history --since 2026-11-20T22:00Z --until 2026-11-20T23:00Z
+"""
+
+
+def history(
+    ctx: typer.Context,
+    by: Annotated[
+        HistoryGrouping, typer.Option("--by", metavar="KEY", help="Group rows by this.")
+    ] = "group",
+    top: Top = DEFAULT_TOP,
+    sort: Sort = None,
+    where: Where = None,
+    over: Over = None,
+    since: Since = None,
+    until: Until = None,
+    ends: Annotated[
+        int,
+        typer.Option(
+            "--ends",
+            metavar="N",
+            min=0,
+            max=600,
+            help="Number of points at which log ends are read.",
+        ),
+    ] = DEFAULT_ENDS,
+    record_times: RecordTimesToo = False,
+    html: HtmlFile = None,
+    parquet: ParquetFile = None,
+    master: Master = None,
+    remote: Remote = None,
+) -> None:
+    """`kgroups lag history`."""
+    from kgroups.core.kafka.reads.offsets_topic import OffsetsTopic  # librdkafka
+    from kgroups.core.lag.report import LagQuery
+    from kgroups.core.lag.window.history_report import lag_history
+    from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark
+    from kgroups.core.spark.session import SessionOptions
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    check_places(html, parquet)
+    start_ms, end_ms = window_of(over, since, until, now_ms())
+    query = LagQuery(by=by, top=top, sort=column_name(sort), where=where, pictures=html is not None)
+    with cluster(options) as admin:
+        log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
+        snapshot = admin.snapshot(progress=printer.progress)
+        # A window that ended is reported as it was then; else as it is now.
+        is_past = until is not None and end_ms < snapshot.captured_at_ms
+        end_ms = end_ms if is_past else snapshot.captured_at_ms
+        times_ms = times_to_ask(start_ms, end_ms, ends) if ends else []
+        times_ms += [end_ms] if is_past else []
+        ends_by_time = ends_then(admin, snapshot, times_ms, printer)
+    ask_records = record_times and not is_past
+    next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
+    answer = lag_history(
+        snapshot,
+        log,
+        query,
+        since_ms=start_ms,
+        until_ms=end_ms,
+        ends=ends_by_time,
+        record_times=next_at,
+        session=SessionOptions(master=master, remote=remote, verbose=options.verbose),
+        progress=printer.waiting,
+    )
+    shown = lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA, failed=failed)
+    write_files(answer, shown, html, parquet)
+    show_and_end(printer, shown)

@@ -1,0 +1,68 @@
+"""`kgroups plan --check-assignor NAME`: does a strategy keep its promises?"""
+
+import sys
+
+from kgroups.assignors.spec import Assignor
+from kgroups.cli.output.printer import Report
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.source import now_ms
+from kgroups.core.errors import CheckFailed, ItemError, KgroupsError
+
+CASES = 500
+SEED = 1
+
+COLUMNS = (
+    Column("assignor", "ASSIGNOR"),
+    Column("property", "PROPERTY"),
+    Column("message", "WHAT"),
+    Column("case", "SMALLEST-CASE"),
+)
+
+
+def check_report(schema: str, name: str) -> Report:
+    """The promises that an assignor breaks, each with a small case; none is what one hopes for.
+
+    Raises:
+        KgroupsError: there is no such assignor, or it cannot be loaded.
+    """
+    from kgroups.assignors.user.conformance import check_assignor
+
+    strategy = _strategy(name)
+    findings = check_assignor(strategy, SEED, CASES)
+    items: list[Item] = [
+        {"assignor": name, "property": each.property, "message": each.message, "case": each.case}
+        for each in findings
+    ]
+    return Report(
+        schema=schema,
+        generated_at_ms=now_ms(),
+        items=items,
+        views=(View("finding", COLUMNS, lambda item: [_row(item)]),),
+        errors=[
+            ItemError(
+                name,
+                "PROMISE_BROKEN",
+                f"not {each.property}: {each.message}",
+                "what an assignor does not promise it names in `waives`",
+                CheckFailed.exit_code,
+            )
+            for each in findings
+        ],
+        summary=lambda: {"cases": CASES, "seed": SEED, "findings": len(items)},
+    )
+
+
+def _strategy(name: str) -> Assignor:
+    from kgroups.assignors.registry import SERVER_ASSIGNORS, assignor
+    from kgroups.assignors.spec import AssignorError
+
+    if ":" in name and "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return SERVER_ASSIGNORS[name] if name == "uniform" else assignor(name)
+    except AssignorError as error:
+        raise KgroupsError(error.message, hint=error.hint, code="UNKNOWN_ASSIGNOR") from error
+
+
+def _row(item: Item) -> Row:
+    return tuple(" / ".join(str(item[column.field]).splitlines()) for column in COLUMNS)

@@ -1,0 +1,104 @@
+"""`kgroups plan --all-groups --report`: every group planned inside Spark, beside its lag."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
+from kgroups.cli.commands.plan.plan_texts import PlanTexts
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.source import take_snapshot
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.planning.fleet import Fleet
+
+
+@dataclass(frozen=True, slots=True)
+class FleetQuery:
+    """What is asked of the fleet's dry run.
+
+    Args:
+        by: what a row stands for.
+        assignors: names; none: every one that a group of the fleet uses.
+        master, remote: where Spark runs; None: here.
+    """
+
+    by: str
+    assignors: tuple[str, ...]
+    top: int
+    master: str | None = None
+    remote: str | None = None
+
+
+def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: PlanTexts) -> None:
+    """Plan every group with every assignor of the query and show lag before and after.
+
+    Args:
+        texts: the changes, made to every group in which they make sense.
+    Raises:
+        UsageError: the query names a grouping or assignor that does not exist, or a change that
+            cannot be made.
+        NotFoundError: a change names what no group or no topic of the cluster has.
+    """
+    from kgroups.core.lag.report import LagQuery, check_query, lag_report
+    from kgroups.core.planning.fleet import next_fleet
+    from kgroups.core.spark.session import SessionOptions
+
+    check_query(LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top))
+    snapshot = take_snapshot(
+        printer.options, file=file, more_topics=texts.names_topic(), progress=printer.progress
+    )
+    assignors = query.assignors or used_assignors(snapshot)
+    fleet = next_fleet(snapshot, texts.changes_for) if texts.has_changes else None
+    answer = lag_report(
+        [snapshot],
+        LagQuery(by=query.by, assignors=assignors, leader=texts.leader, top=query.top),
+        later=fleet,
+        session=SessionOptions(
+            master=query.master, remote=query.remote, verbose=printer.options.verbose
+        ),
+        progress=printer.waiting,
+    )
+    if fleet is not None:
+        _say_what_was_assumed(printer, fleet)
+        answer = replace(answer, errors=(*fleet.errors, *answer.errors))
+    show_and_end(printer, lag_document(snapshot, query.by, answer))
+
+
+def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
+    """What the table does not show: drawn ids, groups that nothing was done to."""
+    if fleet.assumed_ids:
+        count = len(fleet.assumed_ids)
+        printer.note(
+            f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
+            " drawn; who gets what may depend on them: `kgroups plan GROUP` tries all"
+        )
+    if fleet.untouched:
+        printer.note(
+            f"left as it is, without members: {_counted(len(fleet.untouched), 'group')}"
+            f" ({_some(fleet.untouched)})"
+        )
+    if fleet.errors:
+        names = [error.target or "" for error in fleet.errors]
+        printer.note(
+            f"left as it is, could not be changed: {_counted(len(names), 'group')} ({_some(names)})"
+        )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+
+
+def used_assignors(snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Assignors that groups of the fleet use and that are known; Kafka's defaults if none."""
+    from kgroups.core.lag.fleet.worker_planner import known_assignors
+
+    used = {group.assignor for group in snapshot.groups if group.assignor}
+    return tuple(sorted(used & set(known_assignors()))) or ("range", "uniform")

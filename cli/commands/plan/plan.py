@@ -1,0 +1,159 @@
+"""`kgroups plan`: what would the next rebalance do?"""
+
+import typer
+
+from kgroups.cli.commands.describe.describe import chosen_groups
+from kgroups.cli.commands.plan import plan_params as params
+from kgroups.cli.commands.plan.assignor_check import check_report
+from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
+from kgroups.cli.commands.plan.plan_report import VIEWS, fault_notes, plan_report
+from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
+from kgroups.cli.exits import end_with
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import options_of, split_names
+from kgroups.cli.tree import Command
+from kgroups.core.errors import UsageError
+
+SCHEMA = "kgroups.plan/1"
+CHECK_SCHEMA = "kgroups.assignor.check/1"
+
+HELP = """Predict the next rebalance of a group.
+
+The group is taken as it is now, from a snapshot file, or from a scenario on
+paper; then the changes that you name happen, and its assignor runs. Nothing
+is sent to the group. With --from FILE and without GROUP every group of the
+file is planned.
+
+CHANGES, each may be given several times
+  --add-members N[:CLIENT[@RACK]]  N members join
+  --remove-member ID               a member leaves, by member id, instance id
+                                   or client id; a number: so many leave
+  --drop-host HOST                 every member on a host leaves
+  --set-partitions TOPIC=N         a topic gets N partitions
+  --add-topic TOPIC=N              a topic is created
+  --subscribe [MEMBER=][+]TOPIC[,TOPIC...]
+                                   members read other topics, or (+) more
+  --pattern [DIALECT:]REGEX        members subscribe by a pattern: java,
+                                   librdkafka or re2. Classic groups do not
+                                   show theirs, so it has to be said.
+
+ASSIGNORS
+  Several by commas are planned side by side; default: the group's own. One
+  of your own: package.module:Class. --check-assignor tries it on 500 groups.
+  --as says whose client leads a classic group: java, librdkafka, franz-go,
+  sarama, kafka-python or aiokafka; default: inferred from its members.
+  Where Kafka's own class errs (it may give a partition to a member that does
+  not read it, or to two) a plan says so and does better; --faithful repeats
+  it, for a leader that is Java.
+
+CONFIDENCE
+  exact     follows from what is known
+  outcomes  depends on ids that do not exist yet; --outcomes shows them all
+  likely    client libraries that may lead disagree (see --as), or there are
+            too many orders of ids to try all
+  counts    how many partitions members get is sure, which ones is not
+
+VIEWS
+  --metrics, --members, --moves, --rounds and --outcomes choose tables;
+  default: the first three. CSV holds the members unless one is chosen.
+  --explain TOPIC:N says why a partition goes where it goes.
+  --fail-on ends with 6 if a condition holds in any outcome, or if that is
+  not known. Its figures are those of `metrics` in --output json.
+
+FLEET
+  --all-groups --report plans every group inside Apache Spark and reports lag
+  as it is beside lag as it would be, by --by member (default), group,
+  client, host or assignor. Changes are made to every group in which they
+  make sense; those in which they cannot be made are errors of their own.
+
+EXAMPLES
+  kgroups plan orders-app
+  kgroups plan orders-app --add-members 2
+  kgroups plan orders-app --assignor range,roundrobin --metrics
+  kgroups plan orders-app --set-partitions orders=48 --moves --output csv
+  kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
+  kgroups plan --from scenario.yaml --explain orders:3
+  kgroups plan --all-groups --report --assignor range,cooperative-sticky
+  kgroups plan --all-groups --report --by group --add-members 1
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `plan` to the program."""
+    app.command("plan", help=HELP, cls=Command)(plan)
+
+
+def plan(
+    ctx: typer.Context,
+    groups: params.Groups = None,
+    all_groups: params.AllGroups = False,
+    assignor: params.Assignors = None,
+    leader: params.LeaderClient = None,
+    faithful: params.Faithful = False,
+    add_members: params.NewMembers = None,
+    remove_member: params.GoneMembers = None,
+    drop_host: params.GoneHosts = None,
+    set_partitions: params.GrownTopics = None,
+    add_topic: params.NewTopics = None,
+    subscribe: params.Subscriptions = None,
+    pattern: params.Patterns = None,
+    metrics: params.ShowMetrics = False,
+    members: params.ShowMembers = False,
+    moves: params.ShowMoves = False,
+    rounds: params.ShowRounds = False,
+    outcomes: params.ShowOutcomes = False,
+    explain: params.Explained = None,
+    fail_on: params.Checks = None,
+    check_assignor: params.CheckedAssignor = None,
+    report: params.FleetReport = False,
+    by: params.GroupedBy = None,
+    top: params.TopRows = 100,
+    master: params.Master = None,
+    remote: params.Remote = None,
+    file: params.Source = None,
+) -> None:
+    """`kgroups plan`."""
+    printer = Printer(options_of(ctx))
+    if check_assignor is not None:
+        checked = check_report(CHECK_SCHEMA, check_assignor)
+        printer.show(checked)
+        end_with(checked.errors)
+        return
+    texts = PlanTexts(
+        leader=leader,
+        add_members=tuple(add_members or ()),
+        remove_member=tuple(remove_member or ()),
+        drop_host=tuple(drop_host or ()),
+        set_partitions=tuple(set_partitions or ()),
+        add_topic=tuple(add_topic or ()),
+        subscribe=tuple(subscribe or ()),
+        pattern=tuple(pattern or ()),
+        explain=tuple(explain or ()),
+        fail_on=tuple(fail_on or ()),
+        faithful=faithful,
+    )
+    texts.check()
+    assignors = split_names(assignor)
+    if report:
+        if not all_groups or groups:
+            raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
+        texts.refuse_views("--report")
+        query = FleetQuery(by or "member", assignors, top, master, remote)
+        fleet_report(printer, query, file, texts)
+        return
+    if by or master or remote:
+        raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")
+    everything = all_groups or (file is not None and not groups)
+    names = chosen_groups(groups, all_groups=everything)
+    source = read_source(printer, names, file, texts)
+    items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
+    asked = (metrics, members, moves, rounds, outcomes, bool(explain))
+    chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
+    if not chosen:
+        chosen = ["members"] if printer.options.output == "csv" else ["metrics", "members", "moves"]
+    printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
+    if printer.options.output == "table":
+        for item in items:
+            for note in (*item["notes"], *fault_notes(item)):
+                printer.note(f"`{item['group']}`: {note}")
+    end_with(errors)

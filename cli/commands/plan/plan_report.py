@@ -1,0 +1,170 @@
+"""Plans as reports: the tables of `kgroups plan`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kgroups.cli.output.printer import Report
+from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
+from kgroups.core.errors import ItemError
+from kgroups.core.snapshot import ClusterSnapshot
+
+METRIC_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("rebalance_protocol", "PROTOCOL", shared=True),
+    Column("leader_client", "LEADER", shared=True),
+    Column("confidence", "CONFIDENCE", shared=True),
+    Column("kept", "KEPT", right=True),
+    Column("moved", "MOVED", right=True),
+    Column("newly_assigned", "NEW", right=True, quiet=(0,)),
+    Column("lost", "LOST", right=True, quiet=(0,)),
+    Column("unassigned", "UNASSIGNED", right=True, quiet=(0,)),
+    Column("partitions_min", "MIN", right=True),
+    Column("partitions_max", "MAX", right=True),
+    Column("stddev", "STDDEV", right=True),
+    Column("idle_members", "IDLE", right=True),
+    Column("lag_max", "LAG-MAX", right=True),
+    Column("lag_stddev", "LAG-STDDEV", right=True),
+)
+MEMBER_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("member_id", "MEMBER-ID"),
+    Column("client_id", "CLIENT-ID"),
+    Column("joins", "JOINS", quiet=(False,)),
+    Column("partitions_before", "BEFORE", right=True),
+    Column("partitions", "AFTER", right=True),
+    Column("lag_before", "LAG-BEFORE", right=True),
+    Column("lag", "LAG-AFTER", right=True),
+    Column("assignment", "ASSIGNMENT"),
+)
+MOVE_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("from", "FROM"),
+    Column("to", "TO"),
+    Column("kind", "KIND"),
+)
+ROUND_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("round", "ROUND", right=True, shared=True),
+    Column("step", "STEP", shared=True),
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("member_id", "MEMBER-ID"),
+)
+OUTCOME_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("outcome", "OUTCOME", right=True, shared=True),
+    Column("share", "SHARE", right=True, shared=True),
+    Column("moved", "MOVED", right=True, shared=True),
+    Column("member_id", "MEMBER-ID"),
+    Column("assignment", "ASSIGNMENT"),
+)
+EXPLAIN_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("assignor", "ASSIGNOR", shared=True),
+    Column("topic", "TOPIC", shared=True),
+    Column("partition", "PARTITION", right=True, shared=True),
+    Column("from", "FROM", shared=True),
+    Column("to", "TO", shared=True),
+    Column("reason", "WHY"),
+)
+_METRICS = [column.field for column in METRIC_COLUMNS[5:]]
+
+
+def plan_report(
+    schema: str,
+    snapshot: ClusterSnapshot,
+    items: Sequence[Item],
+    errors: Sequence[ItemError],
+    views: Sequence[str],
+) -> Report:
+    """The plans as a report with these views."""
+    summary = {
+        "groups": len({item["group"] for item in items}),
+        "plans": len(items),
+        "moved": sum(item["metrics"]["moved"] for item in items),
+        "kept": sum(item["metrics"]["kept"] for item in items),
+    }
+    return Report(
+        schema=schema,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        generated_at_ms=snapshot.captured_at_ms,
+        items=items,
+        views=[VIEWS[view] for view in views],
+        errors=errors,
+        summary=lambda: summary,
+    )
+
+
+def fault_notes(item: Item) -> Iterator[str]:
+    """What a Java leader would do wrong, a sentence each."""
+    for fault in item["faults"]:
+        yield f"{fault['message']} ({fault['code']})"
+
+
+def _metric_rows(item: Item) -> Iterator[Row]:
+    figures = item["metrics"]
+    named = (item[column.field] for column in METRIC_COLUMNS[:5])
+    yield (*named, *(_rounded(figures[name]) for name in _METRICS))
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def _member_rows(item: Item) -> Iterator[Row]:
+    for member in item["members"]:
+        values = (member[column.field] for column in MEMBER_COLUMNS[2:-1])
+        yield (item["group"], item["assignor"], *values, assignment_text(member["assignment"]))
+
+
+def _move_rows(item: Item) -> Iterator[Row]:
+    for move in item["moves"]:
+        if move["kind"] != "kept":
+            values = (move[column.field] for column in MOVE_COLUMNS[2:])
+            yield (item["group"], item["assignor"], *values)
+
+
+def _round_rows(item: Item) -> Iterator[Row]:
+    for number, step in enumerate(item["rounds"], 1):
+        for kind in ("revoked", "assigned"):
+            for each in step[kind]:
+                what = (each["topic"], each["partition"], each["member_id"])
+                yield (item["group"], item["assignor"], number, kind, *what)
+
+
+def _outcome_rows(item: Item) -> Iterator[Row]:
+    for number, outcome in enumerate(item["outcomes"], 1):
+        for member in outcome["members"]:
+            yield (
+                item["group"],
+                item["assignor"],
+                number,
+                f"{outcome['share']:.0%}",
+                outcome["moved"],
+                member["member_id"],
+                assignment_text(member["assignment"]),
+            )
+
+
+def _explain_rows(item: Item) -> Iterator[Row]:
+    for each in item.get("explanations", ()):
+        where = (each["topic"], each["partition"], each["from"], each["to"])
+        for reason in each["reasons"]:
+            yield (item["group"], item["assignor"], *where, reason)
+
+
+VIEWS: Mapping[str, View] = {
+    "metrics": View("plan", METRIC_COLUMNS, _metric_rows),
+    "members": View("member", MEMBER_COLUMNS, _member_rows),
+    "moves": View("move", MOVE_COLUMNS, _move_rows),
+    "rounds": View("round", ROUND_COLUMNS, _round_rows),
+    "outcomes": View("outcome", OUTCOME_COLUMNS, _outcome_rows),
+    "explain": View("explanation", EXPLAIN_COLUMNS, _explain_rows),
+}

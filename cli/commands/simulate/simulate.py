@@ -1,0 +1,343 @@
+"""`kgroups simulate`: rebalances in virtual time."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kgroups.cli.commands.lag.lag_options import HtmlFile
+from kgroups.cli.exits import end_with
+from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.params import options_of
+from kgroups.cli.source import now_ms, take_snapshot
+from kgroups.cli.tree import Command
+from kgroups.core.errors import CheckFailed, ItemError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.simulation.figures.outcome import Outcome
+    from kgroups.core.simulation.scenario.scenario_model import Scenario
+
+SCHEMA = "kgroups.simulate/1"
+TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
+
+HELP = """Simulate rebalances in virtual time.
+
+A scenario (YAML) names topics with their rates, groups with their members,
+and events. The coordinator and the client logic are the real ones; only time,
+network and applications are simulated. The same scenario and seed give the
+same result.
+
+EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
+  rolling_restart  members restart one after the other: down, pause
+  scale_out, scale_in   members join or leave: count, like, members
+  crash            a process dies: member, restart_after
+  gc_pause         a process freezes: member, for
+  poison_record    one record takes very long: member, for
+  network_partition     a member cannot reach the cluster: member, for
+  move_coordinator, broker_down, broker_up
+  add_partitions, create_topic
+  Each has a time (at=60s) or occurs at random (every=5m).
+
+FIGURES
+  unowned      total time partitions had no owner, and the longest
+  stopped      total time members owned nothing and waited
+  read again   records read twice because they were not committed in time
+  catch-up     longest time the group was behind
+  protocol zookeeper adds
+  split-brain  total time two members read the same partition
+  failed       rebalances given up; notified, reads: the cost of a change
+  With --repeat these are medians; JSON has the 95th percentiles.
+
+--vary compares every combination: any consumer property, any broker
+property for groups, protocol (eager, cooperative, consumer,
+zookeeper), client (java, librdkafka), static, latency, processing.
+
+EXAMPLES
+  kgroups simulate deploy.yaml --timeline
+  kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
+  kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
+  kgroups simulate deploy.yaml --html deploy.html
+  kgroups simulate --from-group billing --event rolling_restart:down=10s
+"""
+
+Texts = list[str] | None
+
+
+def register(app: typer.Typer) -> None:
+    """Add `simulate` to the program."""
+    app.command("simulate", help=HELP, cls=Command)(simulate_command)
+
+
+def simulate_command(
+    ctx: typer.Context,
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="[SCENARIO]", help="YAML or JSON file.")
+    ] = None,
+    from_group: Annotated[
+        str | None,
+        typer.Option("--from-group", metavar="GROUP", help="Simulate a group as it is now."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
+    ] = None,
+    event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 1]")
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="TIME", help="Length of the run. [default: until settled]"),
+    ] = None,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="Print the protocol step by step.")
+    ] = False,
+    rebalances: Annotated[
+        bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
+    ] = False,
+    members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
+    partitions: Annotated[
+        bool, typer.Option("--partitions", help="Show figures of partitions.")
+    ] = False,
+    requests: Annotated[
+        bool, typer.Option("--requests", help="Show requests and errors by kind.")
+    ] = False,
+    vary: Annotated[
+        Texts, typer.Option("--vary", metavar="K=A,B", help="Compare these values.")
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option("--repeat", metavar="N", min=1, help="Number of seeds to run.")
+    ] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="Number of processes. [default: cores]"),
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
+    ] = None,
+    html: HtmlFile = None,
+) -> None:
+    """`kgroups simulate`."""
+    printer = Printer(options_of(ctx))
+    one = read_scenario(printer, scenario, from_group, file)
+    one = with_options(one, event or (), seed, until)
+    for text in one.assumed:
+        printer.note(f"assumed: {text}")
+    if timeline:
+        if vary or repeat > 1 or master or html:
+            raise UsageError(
+                "`--timeline` shows one run", hint="leave `--vary`, `--repeat`, `--html` out"
+            )
+        end_with(show_timeline(printer, one))
+        return
+    flags = {
+        "rebalances": rebalances,
+        "members": members,
+        "partitions": partitions,
+        "requests": requests,
+    }
+    chosen = [name for name, asked in flags.items() if asked]
+    if printer.options.output == "csv" and len(chosen) > 1:
+        raise UsageError("CSV holds one kind of row", hint="ask for one view")
+    if not chosen or printer.options.output != "csv":
+        chosen.insert(0, "groups")
+    runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
+    items, errors = items_of(one, runs, variations)
+    if html is not None:
+        from kgroups.cli.commands.simulate.simulate_report import Simulated
+        from kgroups.cli.pages.render import write_page
+        from kgroups.cli.pages.simulation_page import simulation_page
+
+        views = Simulated(plain=False).chosen(["groups", "rebalances", "members"])
+        write_page(html, simulation_page(one, items, runs, views, errors))
+    show_items(printer, items, errors, chosen)
+    end_with(errors)
+
+
+def read_scenario(
+    printer: Printer, path: Path | None, group: str | None, file: Path | None
+) -> "Scenario":
+    """The scenario of a file, or of a group as it is."""
+    if (path is None) == (group is None):
+        raise UsageError("expected a scenario file or `--from-group`, one of them")
+    if group is not None:
+        from kgroups.core.simulation.scenario.from_group import scenario_of_group
+
+        printer.progress("Looking at the group...")
+        snapshot = take_snapshot(printer.options, [group], file=file)
+        printer.wipe()
+        return scenario_of_group(snapshot, group)
+    if file is not None:
+        raise UsageError("`--from` names the snapshot for `--from-group`")
+    from kgroups.core.document import read_document
+    from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+
+    assert path is not None
+    return parse_simulation(read_document(path))
+
+
+def with_options(
+    scenario: "Scenario", events: Sequence[str], seed: int | None, until: str | None
+) -> "Scenario":
+    """The scenario with what the command line says besides."""
+    from kgroups.core.simulation.scenario.event_file import parse_event
+    from kgroups.core.simulation.scenario.units import parse_ms
+
+    more = tuple(parse_event(text, scenario) for text in events)
+    scenario = replace(scenario, events=(*scenario.events, *more))
+    if seed is not None:
+        scenario = replace(scenario, seed=seed)
+    if until is not None:
+        scenario = replace(scenario, until_ms=int(parse_ms(until)))
+    return scenario
+
+
+def unsettled(outcome: "Outcome", target: str) -> list[ItemError]:
+    """A run that did not come to rest, as an error: its figures are of something unfinished."""
+    if outcome.settled:
+        return []
+    groups = ", ".join(f"`{group.group}`" for group in outcome.groups if not group.settled)
+    what = f"{groups} had not settled" if groups else "events were still to come"
+    return [
+        ItemError(
+            target=target,
+            code="NOT_SETTLED",
+            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
+            hint="`--until` gives it more time; `--timeline` shows what it is busy with",
+            exit_code=CheckFailed.exit_code,
+        )
+    ]
+
+
+def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
+    """Print a run's lines as they happen."""
+    from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
+    from kgroups.cli.output.table import View
+    from kgroups.core.simulation.engine.run import Run
+    from kgroups.core.simulation.scenario.refusals import check_scenario
+
+    check_scenario(scenario)
+    errors: list[ItemError] = []
+    ended: list[Outcome] = []
+    run = Run(scenario, scenario.seed)
+
+    def lines() -> Iterator[dict[str, Any]]:
+        outcome = yield from map_lines(run, every_request=printer.options.verbose)
+        errors.extend(unsettled(outcome, scenario.groups[0].name))
+        ended.append(outcome)
+
+    if printer.options.output == "table":
+        for item in lines():
+            write_text(line_text(item))
+        show_item_errors_of(errors)
+        return errors
+    report = Report(
+        schema=TIMELINE_SCHEMA,
+        generated_at_ms=now_ms(),
+        items=lines(),
+        views=(View("timeline", LINE_COLUMNS, lambda item: list(line_rows(item))),),
+        errors=errors,
+        summary=lambda: {
+            "seed": scenario.seed,
+            "end_ms": ended[0].end_ms,
+            "settled": ended[0].settled,
+        },
+    )
+    printer.show(report)
+    return errors
+
+
+def map_lines(run: Any, *, every_request: bool) -> Any:
+    """The lines of a run as items; gives back its outcome."""
+    lines = run.lines(every_request)
+    while True:
+        try:
+            at_ms, group, who, kind, text = next(lines)
+        except StopIteration as end:
+            return end.value
+        yield {"at_ms": at_ms, "group": group, "who": who, "what": kind, "text": text}
+
+
+def show_item_errors_of(errors: Sequence[ItemError]) -> None:
+    """Errors of a table's run."""
+    from kgroups.cli.exits import show_item_errors
+
+    show_item_errors(errors)
+
+
+def run_all(
+    printer: Printer,
+    scenario: "Scenario",
+    vary: Sequence[str],
+    repeat: int,
+    jobs: int | None,
+    master: str | None,
+) -> tuple[list[list["Outcome"]], list[dict[str, str]]]:
+    """The outcomes of every variation, and the variations."""
+    from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+    from kgroups.core.simulation.scenario.variation import combinations, parse_vary
+
+    variations = combinations(parse_vary(vary))
+    seeds = range(scenario.seed, scenario.seed + repeat)
+    tasks = plan_tasks(scenario, variations, seeds)
+    if master is None:
+        found = sweep(
+            tasks,
+            (os.cpu_count() or 1) if jobs is None else jobs,
+            lambda done: printer.progress(f"{done} of {len(tasks)} runs"),
+        )
+    else:
+        from kgroups.core.spark.simulation_sweep import sweep_on_spark
+
+        printer.waiting("Starting Spark...")
+        found = sweep_on_spark(tasks, master)
+    runs: list[list[Outcome]] = [[] for _ in variations]
+    for place, outcome in found:
+        runs[place].append(outcome)
+    printer.wipe()
+    return runs, variations
+
+
+def items_of(
+    scenario: "Scenario", runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
+) -> tuple[list[dict[str, Any]], list[ItemError]]:
+    """The items of every variation, and what did not settle."""
+    from kgroups.cli.commands.simulate.simulate_report import variation_text
+    from kgroups.core.simulation.figures.outcome_item import group_items
+
+    items: list[dict[str, Any]] = []
+    errors: list[ItemError] = []
+    for variation, outcomes in zip(variations, runs, strict=True):
+        items += group_items(variation or None, outcomes)
+        target = variation_text(variation) or scenario.name or scenario.groups[0].name
+        errors += next((bad for bad in (unsettled(o, target) for o in outcomes) if bad), [])
+    return items, errors
+
+
+def show_items(
+    printer: Printer,
+    items: list[dict[str, Any]],
+    errors: Sequence[ItemError],
+    chosen: Sequence[str],
+) -> None:
+    """Print the tables, or the document."""
+    from kgroups.cli.commands.simulate.simulate_report import Simulated
+
+    views = Simulated(plain=printer.options.output == "csv").chosen(chosen)
+    printer.show(
+        Report(
+            schema=SCHEMA,
+            generated_at_ms=now_ms(),
+            items=items,
+            views=views,
+            errors=errors,
+            summary=lambda: {
+                "items": len(items),
+                "runs": sum(item["runs"] for item in items),
+                "settled": all(item["runs"] == item["runs_settled"] for item in items),
+            },
+        )
+    )

@@ -1,0 +1,193 @@
+"""Simulations as reports: the tables of `kgroups simulate`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.simulation.scenario.units import show_ms
+
+GROUP_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("protocol", "PROTOCOL"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("runs", "RUNS", right=True, quiet=(1,)),
+    Column("settled", "SETTLED", quiet=("yes",)),
+    Column("rebalances", "REBALANCES", right=True),
+    Column("epoch", "EPOCH", right=True),
+    Column("unowned_ms", "UNOWNED", right=True),
+    Column("longest_unowned_ms", "LONGEST", right=True),
+    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+    Column("stopped_ms", "STOPPED", right=True),
+    Column("moved", "MOVED", right=True),
+    Column("read_again", "READ-AGAIN", right=True),
+    Column("peak_unread", "PEAK-UNREAD", right=True),
+    Column("catch_up_ms", "CATCH-UP", right=True),
+    Column("requests", "REQUESTS", right=True),
+    Column("split_brain_ms", "SPLIT-BRAIN", right=True, quiet=(None, 0)),
+    Column("failed_rebalances", "FAILED", right=True, quiet=(None, 0)),
+    Column("notifications", "NOTIFIED", right=True, quiet=(None,)),
+    Column("reads", "READS", right=True, quiet=(None,)),
+)
+REBALANCE_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("at_ms", "AT", right=True),
+    Column("took_ms", "TOOK", right=True),
+    Column("epoch", "EPOCH", right=True),
+    Column("cause", "CAUSE"),
+)
+MEMBER_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("name", "MEMBER"),
+    Column("lives", "LIVES", right=True),
+    Column("partitions", "PARTITIONS", right=True),
+    Column("stopped_ms", "STOPPED", right=True),
+    Column("longest_stop_ms", "LONGEST", right=True),
+    Column("starting_ms", "STARTING", right=True),
+    Column("failures", "FAILURES", quiet=(None,)),
+)
+PARTITION_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("owner", "OWNER"),
+    Column("unowned_ms", "UNOWNED", right=True),
+    Column("longest_unowned_ms", "LONGEST", right=True),
+    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+)
+REQUEST_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("kind", "KIND"),
+    Column("name", "NAME"),
+    Column("count", "COUNT", right=True),
+)
+LINE_COLUMNS = (
+    Column("at_ms", "AT", right=True),
+    Column("group", "GROUP"),
+    Column("who", "WHO"),
+    Column("what", "WHAT"),
+    Column("text", "TEXT"),
+)
+DURATIONS = frozenset(
+    {
+        *("unowned_ms", "longest_unowned_ms", "doubled_ms", "stopped_ms", "catch_up_ms"),
+        "split_brain_ms",
+    }
+)
+
+
+def variation_text(variation: Mapping[str, str] | None) -> str | None:
+    """`protocol=eager static=true`."""
+    return " ".join(f"{name}={value}" for name, value in (variation or {}).items()) or None
+
+
+def _duration(value: int | None, plain: bool) -> int | str | None:
+    return value if plain or value is None or value == 0 else show_ms(value)
+
+
+class Simulated:
+    """The views of a simulation's items.
+
+    Args:
+        plain: durations as numbers of milliseconds: for CSV.
+    """
+
+    def __init__(self, *, plain: bool) -> None:
+        self._plain = plain
+        self.views: Mapping[str, View] = {
+            "groups": View("groups", GROUP_COLUMNS, self._groups),
+            "rebalances": View("rebalances", REBALANCE_COLUMNS, self._rebalances),
+            "members": View("members", MEMBER_COLUMNS, self._members),
+            "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
+            "requests": View("requests", REQUEST_COLUMNS, self._requests),
+        }
+
+    def chosen(self, names: Sequence[str]) -> list[View]:
+        """The views of these names, in their own order."""
+        return [view for name, view in self.views.items() if name in names]
+
+    def _groups(self, item: Item) -> list[Row]:
+        figures = item["figures"] | (item["herd"] or {})
+        shown = {
+            name: _duration(value, self._plain) if name in DURATIONS else value
+            for name, value in figures.items()
+        }
+        head = {
+            "group": item["group"],
+            "protocol": item["protocol"],
+            "variation": variation_text(item["variation"]),
+            "runs": item["runs"],
+            "settled": "yes" if item["runs_settled"] == item["runs"] else "no",
+        }
+        row = {**head, **shown}
+        return [tuple(row.get(column.field) for column in GROUP_COLUMNS)]
+
+    def _rebalances(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        return [
+            (
+                *where,
+                _duration(one["at_ms"], self._plain),
+                None
+                if one["until_ms"] is None
+                else _duration(one["until_ms"] - one["at_ms"], self._plain),
+                one["epoch"],
+                one["cause"],
+            )
+            for one in item["rebalances"]
+        ]
+
+    def _members(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        return [
+            (
+                *where,
+                one["name"],
+                one["lives"],
+                one["partitions"],
+                _duration(one["stopped_ms"], self._plain),
+                _duration(one["longest_stop_ms"], self._plain),
+                _duration(one["starting_ms"], self._plain),
+                "; ".join(one["failures"]) or None,
+            )
+            for one in item["members"]
+        ]
+
+    def _partitions(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        durations = ("unowned_ms", "longest_unowned_ms", "doubled_ms")
+        return [
+            (
+                *where,
+                one["topic"],
+                one["partition"],
+                one["owner"],
+                *(_duration(one[name], self._plain) for name in durations),
+            )
+            for one in item["partitions"]
+        ]
+
+    def _requests(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        kinds = (("request", "requests"), ("error", "errors"), ("count", "counts"))
+        return [
+            (*where, kind, name, count)
+            for kind, field in kinds
+            for name, count in item[field].items()
+        ]
+
+
+def line_rows(item: Item) -> Iterator[Row]:
+    """A timeline's line as a row."""
+    yield tuple(item[column.field] for column in LINE_COLUMNS)
+
+
+def line_text(item: Item) -> str:
+    """A timeline's line for people; columns are as wide as usual names, longer ones push on."""
+    seconds = item["at_ms"] / 1_000
+    head = f"{seconds:10.3f}  {item['group']:<10} {item['who']:<12} {item['what']:<20}"
+    text: Any = item["text"]
+    return f"{head} {text}".rstrip() + "\n"

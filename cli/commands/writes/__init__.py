@@ -1,0 +1,1 @@
+"""Commands that change a cluster, and what they share."""

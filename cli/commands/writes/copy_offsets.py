@@ -1,0 +1,217 @@
+"""`kgroups copy-offsets`: put a group where another one stands, here or in another cluster."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    NoUndo,
+    OffsetWrite,
+    Topics,
+    UndoDir,
+    carry_out,
+    undo_dir_of,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.source import cluster
+from kgroups.cli.tree import Command
+from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageError
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
+from kgroups.core.offsets.reset import committed
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.reads.record_times import Place
+
+SCHEMA = "kgroups.copy-offsets/1"
+
+HELP = """Copy committed offsets to another group or cluster.
+
+Within one cluster, offsets are copied with their metadata. To another cluster
+(--to-bootstrap-server, or an address in --to-command-config) they are
+translated by time, because offsets differ there: to the first record that is
+not older than the next record to read. Records of the same millisecond may be
+read twice; none is skipped. A group that has read everything is placed after
+the last record's time.
+
+The source group may be active; the target group must have no members and is
+created if it does not exist. Shows the plan and asks for confirmation unless
+--yes (or --execute) is given; without a terminal and without --yes it does
+nothing (exit code 2). Saves replaced offsets to an undo file first, and reads
+back what it wrote.
+
+RESULTS, one per partition
+  planned  would be copied (--dry-run)
+  done     is copied, and reads back so
+  refused  the group has members              exit code 4
+  failed   not found (5), or the broker did not do it
+  skipped  already there, others could not be copied, or you declined
+
+EXAMPLES
+  kgroups copy-offsets --from billing --to billing-v2 --dry-run
+  kgroups copy-offsets --from billing --to billing-v2 --topic orders --yes
+  kgroups copy-offsets --from billing --to billing -b east:9092 \\
+      --to-bootstrap-server west:9092
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `copy-offsets` to the program."""
+    app.command("copy-offsets", help=HELP, cls=Command)(copy_offsets)
+
+
+def copy_offsets(
+    ctx: typer.Context,
+    from_: Annotated[str, typer.Option("--from", metavar="GROUP", help="Source group.")],
+    to: Annotated[str, typer.Option("--to", metavar="GROUP", help="Target group.")],
+    topic: Topics = None,
+    to_bootstrap_server: Annotated[
+        str | None,
+        typer.Option("--to-bootstrap-server", metavar="HOST:PORT", help="Target cluster."),
+    ] = None,
+    to_command_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
+        ),
+    ] = None,
+    undo_dir: UndoDir = None,
+    no_undo: NoUndo = False,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups copy-offsets`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    elsewhere = to_bootstrap_server is not None or to_command_config is not None
+    if not from_ or not to or (from_ == to and not elsewhere):
+        raise UsageError("two groups are needed", hint="--from GROUP --to ANOTHER")
+    scope = parse_scope(topic or ())
+    consent.check()
+    with cluster(options) as admin:
+        looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
+        source = _source(looked, from_)
+        partitions = _partitions(source, scope)
+        if not elsewhere:
+            there = admin.snapshot([to], log_offsets=False, progress=printer.progress)
+            free, changes = free_groups(there, [to], create=True)
+            logs = read_logs(admin, {name for name, _ in partitions})
+            for group in free:
+                changes += plan_copy(group, source, partitions, logs)
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
+            carry_out(printer, admin, write, changes, _errors(there, to))
+            return
+        other = replace(
+            options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
+        )
+        with cluster(other) as target:
+            there = target.snapshot([to], log_offsets=False, progress=printer.progress)
+            changes, logs = _by_time(admin, target, there, source, to, partitions, options)
+            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
+            carry_out(printer, target, write, changes, _errors(there, to))
+
+
+def _source(looked: ClusterSnapshot, name: str) -> Group:
+    """The group that is copied.
+
+    Raises:
+        NotFoundError: it is not there, or committed nothing.
+        MixedFailures: its commits cannot be read.
+    """
+    for failure in looked.errors:
+        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
+            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
+    group = looked.group(name)
+    if group is None or not group.offsets:
+        raise NotFoundError(
+            f"group `{name}` is not there, or committed nothing",
+            hint="`kgroups describe GROUP` shows what it committed",
+            code="GROUP_ID_NOT_FOUND",
+        )
+    return group
+
+
+def _partitions(source: Group, scope: Scope) -> list[Partition]:
+    """What is to be copied.
+
+    Raises:
+        NotFoundError: nothing is committed for something that is named.
+    """
+    partitions = copied_partitions(source, scope)
+    topics = {topic for topic, _ in partitions}
+    missing = [name for name in scope.topics if name not in topics]
+    missing += [f"{at[0]}-{at[1]}" for at in scope.partitions if at not in partitions]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotFoundError(f"group `{source.group}` committed nothing for {names}")
+    return partitions
+
+
+def _errors(there: ClusterSnapshot, to: str) -> list[ItemError]:
+    """Failures of the look that are not about the group that is put somewhere."""
+    return [error for error in there.errors if error.target != to]
+
+
+def _by_time(
+    admin: "ClusterAdmin",
+    target: "ClusterAdmin",
+    there: ClusterSnapshot,
+    source: Group,
+    to: str,
+    partitions: list[Partition],
+    options: GlobalOptions,
+) -> tuple[list[Change], dict[str, Topic]]:
+    """The plan for a group of another cluster, and the topics there."""
+    from kgroups.core.kafka.reads.offsets_by_time import offsets_at_times
+    from kgroups.core.kafka.reads.record_times import record_times
+
+    free, changes = free_groups(there, [to], create=True)
+    names = {name for name, _ in partitions}
+    places, lost = _places(source, partitions, read_logs(admin, names))
+    moments = record_times(admin.settings, places, options.timeout_ms) | lost
+    logs = read_logs(target, names)
+    times = {
+        at: moment.time_ms
+        for at, moment in moments.items()
+        if moment.time_ms is not None and at[0] in logs and at[1] in logs[at[0]].partitions
+    }
+    found = offsets_at_times(target, times)
+    ordered = {at: moments[at] for at in partitions}
+    for group in free:
+        changes += plan_copy_by_time(group, ordered, found, logs)
+    return changes, logs
+
+
+def _places(
+    source: Group, partitions: list[Partition], logs: Mapping[str, Topic]
+) -> tuple[dict[Partition, "Place"], dict[Partition, Moment]]:
+    """Where the group stands in each log, and the partitions whose logs cannot be asked."""
+    from kgroups.core.kafka.reads.record_times import Place
+
+    places: dict[Partition, Place] = {}
+    lost: dict[Partition, Moment] = {}
+    for at in partitions:
+        topic, commit = logs.get(at[0]), committed(source, at)
+        log = None if topic is None else topic.partitions.get(at[1])
+        if log is None or commit is None:
+            lost[at] = Moment(error="UNKNOWN_TOPIC_OR_PARTITION")
+        elif log.error is not None or log.log_start_offset is None or log.log_end_offset is None:
+            lost[at] = Moment(error=log.error or "LEADER_NOT_AVAILABLE")
+        else:
+            places[at] = Place(commit.offset, log.log_start_offset, log.log_end_offset)
+    return places, lost

@@ -1,0 +1,105 @@
+"""`kgroups delete-offsets`: let groups forget where they stand."""
+
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    NoUndo,
+    OffsetWrite,
+    Topics,
+    UndoDir,
+    carry_out,
+    undo_dir_of,
+    untold,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster
+from kgroups.cli.tree import Command
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.offsets.forget import plan_forget, without_commits
+from kgroups.core.offsets.reset import committed_partitions
+from kgroups.core.offsets.scope import parse_scope
+
+SCHEMA = "kgroups.delete-offsets/1"
+
+HELP = """Delete committed offsets.
+
+Checks every group first: if one subscribes to the topic, does not exist, or
+has committed nothing there, nothing is deleted, unless --keep-going is given.
+Shows the plan and asks for confirmation unless --yes (or --execute) is given;
+without a terminal and without --yes it does nothing (exit code 2). Saves the
+deleted offsets to an undo file first, which `kgroups reset-offsets --undo
+FILE` restores, and reads back the result.
+
+RESULTS, one per partition
+  planned  would be deleted (--dry-run)
+  done     is deleted, and reads back so
+  refused  the group has members              exit code 4
+  failed   not found (5), or the broker did not do it
+  skipped  nothing committed, others could not be deleted, or you declined
+
+EXAMPLES
+  kgroups delete-offsets billing --topic orders
+  kgroups delete-offsets billing --topic orders:0,3-5 --yes
+  kgroups delete-offsets billing --all-topics --dry-run
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `delete-offsets` to the program."""
+    app.command("delete-offsets", help=HELP, cls=Command)(delete_offsets)
+
+
+def delete_offsets(
+    ctx: typer.Context,
+    groups: GroupNames = None,
+    regex: Regex = None,
+    topic: Topics = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
+    ] = False,
+    undo_dir: UndoDir = None,
+    no_undo: NoUndo = False,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups delete-offsets`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    choice = choice_of(groups, regex)
+    if bool(topic) == all_topics:
+        raise UsageError(
+            "no topic is named, or all and some", hint="--topic orders:0,3-5, or --all-topics"
+        )
+    scope = None if all_topics else parse_scope(topic or ())
+    consent.check()
+    with cluster(options) as admin:
+        names, strangers = chosen(admin, choice)
+        looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
+        free, changes = free_groups(looked, names)
+        held = {name for group in free for name, _ in committed_partitions(group)}
+        topics = read_logs(admin, held if scope is None else held & scope.names)
+        for group in free:
+            own = plan_forget(group, scope, topics)
+            missing = [] if scope is None else without_commits(own, scope)
+            if missing and not keep_going:
+                what = ", ".join(f"`{name}`" for name in missing)
+                raise NotFoundError(
+                    f"group `{group.group}` committed nothing for {what}",
+                    hint="`kgroups describe GROUP` shows what it committed",
+                )
+            changes += own
+        write = OffsetWrite.on(looked, "delete-offsets", consent, folder, topics)
+        errors = [*strangers, *untold(looked, changes)]
+        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))

@@ -1,0 +1,311 @@
+"""`kgroups delete-records`: let the oldest records of topics go."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.commands.writes.lookups import read_logs, read_text, resolved
+from kgroups.cli.commands.writes.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    ask,
+    count_results,
+    preview,
+)
+from kgroups.cli.exits import end_with
+from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
+from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.errors import (
+    EXIT_CODE_INTERRUPTED,
+    ItemError,
+    KgroupsError,
+    NotFoundError,
+    UsageError,
+)
+from kgroups.core.offsets.erasure import Erasure, apply_erasures, plan_erasures, verify_erasures
+from kgroups.core.offsets.plan_file import parse_offsets
+from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.offsets.targets import Target, parse_target
+from kgroups.core.snapshot import Group, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+SCHEMA = "kgroups.delete-records/1"
+
+HELP = """Delete the oldest records of topics. This cannot be undone.
+
+The plan shows how many records each partition would lose, and which groups
+have not read them yet. If a partition cannot be truncated, nothing is
+deleted, unless --keep-going is given. Asks for confirmation unless --yes (or
+--execute) is given; without a terminal and without --yes it does nothing
+(exit code 2). Reads the logs again afterwards. With --offset-json-file,
+options are those of kafka-delete-records.sh.
+
+WHAT STAYS (--before)
+  1500                  records from this offset on
+  latest                nothing: every record goes
+  +100, -100            all but the first hundred; the last hundred
+  2026-11-21T06:00:00Z  records that are not older; a zone is needed
+  7d, 1h30m, PT2H       records of the last week, …
+  group:NAME            what a group has not read yet
+  file:PATH             lines `topic,partition,offset`
+An offset beyond the log end is clamped, and the row says so.
+
+RESULTS, one per partition
+  planned  would lose records (--dry-run)
+  done     lost them, and the log starts where it should
+  failed   not found (5), or the broker did not do it
+  skipped  nothing to delete, others could not be, or you declined
+
+EXAMPLES
+  kgroups delete-records orders --before 7d --dry-run
+  kgroups delete-records orders:0,3-5 audit --before latest --yes
+  kgroups delete-records orders --before group:billing
+"""
+
+COLUMNS = (
+    Column("topic", "TOPIC"),
+    Column("partition", "PARTITION", right=True),
+    Column("action"),
+    Column("old_start", "START", right=True),
+    Column("new_start", "NEW-START", right=True),
+    Column("log_end_offset", "LOG-END", right=True),
+    Column("records_lost", "RECORDS-LOST", right=True),
+    Column("clamped"),
+    Column("result", "RESULT"),
+    Column("error", "ERROR", quiet=(None,)),
+    Column("note", "NOTE", quiet=(None,)),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `delete-records` to the program."""
+    app.command("delete-records", help=HELP, cls=Command)(delete_records)
+
+
+def delete_records(
+    ctx: typer.Context,
+    topics: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TOPIC]...", help="Topics, or partitions: orders:0,3-5."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="TARGET", help="What to keep, see above.")
+    ] = None,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups delete-records`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    scope = parse_scope(topics or ())
+    target = target_of(before)
+    given = _offsets_of_file(target)
+    if not scope.names and target.kind != "file":
+        raise UsageError("no topic is named", hint="orders, orders:0,3-5")
+    consent.check()
+    with cluster(options) as admin:
+        logs = read_logs(admin, scope.names or {topic for topic, _ in given})
+        erasures = _plan(admin, printer, scope, target, given, logs)
+        planned = [each for each in erasures if each.result == "planned"]
+        blocked = any(each.error is not None for each in erasures)
+        go = bool(planned) and not (blocked and not keep_going)
+        agreed = False
+        if not dry_run:
+            agreed = go and (yes or _confirmed(printer, planned))
+            if agreed:
+                erasures = _applied(printer, admin, erasures)
+            else:
+                erasures = [
+                    each._replace(result="skipped") if each.result == "planned" else each
+                    for each in erasures
+                ]
+        looked = admin.coordinators([])
+        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+    errors = [each.error for each in erasures if each.error is not None]
+    printer.show(_report(erasures, errors, where))
+    if not planned and not blocked:
+        printer.note("no record to delete")
+    elif blocked and planned and not go and not dry_run:
+        printer.note("nothing was deleted; --keep-going does what can be done")
+    end_with(errors)
+    if go and not dry_run and not agreed:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def target_of(text: str | None) -> Target:
+    """What is to stay.
+
+    Raises:
+        UsageError: nothing is said, or a target that means nothing here.
+    """
+    if text is None:
+        raise UsageError(
+            "it is not said what stays", hint="--before 7d, --before 1500, --before latest, …"
+        )
+    target = parse_target(text, now_ms())
+    if target.kind in ("current", "earliest"):
+        raise UsageError(f"before `{text}` there is nothing to delete")
+    return target
+
+
+def _offsets_of_file(target: Target) -> dict[Partition, int]:
+    """Offsets of the file that the target names; empty for other targets.
+
+    Raises:
+        UsageError: it cannot be read, or has lines with groups.
+    """
+    if target.kind != "file":
+        return {}
+    path = Path(target.name).expanduser()
+    given = parse_offsets(read_text(path), str(path))
+    if set(given) != {None}:
+        raise UsageError(
+            f"`{path}` names groups, and records have none", hint="lines `topic,partition,offset`"
+        )
+    return given[None]
+
+
+def _plan(
+    admin: "ClusterAdmin",
+    printer: Printer,
+    scope: Scope,
+    target: Target,
+    given: Mapping[Partition, int],
+    logs: Mapping[str, Topic],
+) -> list[Erasure]:
+    """The plan.
+
+    Raises:
+        NotFoundError: a topic or partition does not exist; the group committed nothing.
+    """
+    from kgroups.core.kafka.reads.log_bounds import led_only
+    from kgroups.core.kafka.writes.alterations import offsets_at
+
+    partitions = resolved(scope, logs) if scope.names else sorted(given)
+    if scope.names and given:
+        partitions = [at for at in partitions if at in given]
+    readers = _readers(admin, printer)
+    if target.kind == "group":
+        other = next((group for group in readers if group.group == target.name), None)
+        if other is None or not other.offsets:
+            raise NotFoundError(
+                f"group `{target.name}` is not there, or committed nothing",
+                code="GROUP_ID_NOT_FOUND",
+            )
+        given = {
+            (topic, number): commit.offset
+            for topic, rows in other.offsets.items()
+            for number, commit in rows.items()
+        }
+    at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
+    return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
+
+
+def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
+    """Every group with its commits; none where they may not be asked for."""
+    try:
+        return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
+    except KgroupsError:
+        printer.note("which groups have not read these records cannot be told")
+        return ()
+
+
+def _confirmed(printer: Printer, planned: Sequence[Erasure]) -> bool:
+    printer.wipe()
+    preview(COLUMNS, [_row(_item(each)) for each in planned])
+    lost = sum(each.records_lost or 0 for each in planned)
+    what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
+    return ask(f"Delete {lost:,} records of {what}? This cannot be undone.")
+
+
+def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
+    """The plan with the brokers' answers, and with what the logs look like afterwards."""
+    from kgroups.core.kafka.failures import item_error
+    from kgroups.core.kafka.writes.alterations import delete_records as send
+    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+
+    wanted = {
+        each.at: each.new_start
+        for each in erasures
+        if each.result == "planned" and each.new_start is not None
+    }
+    printer.progress(f"deleting records of {len(wanted):,} partitions")
+    try:
+        answers: dict[Partition, ItemError | None] = {
+            (topic, number): item_error(f"{topic}-{number}", outcome)
+            if isinstance(outcome, str)
+            else None
+            for (topic, number), outcome in send(admin, wanted).items()
+        }
+    except KgroupsError as error:
+        answers = {
+            (topic, number): ItemError(
+                f"{topic}-{number}", error.code, error.message, error.hint, error.exit_code
+            )
+            for topic, number in wanted
+        }
+    applied = apply_erasures(erasures, answers)
+    names = {each.topic for each in applied if each.result == "done"}
+    try:
+        return verify_erasures(applied, topics_with_bounds(admin, names).topics)
+    except KgroupsError:
+        return verify_erasures(applied, None)
+
+
+def _report(
+    erasures: Sequence[Erasure], errors: Sequence[ItemError], where: Mapping[str, str | None]
+) -> Report:
+    counts = count_results(each.result for each in erasures)
+    lost = sum(each.records_lost or 0 for each in erasures if each.result in ("planned", "done"))
+    return Report(
+        schema=SCHEMA,
+        cluster=where,
+        generated_at_ms=now_ms(),
+        items=[_item(each) for each in erasures],
+        views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
+        errors=errors,
+        summary=lambda: {**counts, "undo_file": None, "records_lost": lost},
+        plain=lambda: _plain(erasures),
+    )
+
+
+def _plain(erasures: Sequence[Erasure]) -> Iterator[str]:
+    """The lines of Kafka's tool; of a plan, those of the partitions alone."""
+    if any(each.result == "done" for each in erasures):
+        yield RECORDS_BEGIN + RECORDS_DONE
+    for each in erasures:
+        if each.result in ("planned", "done") and each.new_start is not None:
+            yield record_line(each.at, each.new_start)
+
+
+def _item(each: Erasure) -> Item:
+    return {
+        "topic": each.topic,
+        "partition": each.partition,
+        "action": "delete-records",
+        "old_start": each.old_start,
+        "new_start": each.new_start,
+        "log_end_offset": each.end,
+        "records_lost": each.records_lost,
+        "clamped": each.clamped,
+        "result": each.result,
+        "error": None if each.error is None else each.error.code,
+        "note": each.note,
+    }
+
+
+def _row(item: Item) -> Row:
+    return tuple(item[column.field] for column in COLUMNS)

@@ -1,0 +1,82 @@
+"""What the commands that change offsets look at first: groups that are free, topics, files."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.core.errors import ClusterError, NotFoundError, UsageError
+from kgroups.core.offsets.change import Change, blocked_group
+from kgroups.core.offsets.scope import Partition, Scope, partitions_of
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+
+def free_groups(
+    looked: ClusterSnapshot, names: Sequence[str], *, create: bool = False
+) -> tuple[list[Group], list[Change]]:
+    """The named groups whose commits can be changed, and the refusals of the others.
+
+    Args:
+        looked: the cluster.
+        names: of the groups.
+        create: a group that is not there counts as one that has committed nothing, for a commit
+            makes it.
+    """
+    free: list[Group] = []
+    refused: list[Change] = []
+    known = {group.group: group for group in looked.groups}
+    for name in names:
+        group = known.get(name)
+        problem = blocked_group(name, group, looked.errors)
+        if problem is None and group is not None:
+            free.append(group)
+        elif create and problem is not None and _is_absent(problem):
+            free.append(Group(name, "classic", "Empty", members=(), offsets={}))
+        elif problem is not None:
+            refused.append(problem)
+    return free, refused
+
+
+def _is_absent(change: Change) -> bool:
+    return change.error is not None and change.error.code == "GROUP_ID_NOT_FOUND"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that the user named.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{path}` cannot be read: {error}") from error
+
+
+def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
+    """The partitions that a scope names.
+
+    Raises:
+        NotFoundError: one of them does not exist.
+    """
+    partitions, missing = partitions_of(scope, topics)
+    if missing:
+        names = ", ".join(f"`{error.target}`" for error in missing)
+        raise NotFoundError(f"no such topic or partition: {names}", code=missing[0].code)
+    return partitions
+
+
+def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
+    """Those of the topics that exist, with the bounds of their logs.
+
+    Raises:
+        ClusterError: the brokers would not say anything about one of them.
+    """
+    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+
+    listing = topics_with_bounds(admin, names)
+    for name, code in listing.failures.items():
+        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
+    return listing.topics

@@ -1,0 +1,227 @@
+"""`kgroups remove-members`: put members out of a group."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
+
+from kgroups.cli.commands.writes.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    ask,
+    count_results,
+    preview,
+)
+from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.errors import (
+    EXIT_CODE_INTERRUPTED,
+    ItemError,
+    MixedFailures,
+    NotFoundError,
+    UsageError,
+    exit_code_of,
+)
+from kgroups.core.offsets.change import Result
+from kgroups.core.snapshot import Group, Member
+
+SCHEMA = "kgroups.remove-members/1"
+
+HELP = """Remove members from a group.
+
+A member whose process still runs joins again: use this for static members
+that are gone, or to force a rebalance. Every named member must exist before
+the first is removed. Shows the plan and asks for confirmation unless --yes
+(or --execute) is given; without a terminal and without --yes it does nothing
+(exit code 2). Reads the group again afterwards.
+
+RESULTS, one per member
+  planned  would be removed (--dry-run)
+  done     is removed
+  refused  another member has taken its instance id  exit code 4
+  failed   not there any more (5), or the broker did not do it
+  skipped  you declined
+
+EXAMPLES
+  kgroups remove-members billing --instance till-1 --reason "host is gone"
+  kgroups remove-members billing --member app-1-5c2f --yes
+  kgroups remove-members billing --all --dry-run
+"""
+
+COLUMNS = (
+    Column("group", "GROUP"),
+    Column("member_id", "MEMBER"),
+    Column("instance_id", "INSTANCE", quiet=(None,)),
+    Column("client_id", "CLIENT"),
+    Column("host", "HOST"),
+    Column("action"),
+    Column("result", "RESULT"),
+    Column("error", "ERROR", quiet=(None,)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One member that is to be removed, and what became of it."""
+
+    member: Member
+    result: Result = "planned"
+    error: ItemError | None = None
+
+
+def register(app: typer.Typer) -> None:
+    """Add `remove-members` to the program."""
+    app.command("remove-members", help=HELP, cls=Command)(remove_members)
+
+
+def remove_members(
+    ctx: typer.Context,
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
+    member: Annotated[
+        list[str] | None, typer.Option("--member", metavar="ID", help="Member id.")
+    ] = None,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option("--instance", metavar="ID", help="Instance id of a static member."),
+    ] = None,
+    all_members: Annotated[bool, typer.Option("--all", help="Every member of the group.")] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="For the broker's log.")
+    ] = "removed by kgroups",
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups remove-members`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run)
+    if bool(member or instance) == all_members or not group:
+        raise UsageError(
+            "no member is named, or all and some", hint="--member ID, --instance ID, or --all"
+        )
+    consent.check()
+    with cluster(options) as admin:
+        looked = admin.snapshot([group], offsets=False, log_offsets=False)
+        found = group_of(looked.group(group), group, looked.errors)
+        removals = [
+            Removal(each) for each in chosen(found, member or (), instance or (), all_members)
+        ]
+        agreed = bool(removals) and not dry_run and (yes or _confirmed(group, removals))
+        if agreed:
+            from kgroups.core.kafka.writes.group_writes import remove_members as send
+
+            answers = send(admin, group, [each.member for each in removals], reason)
+            after = admin.snapshot([group], offsets=False, log_offsets=False).group(group)
+            left = {each.member_id for each in (after.members if after else None) or ()}
+            removals = [_answered(each, answers, left) for each in removals]
+        elif not dry_run:
+            removals = [replace(each, result="skipped") for each in removals]
+        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
+    errors = [each.error for each in removals if each.error is not None]
+    printer.show(_report(group, removals, errors, where))
+    if not removals:
+        printer.note("the group has no member")
+    code = exit_code_of(errors)
+    if code:
+        raise typer.Exit(code)
+    if removals and not dry_run and not agreed:
+        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def group_of(group: Group | None, name: str, failures: Sequence[ItemError]) -> Group:
+    """The group, its members known.
+
+    Raises:
+        NotFoundError: it is not there.
+        MixedFailures: it cannot be looked at.
+    """
+    for failure in failures:
+        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
+            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
+    if group is None or group.state == "Dead":
+        raise NotFoundError(
+            f"no such group: `{name}`",
+            hint="`kgroups list` shows the groups there are",
+            code="GROUP_ID_NOT_FOUND",
+        )
+    return group
+
+
+def chosen(
+    group: Group, members: Sequence[str], instances: Sequence[str], every: bool
+) -> list[Member]:
+    """The members that are named, in the order of the group.
+
+    Raises:
+        NotFoundError: one is not in the group.
+    """
+    here = group.members or ()
+    known = {each.member_id for each in here}, {each.instance_id for each in here}
+    missing = [name for name in members if name not in known[0]]
+    missing += [name for name in instances if name not in known[1]]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise NotFoundError(
+            f"group `{group.group}` has no member {names}",
+            hint="`kgroups describe GROUP --members` shows the members there are",
+            code="UNKNOWN_MEMBER_ID",
+        )
+    return [
+        each for each in here if every or each.member_id in members or each.instance_id in instances
+    ]
+
+
+def _confirmed(group: str, removals: Sequence[Removal]) -> bool:
+    preview(COLUMNS, [_row(_item(group, each)) for each in removals])
+    return ask(f"Remove {len(removals)} member{'s' * (len(removals) != 1)} of `{group}`?")
+
+
+def _answered(removal: Removal, answers: Mapping[str, ItemError | None], left: set[str]) -> Removal:
+    """The removal with the broker's answer, and what the group looks like afterwards."""
+    name = removal.member.member_id
+    error = answers.get(name, ItemError(name, "FAILED", "the broker gave no answer"))
+    if error is None and name in left:
+        error = ItemError(name, "NOT_VERIFIED", "removed, but still in the group")
+    if error is None:
+        return replace(removal, result="done")
+    return replace(removal, result="refused" if error.exit_code == 4 else "failed", error=error)
+
+
+def _report(
+    group: str,
+    removals: Sequence[Removal],
+    errors: Sequence[ItemError],
+    where: Mapping[str, str | None],
+) -> Report:
+    counts = count_results(each.result for each in removals)
+    return Report(
+        schema=SCHEMA,
+        cluster=where,
+        generated_at_ms=now_ms(),
+        items=[_item(group, each) for each in removals],
+        views=(View("member", COLUMNS, lambda item: [_row(item)]),),
+        errors=errors,
+        summary=lambda: {**counts, "undo_file": None},
+    )
+
+
+def _item(group: str, removal: Removal) -> Item:
+    return {
+        "group": group,
+        "member_id": removal.member.member_id,
+        "instance_id": removal.member.instance_id,
+        "client_id": removal.member.client_id,
+        "host": removal.member.host,
+        "action": "remove-members",
+        "result": removal.result,
+        "error": None if removal.error is None else removal.error.code,
+    }
+
+
+def _row(item: Item) -> Row:
+    return tuple(item[column.field] for column in COLUMNS)

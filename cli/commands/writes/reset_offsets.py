@@ -1,0 +1,326 @@
+"""`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.commands.writes.lookups import free_groups, read_logs, read_text, resolved
+from kgroups.cli.commands.writes.writing import (
+    Consent,
+    DryRun,
+    Execute,
+    KeepGoing,
+    NoUndo,
+    OffsetWrite,
+    Topics,
+    UndoDir,
+    carry_out,
+    uncollected,
+    undo_dir_of,
+    untold,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.tree import Command
+from kgroups.cli.undo_file import load_undo
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.plan_file import Offsets, parse_offsets
+from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
+from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.offsets.targets import Target, parse_target
+from kgroups.core.offsets.undo import UndoPlan, plan_undo
+from kgroups.core.offsets.undo_format import Undo
+from kgroups.core.snapshot import ClusterSnapshot, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+SCHEMA = "kgroups.reset-offsets/1"
+
+HELP = """Reset committed offsets, or undo a reset.
+
+Everything is looked at before the first write: if a group has members or does
+not exist, or a partition cannot be reset, nothing is changed, unless
+--keep-going asks for the rest. The plan is shown and you are asked; --yes (or
+--execute) does not ask. Without a terminal and without --yes nothing is done
+(exit code 2). What is replaced goes to an undo file first; what was written
+is read back.
+
+TARGETS (--to)
+  earliest, latest      the ends of the log
+  current               where the group stands, moved into the log
+  1500                  an offset
+  +10, -10              from where the group stands
+  2026-11-21T06:00:00Z  the first record that is not older; a zone is needed
+  90m, 1h30m, PT2H      so long ago
+  file:PATH             lines `[group,]topic,partition,offset`
+  group:NAME            where another group stands
+An offset outside the log is moved to its edge, and the row says so.
+
+UNDO FILES (--undo, --resume)
+--undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
+row is refused, and the others are written, if its topic was deleted or
+recreated since, or if the group has committed another offset since
+(--overwrite-moved replaces that too).
+
+RESULTS, one a partition
+  planned  would be changed (--dry-run)
+  done     is changed, and reads back so
+  refused  the group has members, or a row of an undo file no longer applies
+                                              exit code 4
+  failed   not found (5), or the broker did not do it
+  skipped  stands there already, others could not be changed, or you said no
+
+EXAMPLES
+  kgroups reset-offsets billing --to earliest --topic orders --dry-run
+  kgroups reset-offsets billing --to 2h --all-topics
+  kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
+  kgroups reset-offsets billing --to group:billing-old --yes
+  kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
+  kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
+  kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `reset-offsets` to the program."""
+    app.command("reset-offsets", help=HELP, cls=Command)(reset_offsets)
+
+
+def reset_offsets(
+    ctx: typer.Context,
+    groups: GroupNames = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
+    ] = None,
+    topic: Topics = None,
+    all_groups: Annotated[
+        bool, typer.Option("--all-groups", help="Every group that committed offsets.")
+    ] = False,
+    regex: Regex = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="Every partition that the group committed.")
+    ] = False,
+    only_lagging: Annotated[
+        bool, typer.Option("--only-lagging", help="Only partitions with lag.")
+    ] = False,
+    undo: Annotated[
+        Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
+    ] = None,
+    overwrite_moved: Annotated[
+        bool,
+        typer.Option("--overwrite-moved", help="With FILE: replace newer commits too."),
+    ] = False,
+    undo_dir: UndoDir = None,
+    no_undo: NoUndo = False,
+    keep_going: KeepGoing = False,
+    dry_run: DryRun = False,
+    yes: Execute = False,
+) -> None:
+    """`kgroups reset-offsets`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    folder = undo_dir_of(undo_dir, no_undo=no_undo)
+    choice = old = request = None
+    file = undo or resume
+    if file is not None:
+        if (
+            groups
+            or regex
+            or topic
+            or to
+            or all_groups
+            or all_topics
+            or only_lagging
+            or (undo and resume)
+        ):
+            raise UsageError(
+                "an undo file says itself what to put where, so --undo and --resume stand alone"
+            )
+        with uncollected():
+            old = load_undo(file)
+    else:
+        if overwrite_moved:
+            raise UsageError("--overwrite-moved is about an undo file: --undo FILE, --resume FILE")
+        choice = choice_of(groups, regex, every=all_groups)
+        request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+    consent.check()
+    with uncollected(), cluster(options) as admin:
+        names: list[str] = []
+        strangers: list[ItemError] = []
+        if choice is not None and not choice.every:
+            names, strangers = chosen(admin, choice)
+        elif old is not None:
+            names = list(old.rows)
+        other = [request.target.name] if request and request.target.kind == "group" else []
+        looked = admin.snapshot(
+            None if all_groups else [*names, *other], log_offsets=False, progress=printer.progress
+        )
+        if all_groups:
+            names = [
+                group.group for group in looked.groups if group.type != "share" and group.offsets
+            ]
+        if old is not None:
+            way = {"forward": resume is not None, "overwrite_moved": overwrite_moved}
+            changes, topics = _undo_changes(admin, looked, old, **way)
+            _warn_of_unknown_ids(printer, old, topics)
+        elif request is not None:
+            changes, topics = _reset_changes(admin, looked, names, request)
+        write = OffsetWrite.on(
+            looked, "reset-offsets", consent, folder, topics, row_by_row=old is not None
+        )
+        errors = [*strangers, *untold(looked, changes, may_be_absent=old.rows if old else ())]
+        carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be put where.
+
+    Args:
+        given: offsets of a file, by group; those under None are for every group.
+    """
+
+    target: Target
+    scope: Scope
+    all_topics: bool
+    only_lagging: bool
+    given: Mapping[str | None, Offsets]
+
+
+def _request(
+    to: str | None, topics: Sequence[str], *, all_topics: bool, only_lagging: bool
+) -> Request:
+    """The request that the options make; a file is read now.
+
+    Raises:
+        UsageError: there is no target, or not exactly one scope where one is needed.
+    """
+    if to is None:
+        raise UsageError("no target is given", hint="--to earliest, --to 2h, … or --undo FILE")
+    target = parse_target(to, now_ms())
+    scope = parse_scope(topics)
+    if all_topics and topics:
+        raise UsageError("--all-topics and --topic exclude each other")
+    named = target.kind in ("file", "group")
+    if not (all_topics or topics or named):
+        raise UsageError(
+            "no topic is named", hint="--topic orders, --topic orders:0,3-5, or --all-topics"
+        )
+    given: Mapping[str | None, Offsets] = {}
+    if target.kind == "file":
+        path = Path(target.name).expanduser()
+        given = parse_offsets(read_text(path), str(path))
+    return Request(target, scope, all_topics, only_lagging, given)
+
+
+def _reset_changes(
+    admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
+) -> tuple[list[Change], dict[str, Topic]]:
+    """The plan, and the topics that it is about."""
+    from kgroups.core.kafka.reads.log_bounds import led_only
+    from kgroups.core.kafka.writes.alterations import offsets_at
+
+    free, changes = free_groups(looked, names)
+    given = {group.group: _given(looked, group.group, request) for group in free}
+    topics = read_logs(
+        admin,
+        request.scope.names
+        or {
+            topic
+            for group in free
+            for topic, _ in (given[group.group] or committed_partitions(group))
+        },
+    )
+    at_time: Mapping[Partition, int | None] = {}
+    named = resolved(request.scope, topics)
+    if request.target.kind == "time" and topics:
+        at_time = offsets_at(admin, led_only(topics), request.target.number)
+    for group in free:
+        own = given[group.group]
+        if own:
+            scope = request.scope
+            partitions = [at for at in sorted(own) if not scope.names or scope.holds(at)]
+        elif request.target.kind in ("file", "group"):
+            partitions = []
+        else:
+            partitions = named or committed_partitions(group)
+        known = Known(topics, at_time, own)
+        changes += plan_reset(
+            group, partitions, request.target, known, only_lagging=request.only_lagging
+        )
+    return changes, topics
+
+
+def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
+    """Offsets that a file or another group gives for a group; empty for other targets.
+
+    Raises:
+        NotFoundError: the file has no line for the group; there is no such other group.
+    """
+    if request.target.kind == "file":
+        found = request.given.get(name) or request.given.get(None)
+        if not found:
+            raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
+        return found
+    if request.target.kind == "group":
+        other = looked.group(request.target.name)
+        if other is None or not other.offsets:
+            raise NotFoundError(
+                f"group `{request.target.name}` is not there, or committed nothing",
+                code="GROUP_ID_NOT_FOUND",
+            )
+        return {
+            (topic, number): commit.offset
+            for topic, numbers in other.offsets.items()
+            for number, commit in numbers.items()
+        }
+    return {}
+
+
+def _undo_changes(
+    admin: "ClusterAdmin",
+    looked: ClusterSnapshot,
+    undo: Undo,
+    *,
+    forward: bool,
+    overwrite_moved: bool,
+) -> tuple[list[Change], dict[str, Topic]]:
+    """Back to what the file holds, or on to it, and the topics that there are of it.
+
+    Raises:
+        UsageError: the file is of another cluster.
+    """
+    if undo.cluster_id is not None and undo.cluster_id != looked.cluster_id:
+        raise UsageError(
+            f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
+        )
+    free, changes = free_groups(looked, list(undo.rows), create=True)
+    topics = read_logs(admin, undo.topics)
+    plan = UndoPlan(topics, undo.topic_ids, forward, overwrite_moved)
+    for group in free:
+        changes += plan_undo(group, undo.rows[group.group], plan)
+    return changes, topics
+
+
+def _warn_of_unknown_ids(printer: Printer, undo: Undo, topics: Mapping[str, Topic]) -> None:
+    """Say where a topic that was deleted and created again cannot be told from what it was."""
+    there = {name for name in undo.topics if name in topics}
+    if not undo.topic_ids and there:
+        printer.note("the undo file holds no topic ids: a topic created anew is not noticed")
+        return
+    unknown = [n for n in there if n not in undo.topic_ids or topics[n].topic_id is None]
+    if unknown:
+        printer.note(
+            f"the ids of {len(unknown)} topics are not known: if created anew, it is not noticed"
+        )

@@ -1,0 +1,1 @@
+"""Completion scripts, and names completed live."""

@@ -1,0 +1,109 @@
+"""Names of groups and topics for the shell: live, within half a second, or silently none.
+
+The completion scripts know commands, options and their values by themselves and start no
+process for them; only names come from here, through the hidden command `complete-names`.
+"""
+
+import os
+import shlex
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from kgroups.cli.output.printer import write_text
+from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.source import cluster, topics_of
+from kgroups.cli.tree import Command
+from kgroups.core.errors import KgroupsError
+
+# What is left of half a second after Python has started.
+BUDGET_MS = 350
+MAX_NAMES = 5_000
+
+NameKind = Literal["groups", "topics"]
+
+_BOOTSTRAP_FLAGS = ("--bootstrap-server", "-b")
+_CONFIG_FLAGS = ("--command-config",)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the hidden command `complete-names` to the program."""
+    app.command("complete-names", help="Print names for a shell.", cls=Command, hidden=True)(
+        complete_names
+    )
+
+
+def complete_names(
+    ctx: typer.Context,
+    kind: Annotated[NameKind, typer.Argument(help="What to name.")],
+    line: Annotated[str, typer.Argument(help="The command line up to the cursor.")] = "",
+) -> None:
+    """`kgroups complete-names`: prints what is known in time, and leaves with 0 in any case."""
+    options, prefix = read_line(line, options_of(ctx))
+    names: list[str] = []
+
+    def ask() -> None:
+        try:
+            names.extend(_names(kind, options))
+        except (KgroupsError, OSError):
+            names.clear()  # a shell prompt is no place for an error
+
+    worker = threading.Thread(target=ask, daemon=True)
+    worker.start()
+    worker.join(BUDGET_MS / 1_000)
+    if worker.is_alive():
+        leave()
+    fitting = (name for name in names if name.startswith(prefix) and name.isprintable())
+    write_text("".join(f"{name}\n" for name in sorted(fitting)[:MAX_NAMES]))
+
+
+def leave() -> None:
+    """End at once, without waiting for an answer that is still under way."""
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def read_line(line: str, options: GlobalOptions) -> tuple[GlobalOptions, str]:
+    """The options for asking the cluster that a half-written line names, and its last word."""
+    prefix = ""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # an open quote: the name is still being written
+        words = line.replace('"', " ").replace("'", " ").split()
+    if words and not line.endswith(" "):
+        prefix = words.pop()
+    server = _value_after(words, _BOOTSTRAP_FLAGS) or options.bootstrap_server
+    config = _value_after(words, _CONFIG_FLAGS)
+    return (
+        GlobalOptions(
+            bootstrap_server=server,
+            command_config=Path(config).expanduser() if config else options.command_config,
+            timeout_ms=BUDGET_MS,
+        ),
+        prefix,
+    )
+
+
+def _value_after(words: list[str], flags: tuple[str, ...]) -> str | None:
+    """The value of the last of these options in the words."""
+    found = None
+    for index, word in enumerate(words):
+        flag, equals, value = word.partition("=")
+        if word in flags and index + 1 < len(words):
+            found = words[index + 1]
+        elif equals and flag in flags:
+            found = value
+    return found
+
+
+def _names(kind: NameKind, options: GlobalOptions) -> list[str]:
+    with cluster(options) as admin:
+        if kind == "groups":
+            return [group.group for group in admin.list_groups().groups]
+        topics: set[str] = set()
+        for group in admin.snapshot(log_offsets=False).groups:
+            topics |= topics_of(group)
+        return list(topics)

@@ -1,0 +1,1 @@
+"""The actions of Kafka's tools, and the values that they take."""

@@ -1,0 +1,69 @@
+"""`--delete`: groups go with all that they committed."""
+
+from collections.abc import Sequence
+
+from kgroups.cli.official.actions.reading import is_consumer_group
+from kgroups.cli.official.arguments import Arguments
+from kgroups.cli.official.layouts import deleted_text
+from kgroups.cli.official.official_cluster import open_cluster
+from kgroups.cli.official.streams import fail, fail_command, show
+from kgroups.cli.official.words import (
+    UNREACHABLE,
+    WRAPPER,
+    group_failure,
+    list_failure,
+    nobody_answers,
+    unlisted,
+)
+from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.kafka.answers import Outcome
+
+
+def delete(arguments: Arguments) -> int:
+    """Delete groups; those that cannot be are named, the others are gone."""
+    incomplete = False
+    with open_cluster(arguments) as admin:
+        if arguments.has("all-groups"):
+            try:
+                listing = admin.list_groups()
+            except KgroupsError as error:
+                fail_command(WRAPPER + list_failure(error), error.hint)
+                return 1
+            for broken in listing.errors:
+                fail_command(list_failure(broken), f"{broken.target}: {broken.message}")
+                incomplete = True
+            if unlisted(listing.errors) is not None:
+                return 1
+            names = [group.group for group in listing.groups if is_consumer_group(group)]
+        else:
+            names = sorted(set(arguments.values("group")))
+        try:
+            outcomes: Sequence[Outcome] = admin.delete_groups(names) if names else ()
+        except KgroupsError as error:
+            outcomes = [
+                Outcome(name, "failed", ItemError(name, error.code, error.message, error.hint))
+                for name in names
+            ]
+    return report(outcomes) or int(incomplete)
+
+
+def report(outcomes: Sequence[Outcome]) -> int:
+    """Say what became of each group."""
+    done = [outcome.target for outcome in outcomes if outcome.error is None]
+    failures = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if not failures:
+        show(deleted_text(done, failed=False))
+        return 0
+    lines = [
+        f"* Group '{error.target}' could not be deleted due to: {_reason(error)}"
+        for error in failures
+    ]
+    fail("\n".join(["Deletion of some consumer groups failed:", *lines]))
+    show(deleted_text(done, failed=True))
+    return 1
+
+
+def _reason(error: ItemError) -> str:
+    if error.code in UNREACHABLE:
+        return nobody_answers("deleteConsumerGroups")
+    return group_failure(error.target, error)

@@ -1,0 +1,197 @@
+"""Which partitions an official reset is about, checked before anything is planned."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.cli.official.actions.official_csv import read_plan
+from kgroups.cli.official.actions.topic_scope import scope_of
+from kgroups.cli.official.arguments import Arguments, LateError
+from kgroups.cli.official.streams import fail, fail_command
+from kgroups.cli.official.validation import Misuse
+from kgroups.cli.official.words import WRAPPER, error_text, exception_text
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.plan_file import Offsets
+from kgroups.core.offsets.reset import committed_partitions
+from kgroups.core.offsets.scope import Partition, partitions_of
+from kgroups.core.snapshot import Group, PartitionLog, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+
+@dataclass
+class Reset:
+    """What one call found out, and what it will write.
+
+    Args:
+        cluster_id: of the cluster.
+        topic_ids: of the topics in scope, as far as they are known.
+        plans: group to what is to be committed; empty where nothing can be done.
+        notices: what the user should know, in order.
+        failed: whether some group is left out.
+        undo: the file with what was replaced; None for none.
+        results: how many commits were `done`, and how many `failed`.
+    """
+
+    cluster_id: str | None = None
+    topic_ids: dict[str, str | None] = field(default_factory=dict)
+    plans: dict[str, list[Change]] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    failed: bool = False
+    undo: Path | None = None
+    results: dict[str, int] = field(default_factory=dict)
+
+    def drop(self, group: str, text: str, hint: str | None = None) -> None:
+        """Leave a group out for a reason.
+
+        Raises:
+            LateError: it is the only one.
+        """
+        if len(self.plans) == 1:
+            raise LateError(text)
+        self.leave_out(text, hint or f"group {group} is left out")
+
+    def leave_out(self, text: str, hint: str | None = None, *, command: bool = True) -> None:
+        """Say why a group is left out.
+
+        Args:
+            text: the reason.
+            hint: what else to know.
+            command: in the words that the official tool ends with; else on a line of its own.
+        """
+        self.failed = True
+        if command:
+            fail_command(text, hint)
+        else:
+            fail(text, hint)
+
+
+def file_scopes(
+    arguments: Arguments, admin: "ClusterAdmin", free: Sequence[Group], reset: Reset
+) -> tuple[dict[str, Offsets], Mapping[str, Topic]]:
+    """The file's offsets for each group that it names, and their topics.
+
+    Raises:
+        LateError: the file cannot be read, or names a partition that cannot be reset.
+    """
+    one_group = len(arguments.values("group")) == 1
+    plan = read_plan(arguments.value("from-file") or "", list(reset.plans), one_group=one_group)
+    given = {group.group: plan[group.group] for group in free if group.group in plan}
+    for group in free:
+        if group.group not in given:
+            reset.leave_out(f"No reset plan for group {group.group} found", command=False)
+    named = sorted({at for offsets in given.values() for at in offsets})
+    topics, failures = _topics(admin, {topic for topic, _ in named})
+    for topic, number in named:
+        if topic not in topics and topic not in failures:
+            text = (
+                f"Failed to fetch metadata for partition {topic}-{number} because metadata for "
+                f"topic `{topic}` could not be found"
+            )
+            raise LateError(WRAPPER + exception_text("UNKNOWN_TOPIC_OR_PARTITION", text))
+    problem = _problem(named, topics, failures)
+    if problem is not None:
+        raise LateError(problem)
+    return given, topics
+
+
+def option_scopes(
+    arguments: Arguments, admin: "ClusterAdmin", free: Sequence[Group], reset: Reset
+) -> tuple[dict[str, list[Partition]], Mapping[str, Topic]]:
+    """Partitions of each group, all of which exist and have a leader, and their topics.
+
+    Raises:
+        LateError: what is named cannot be reset.
+        Misuse: nothing is named, or it cannot be read.
+    """
+    if arguments.has("all-topics"):
+        scopes = {group.group: committed_partitions(group) for group in free}
+        topics, failures = _topics(admin, {topic for own in scopes.values() for topic, _ in own})
+        for group, own in list(scopes.items()):
+            problem = _problem(own, topics, failures)
+            if problem is not None:
+                reset.drop(group, problem)
+                del scopes[group]
+        return scopes, topics
+    if not arguments.has("topic"):
+        raise Misuse("One of the reset scopes should be defined: --all-topics, --topic.")
+    scope = scope_of(arguments.values("topic"))
+    topics, failures = _topics(admin, scope.names)
+    for name in scope.topics:
+        if name not in topics:
+            raise LateError(error_text(failures.get(name, "UNKNOWN_TOPIC_OR_PARTITION")))
+    found, _ = partitions_of(scope, topics)
+    named = sorted({*found, *scope.partitions})
+    problem = _problem(named, topics, failures)
+    if problem is not None:
+        raise LateError(problem)
+    return {group.group: named for group in free}, topics
+
+
+def _topics(
+    admin: "ClusterAdmin", names: set[str]
+) -> tuple[Mapping[str, Topic], Mapping[str, str]]:
+    """Those of the topics that exist, and the errors of those that are not to be seen."""
+    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+
+    if not names:
+        return {}, {}
+    return topics_with_bounds(admin, names)
+
+
+def _problem(
+    partitions: Iterable[Partition], topics: Mapping[str, Topic], failures: Mapping[str, str]
+) -> str | None:
+    """Why partitions cannot be reset: some do not exist, have no leader or are not to be seen."""
+    wanted = sorted(partitions)
+    for topic, _ in wanted:
+        if topic in failures:
+            return WRAPPER + exception_text(failures[topic])
+        if topic not in topics:
+            return WRAPPER + exception_text("UNKNOWN_TOPIC_OR_PARTITION")
+    missing = [at for at in wanted if at[1] not in topics[at[0]].partitions]
+    if missing:
+        return f'The partitions "{joined(missing)}" do not exist'
+    leaderless = [at for at in wanted if log_of(topics, at).leader is None]
+    if leaderless:
+        return f'The partitions "{joined(leaderless)}" have no leader'
+    errors = (log_of(topics, at).error for at in wanted)
+    return next((WRAPPER + exception_text(code) for code in errors if code is not None), None)
+
+
+def joined(partitions: Iterable[Partition], separator: str = ",") -> str:
+    """`topic-0,topic-1`."""
+    return separator.join(f"{topic}-{number}" for topic, number in partitions)
+
+
+def log_of(topics: Mapping[str, Topic], at: Partition) -> PartitionLog:
+    """The log of a partition that is known to exist."""
+    return topics[at[0]].partitions[at[1]]
+
+
+def offsets_since(
+    moment: int,
+    admin: "ClusterAdmin",
+    topics: Mapping[str, Topic],
+    scopes: Mapping[str, Iterable[Partition]],
+) -> dict[Partition, int | None]:
+    """The first offset of each partition in scope that is not older than the moment asked for.
+
+    Raises:
+        LateError: the moment is before 1970, which is a code of another meaning on the wire.
+    """
+    from kgroups.core.kafka.writes.alterations import offsets_at
+
+    if moment < 0:
+        raise LateError(exception_text("UNSUPPORTED_VERSION"))
+    inside = {at for scope in scopes.values() for at in scope}
+    asked = {
+        name: Topic(
+            name,
+            {number: log for number, log in topic.partitions.items() if (name, number) in inside},
+        )
+        for name, topic in topics.items()
+    }
+    return offsets_at(admin, asked, moment)

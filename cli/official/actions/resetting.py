@@ -1,0 +1,312 @@
+"""`--reset-offsets`: plans for every group first, then the writes, then the table or the CSV.
+
+What is to be where is planned by `core.offsets`, as for our own `reset-offsets`; here is what the
+official options mean by it, and how it is told.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kgroups.cli.official import layouts
+from kgroups.cli.official.actions.instants import moment_ms, span_ms
+from kgroups.cli.official.actions.official_csv import plan_text
+from kgroups.cli.official.actions.reading import is_consumer_group, not_a_consumer_group
+from kgroups.cli.official.actions.reset_scope import (
+    Reset,
+    file_scopes,
+    joined,
+    log_of,
+    offsets_since,
+    option_scopes,
+)
+from kgroups.cli.official.arguments import Arguments, LateError
+from kgroups.cli.official.official_cluster import open_cluster
+from kgroups.cli.official.options import SCENARIOS
+from kgroups.cli.official.streams import fail_command, is_unread, say, show
+from kgroups.cli.official.validation import WITHOUT_MODE, Misuse
+from kgroups.cli.official.words import (
+    UNREACHABLE,
+    WRAPPER,
+    describe_failure,
+    exception_text,
+    list_failure,
+    nobody_answers,
+    unlisted,
+)
+from kgroups.cli.source import now_ms
+from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.plan_file import Offsets
+from kgroups.core.offsets.reset import Known, plan_reset
+from kgroups.core.offsets.scope import Partition
+from kgroups.core.offsets.targets import Target, TargetKind
+from kgroups.core.snapshot import CommittedOffset, Group, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+RESET_TABLE = (
+    layouts.GROUP,
+    layouts.TOPIC,
+    layouts.PARTITION,
+    layouts.Column("NEW-OFFSET"),
+)
+TARGETS: Final[Mapping[str, TargetKind]] = {
+    "to-earliest": "earliest",
+    "to-latest": "latest",
+    "to-current": "current",
+    "to-offset": "offset",
+    "shift-by": "shift",
+    "to-datetime": "time",
+    "by-duration": "time",
+    "from-file": "file",
+}
+
+
+def reset_offsets(arguments: Arguments) -> int:
+    """Plan, write if `--execute` is given, and print what was planned."""
+    if not arguments.has("execute") and not arguments.has("dry-run"):
+        say(WITHOUT_MODE)
+    with open_cluster(arguments) as admin:
+        reset = Reset()
+        try:
+            groups = _groups(arguments, admin, reset)
+            _plan(arguments, admin, groups, reset)
+            for text in reset.notices:
+                say(text)
+            if arguments.has("execute"):
+                _write(admin, reset)
+        except KgroupsError as error:
+            if isinstance(error, UsageError):
+                raise
+            fail_command(_cause(error), error.hint or error.message)
+            return 1
+    if arguments.has("export"):
+        plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
+        show(plan_text(plans, with_group=len(arguments.values("group")) != 1))
+    elif reset.plans:
+        show(reset_table(reset.plans))
+    if reset.undo is not None and is_unread():
+        from kgroups.cli.undo_file import add_outcome
+
+        add_outcome(reset.undo, reset.results)
+    return 1 if reset.failed else 0
+
+
+def _cause(error: KgroupsError) -> str:
+    if error.code in UNREACHABLE:
+        return WRAPPER + nobody_answers("describeConsumerGroups")
+    return exception_text(error.code)
+
+
+def _rows(changes: Iterable[Change]) -> list[tuple[Partition, int]]:
+    """Each partition with its new offset."""
+    return [
+        ((change.topic, change.partition), change.new.offset)
+        for change in changes
+        if change.topic is not None and change.partition is not None and change.new is not None
+    ]
+
+
+def reset_table(plans: Mapping[str, Sequence[Change]]) -> str:
+    """All plans as one table."""
+    rows = [
+        [group, topic, str(number), str(offset)]
+        for group, changes in sorted(plans.items(), key=lambda each: layouts.java_order(each[0]))
+        for (topic, number), offset in sorted(_rows(changes))
+    ]
+    return "\n" + layouts.table(RESET_TABLE, rows)
+
+
+def _groups(arguments: Arguments, admin: "ClusterAdmin", reset: Reset) -> list[Group]:
+    """The groups to reset; one that does not exist yet is empty, one not to be seen is left out."""
+    if arguments.has("all-groups"):
+        listing = admin.list_groups()
+        broken = unlisted(listing.errors)
+        if broken is not None:
+            raise LateError(WRAPPER + list_failure(broken))
+        for lost in listing.errors:
+            reset.leave_out(list_failure(lost), f"{lost.target}: {lost.message}")
+        names = [group.group for group in listing.groups if is_consumer_group(group)]
+    else:
+        names = sorted(set(arguments.values("group")))
+    if not names:
+        return []
+    snapshot = admin.snapshot(names, members=False, log_offsets=False)
+    reset.cluster_id = snapshot.cluster_id
+    failures = {error.target: error for error in snapshot.errors}
+    found = {group.group: group for group in snapshot.groups}
+    groups: list[Group] = []
+    reset.plans = {name: [] for name in names}
+    for name in names:
+        error = failures.get(name)
+        if error is None:
+            groups.append(found[name])
+        elif error.code == "GROUP_ID_NOT_FOUND":
+            groups.append(Group(name, "classic", "Dead", offsets={}))
+        else:
+            hint = f"{name}: {error.message}"
+            reset.drop(name, WRAPPER + describe_failure(error), hint)
+    return groups
+
+
+def _plan(
+    arguments: Arguments, admin: "ClusterAdmin", groups: Sequence[Group], reset: Reset
+) -> None:
+    """Plan all groups; nothing has been written when one of them cannot be.
+
+    Raises:
+        LateError: a partition of the scope does not exist, or has no leader, or a value is wrong.
+        Misuse: scope or scenario is missing, or the scope cannot be read.
+    """
+    free = _free(groups, reset)
+    if not free:
+        return
+    scenario = next((name for name in SCENARIOS if arguments.has(name)), None)
+    given: Mapping[str, Offsets] = {}
+    if scenario == "from-file":
+        given, topics = file_scopes(arguments, admin, free, reset)
+        scopes: Mapping[str, Iterable[Partition]] = given
+    else:
+        scopes, topics = option_scopes(arguments, admin, free, reset)
+    reset.topic_ids = {name: topic.topic_id for name, topic in topics.items()}
+    target = _target(arguments, scenario)
+    at_time: Mapping[Partition, int | None] = {}
+    if target.kind == "time":
+        at_time = offsets_since(target.number, admin, topics, scopes)
+        for topic, partition in sorted(at for at, offset in at_time.items() if offset is None):
+            reset.notices.append(
+                f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to "
+                "latest known offset."
+            )
+    for group in free:
+        if group.group in scopes:
+            known = Known(topics, at_time, given.get(group.group, {}))
+            planned = plan_reset(group, sorted(scopes[group.group]), target, known)
+            reset.plans[group.group] = [
+                _settled(change, target, topics, reset) for change in planned
+            ]
+
+
+def _free(groups: Iterable[Group], reset: Reset) -> list[Group]:
+    """The groups of consumers without members; the others are left out.
+
+    Raises:
+        LateError: there is one group, and it is of another kind.
+    """
+    free: list[Group] = []
+    for group in groups:
+        problem = not_a_consumer_group(group)
+        if problem is not None:
+            reset.drop(group.group, (WRAPPER if group.type == "classic" else "") + problem)
+        if group.state not in ("Empty", "Dead"):
+            reset.leave_out(
+                f"Assignments can only be reset if the group '{group.group}' is inactive, but the "
+                f"current state is {group.state}.",
+                command=False,
+            )
+        elif group.offsets is None:
+            reset.leave_out(f"the commits of group {group.group} could not be read")
+        else:
+            free.append(group)
+    return free
+
+
+def _target(arguments: Arguments, scenario: str | None) -> Target:
+    """What the scenario asks for.
+
+    Raises:
+        LateError: its value cannot be read.
+        Misuse: there is none.
+    """
+    if scenario is None:
+        names = ", ".join(f"[{name}]" for name in SCENARIOS)
+        raise Misuse(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
+    number = 0
+    if scenario in ("to-offset", "shift-by"):
+        number = arguments.number(scenario) or 0
+    elif scenario == "to-datetime":
+        number = moment_ms(arguments.value(scenario) or "")
+    elif scenario == "by-duration":
+        number = now_ms() - span_ms(arguments.value(scenario) or "")
+    return Target(TARGETS[scenario], number)
+
+
+def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset: Reset) -> Change:
+    """The change as it is to be written, also where the group stands there already.
+
+    Raises:
+        LateError: it cannot be made.
+        Misuse: a shift of a partition without commit.
+    """
+    at = (change.topic or "", change.partition or 0)
+    asked = change.asked
+    offset = None if change.new is None else change.new.offset
+    if target.kind == "current":
+        # where the group stands, even outside the log; who never committed is put to the end
+        offset = log_of(topics, at).log_end_offset if asked is None else asked
+    elif target.kind == "shift" and asked is None:
+        raise Misuse(
+            f"Cannot shift offset for partition {at[0]}-{at[1]} since there is no current "
+            "committed offset"
+        )
+    elif change.clamped and asked is not None and offset is not None:
+        edge = "higher than latest" if asked > offset else "lower than earliest"
+        reset.notices.append(
+            f"WARN New offset ({asked}) is {edge} offset for topic partition "
+            f"{at[0]}-{at[1]}. Value will be set to {offset}"
+        )
+    if offset is None:
+        code = "UNKNOWN_SERVER_ERROR" if change.error is None else change.error.code
+        raise LateError(WRAPPER + exception_text(code))
+    return Change(change.group, *at, old=change.old, new=CommittedOffset(offset))
+
+
+def _write(admin: "ClusterAdmin", reset: Reset) -> None:
+    """Save what is replaced, then commit every plan; what is refused is said and leaves its plan.
+
+    Raises:
+        UsageError: what is replaced cannot be saved, so nothing is written.
+    """
+    from kgroups.cli.undo_file import default_undo_dir, save_undo
+    from kgroups.core.kafka.writes.group_writes import write_commits
+
+    changes = [change for planned in reset.plans.values() for change in planned]
+    if not changes:
+        return
+    folder = default_undo_dir()
+    if folder is not None:
+        hint = "KGROUPS_UNDO_DIR names another folder, KGROUPS_NO_UNDO=1 does without"
+        reset.undo = save_undo(
+            folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
+        )
+        say(f"undo file: {reset.undo}")
+    wanted = {
+        group: {at: CommittedOffset(offset) for at, offset in _rows(planned)}
+        for group, planned in reset.plans.items()
+        if planned
+    }
+    answers = write_commits(admin, wanted)
+    failed = sum(answer is not None for answer in answers.values())
+    reset.results = {"done": len(answers) - failed, "failed": failed}
+    for group, commits in wanted.items():
+        found = {at: answers[group, *at] for at in commits}
+        refused = {at: answer.code for at, answer in found.items() if answer is not None}
+        if len(refused) == len(commits) and len(reset.plans) == 1:
+            raise LateError(_refused(refused))
+        if refused:
+            codes = ", ".join(sorted(set(refused.values())))
+            reset.leave_out(
+                _refused(refused),
+                f"group {group}: {codes}",
+            )
+            reset.plans[group] = [
+                change
+                for change in reset.plans[group]
+                if (change.topic, change.partition) not in refused
+            ]
+
+
+def _refused(partitions: Iterable[Partition]) -> str:
+    names = joined(partitions, ", ")
+    return f"Failed altering group offsets for the following partitions: [{names}]"

@@ -1,0 +1,69 @@
+"""The cluster that official options name."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.cli.official.arguments import Arguments
+from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
+from kgroups.core.errors import ClusterError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+_INT_VALUES = 2**32
+
+
+class NoClient(ClusterError):
+    """No client can be made of what is given; the message is in the tool's words."""
+
+    exit_code = 1
+
+
+@contextmanager
+def open_cluster(
+    arguments: Arguments, *, default_ms: int = DEFAULT_TIMEOUT_MS
+) -> Iterator["ClusterAdmin"]:
+    """The cluster of `--bootstrap-server` and `--command-config`, for as long as the block lasts.
+
+    Raises:
+        LateError: a value cannot be read, or an option that stands once is there twice.
+        NoClient: the file or the addresses cannot be used.
+    """
+    from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
+    from kgroups.core.kafka.config.settings import UnknownProtocol, read_settings
+
+    file, address = arguments.value("command-config"), arguments.value("bootstrap-server")
+    if file is not None and not Path(file).exists():
+        raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
+    timeout_ms = arguments.number("timeout")
+    timeout_ms = default_ms if timeout_ms is None else _as_int(timeout_ms)
+    if any(_lacks_port(each) for each in (address or "").split(",") if each):
+        raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
+    try:
+        settings = read_settings(address, None if file is None else Path(file))
+        if settings.uses_tls and settings.wire_obstacle() is None:
+            from kgroups.core.kafka.transport.tls import make_context
+
+            make_context(settings.tls)  # what is wrong with its files is wrong for every action
+    except UnknownProtocol as error:
+        raise NoClient(
+            f"Invalid value {error.value} for configuration security.protocol: expected "
+            f"{error.expected}"
+        ) from error
+    except UsageError as error:
+        hint = error.message if error.hint is None else f"{error.message}: {error.hint}"
+        raise NoClient("Failed to create new KafkaAdminClient", hint=hint) from error
+    with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0)) as admin:
+        yield admin
+
+
+def _lacks_port(address: str) -> bool:
+    return not address.rpartition(":")[2].strip().isdecimal()
+
+
+def _as_int(number: int) -> int:
+    """A number cut to 32 bits, as the tool does with a time."""
+    cut = number % _INT_VALUES
+    return cut - _INT_VALUES if cut >= _INT_VALUES // 2 else cut

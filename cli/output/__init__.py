@@ -1,0 +1,1 @@
+"""The one printer, and the tables that it prints."""

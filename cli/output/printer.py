@@ -1,0 +1,300 @@
+"""The only printer: a report as table, JSON, JSON lines, CSV, YAML or plain text on stdout.
+
+stdout is data and nothing else; progress, notes and errors go to stderr. Nothing here builds the
+whole text of a document: items are written as they come.
+"""
+
+import csv
+import datetime
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from kgroups.cli.exits import printable, show_item_errors
+from kgroups.cli.output.outlet import is_lost, outlet_of
+from kgroups.cli.output.table import Grid, Item, View, cell_text, grid_of, table_chunks
+from kgroups.cli.params import GlobalOptions
+from kgroups.core.errors import ItemError, UsageError
+
+# Longer tables are not laid out by Rich, which does some thousand cells a second.
+RICH_ROWS: Final = 200
+CSV_ROWS_A_CHUNK: Final = 1_000
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+
+
+def _itself(item: Item) -> Item:
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a command found, before it is given a form.
+
+    Args:
+        schema: name and version, `kgroups.list/1`.
+        cluster: `id` and `bootstrap`; None where no cluster was asked.
+        generated_at_ms: epoch milliseconds of the facts.
+        items: the things asked for; may be lazy and is gone through once.
+        views: how a table shows them, in order; CSV takes exactly one.
+        errors: what failed while others went on.
+        summary: counts over the items; asked for after the last item.
+        extra: further fields of the envelope, after `items`.
+        plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
+        document_of: makes an item what it is in JSON, where tables take it in another form.
+    """
+
+    schema: str
+    generated_at_ms: int
+    items: Iterable[Any]
+    views: Sequence[View]
+    cluster: Mapping[str, str | None] | None = None
+    errors: Sequence[ItemError] = ()
+    summary: Callable[[], Mapping[str, Any]] = dict
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    plain: Callable[[], Iterable[str]] | None = None
+    document_of: Callable[[Any], Item] = _itself
+
+    @property
+    def documents(self) -> Iterator[Item]:
+        """The items as they are in JSON; gone through once."""
+        return map(self.document_of, self.items)
+
+
+class Printer:
+    """Writes reports in the form that the options ask for."""
+
+    def __init__(self, options: GlobalOptions) -> None:
+        self.options = options
+        self._waiting = False
+
+    def show(self, report: Report) -> None:
+        """Write a report to stdout; where its form has no place for errors, those to stderr.
+
+        Raises:
+            UsageError: CSV of a report with several kinds of rows; plain text of one that
+                Kafka's tool does not have.
+        """
+        form = self.options.output
+        if form == "csv" and len(report.views) != 1:
+            kinds = ", ".join(view.name for view in report.views)
+            raise UsageError(
+                f"CSV holds one kind of row, and this has several: {kinds}",
+                hint="ask for one view, or use --output json",
+            )
+        if form == "plain" and report.plain is None:
+            raise UsageError(
+                "Kafka's tool has no layout for this",
+                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
+            )
+        write = {
+            "table": self._table,
+            "json": self._json,
+            "jsonl": self._jsonl,
+            "csv": self._csv,
+            "yaml": self._yaml,
+            "plain": self._plain,
+        }[form]
+        write(report)
+        sys.stdout.flush()
+        show_item_errors(report.errors)
+
+    def show_line(self, report: Report) -> None:
+        """Write a report as one JSON document on one line."""
+        items = list(report.documents)
+        text = _json_text({**_head(report), "items": items, **_tail(report)})
+        self.head(text + "\n")
+
+    def head(self, text: str) -> None:
+        """Write text to stdout as it is."""
+        self._begin()(text)
+        sys.stdout.flush()
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether something has not arrived on stdout: nobody reads it, or there is no room."""
+        return is_lost(sys.stdout)
+
+    def rest(self, seconds: float) -> None:
+        """Let the time pass, or come back at once when whoever reads stdout goes."""
+        outlet = outlet_of(sys.stdout)
+        if outlet is None:
+            time.sleep(seconds)
+        else:
+            outlet.wait(seconds * 1_000)
+
+    def progress(self, text: str) -> None:
+        """Say on a terminal what is being waited for; the next output wipes it."""
+        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            sys.stderr.write(f"\r\x1b[K{printable(text)}")
+            sys.stderr.flush()
+            self._waiting = True
+
+    def waiting(self, text: str) -> None:
+        """Say what takes long, on a terminal or not: a log should tell it too."""
+        if sys.stderr.isatty():
+            self.progress(text)
+        else:
+            sys.stderr.write(f"{printable(text)}\n")
+            sys.stderr.flush()
+
+    def wipe(self) -> None:
+        """Take the progress line away."""
+        if self._waiting:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._waiting = False
+
+    def note(self, text: str, *, of_a_write: bool = False) -> None:
+        """Say something on stderr that is neither data nor an error.
+
+        Who has closed stdout has seen enough, and is told no more, unless it is of a write.
+        """
+        outlet = outlet_of(sys.stdout)
+        if outlet is not None and outlet.reader_is_gone and not of_a_write:
+            return
+        self.wipe()
+        sys.stderr.write(f"note: {printable(text)}\n")
+        sys.stderr.flush()
+
+    def _begin(self) -> Callable[[str], object]:
+        self.wipe()
+        return sys.stdout.write
+
+    def _table(self, report: Report) -> None:
+        items = list(report.items) if len(report.views) > 1 else report.items
+        write = self._begin()
+        separator = ""
+        for view in report.views:
+            grid = grid_of(view.columns, view.rows_of(items), verbose=self.options.verbose)
+            if not grid.height:
+                continue
+            write(separator)
+            separator = "\n"
+            if grid.height <= RICH_ROWS and sys.stdout.isatty():
+                from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
+
+                print_grid(grid, no_color=self.options.no_color)
+            else:
+                write_grid(grid)
+
+    def _json(self, report: Report) -> None:
+        items = report.documents
+        first = next(items, None)  # a failure before the first item leaves stdout untouched
+        write = self._begin()
+        head = _json_text(_head(report))
+        write(head[:-1] + ',"items":[')
+        if first is not None:
+            write("\n" + _json_text(first))
+        for item in items:
+            write(",\n" + _json_text(item))
+        write("\n]" if first is not None else "]")
+        for key, value in _tail(report).items():
+            write(f',"{key}":{_json_text(value)}')
+        write("}\n")
+
+    def _jsonl(self, report: Report) -> None:
+        write = self._begin()
+        for item in report.documents:
+            write(_json_text(item) + "\n")
+
+    def _csv(self, report: Report) -> None:
+        view = report.views[0]
+        rows: Iterable[Sequence[Any]]
+        if view.key is None:
+            rows = (row for item in report.items for row in view.rows(item))
+        else:
+            rows = view.rows_of(report.items)
+        self._begin()
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow([column.field for column in view.columns])
+        writer.writerows([cell_text(value) for value in row] for row in rows)
+
+    def _plain(self, report: Report) -> None:
+        write = self._begin()
+        for text in report.plain() if report.plain is not None else ():
+            write(text)
+
+    def _yaml(self, report: Report) -> None:
+        import yaml  # only this form needs it
+
+        dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+        def dump(value: object) -> str:
+            text = yaml.dump(
+                value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1_000_000
+            )
+            return str(text)
+
+        write = self._begin()
+        write(dump(_head(report)))
+        empty = True
+        for item in report.documents:
+            write(("items:\n" if empty else "") + dump([item]))
+            empty = False
+        if empty:
+            write("items: []\n")
+        write(dump(_tail(report)))
+
+
+def write_grid(grid: Grid) -> None:
+    """Write a table in plain columns to stdout."""
+    for chunk in table_chunks(grid):
+        sys.stdout.write(chunk)
+
+
+def write_text(text: str) -> None:
+    """Write text that is itself the data (a completion script, a help page) to stdout."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _json_text(value: object) -> str:
+    """JSON on one line.
+
+    orjson is ten times as fast as the standard library, but refuses what is no Unicode (half a
+    surrogate pair in a member's name) and integers beyond 64 bits.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return _ENCODER.encode(value)
+
+
+def timestamp(time_ms: int) -> str:
+    """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
+    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def error_items(errors: Iterable[ItemError]) -> Iterator[dict[str, str | None]]:
+    """Failures as entries of the envelope."""
+    for error in errors:
+        yield {
+            "target": error.target,
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+        }
+
+
+def _head(report: Report) -> dict[str, Any]:
+    return {
+        "schema": report.schema,
+        "cluster": None if report.cluster is None else dict(report.cluster),
+        "generated_at": timestamp(report.generated_at_ms),
+    }
+
+
+def _tail(report: Report) -> dict[str, Any]:
+    return {
+        **report.extra,
+        "errors": list(error_items(report.errors)),
+        "summary": dict(report.summary()),
+    }

@@ -1,0 +1,130 @@
+"""The page of a simulation: figures, who owned what over time, lag, and the tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgroups.cli.commands.simulate.simulate_report import variation_text
+from kgroups.cli.output.table import View
+from kgroups.cli.pages.charts import lines, spans
+from kgroups.cli.pages.page import Figure, Page, Section, Table
+from kgroups.core.errors import ItemError
+from kgroups.core.simulation.scenario.units import show_ms
+
+if TYPE_CHECKING:
+    from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+    from kgroups.core.simulation.scenario.scenario_model import Scenario
+
+# More lanes than these cannot be told apart.
+MAX_LANES = 60
+MAX_SPANS = 600
+
+
+def simulation_page(
+    scenario: "Scenario",
+    items: Sequence[Mapping[str, Any]],
+    runs: Sequence[Sequence["Outcome"]],
+    views: Sequence[View],
+    errors: Sequence[ItemError],
+) -> Page:
+    """The page of all variations; pictures are of the first run of each.
+
+    Args:
+        items: one a variation and group, in the order of `runs`.
+        views: tables to show.
+    """
+    groups = [group for outcomes in runs for group in outcomes[0].groups]
+    named = [(_name(item), group) for item, group in zip(items, groups, strict=True)]
+    sections = [Section("Unread records", (_unread(named),))]
+    sections += [Section(name, _pictures(group)) for name, group in named]
+    tables = [
+        Table(
+            [column.header or column.field for column in view.columns],
+            view.rows_of(items),
+            view.name,
+        )
+        for view in views
+    ]
+    sections.append(Section("Figures", tables))
+    first = runs[0][0]
+    return Page(
+        title="Rebalances in virtual time",
+        lead=f"{scenario.name or 'A scenario'}, seed {scenario.seed}, "
+        f"{show_ms(first.end_ms)} of virtual time.",
+        facts=[
+            ("runs", f"{sum(len(outcomes) for outcomes in runs):,}"),
+            ("groups", f"{len(scenario.groups):,}"),
+            ("members", f"{sum(len(group.members) for group in scenario.groups):,}"),
+            ("events", f"{sum(first.events.values()):,}"),
+        ],
+        sections=sections,
+        notes=[
+            *(f"assumed: {text}" for text in scenario.assumed),
+            *(f"{error.target}: {error.message}" for error in errors),
+        ],
+    )
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    variation = variation_text(item["variation"])
+    return f"{item['group']}: {variation}" if variation else str(item["group"])
+
+
+def _unread(named: Sequence[tuple[str, "GroupOutcome"]]) -> Figure:
+    rows = [
+        (sample.at_ms / 1_000, name, float(sample.unread))
+        for name, group in named
+        for sample in group.samples
+    ]
+    peaks = ", ".join(f"{name} {group.peak_unread:,}" for name, group in named[:8])
+    return lines(
+        "Unread records over time",
+        f"Most unread records: {peaks}.",
+        rows,
+        unit="records",
+        axis="seconds",
+        kind="group",
+    )
+
+
+def _pictures(group: "GroupOutcome") -> list[Figure]:
+    """Rebalances and owners of one group over time."""
+    figures = []
+    if group.rebalances:
+        rows = [
+            (
+                f"epoch {one.epoch}" if one.epoch is not None else "not over",
+                one.at_ms / 1_000,
+                (one.at_ms if one.until_ms is None else one.until_ms) / 1_000,
+                one.cause,
+            )
+            for one in group.rebalances[:MAX_LANES]
+        ]
+        figures.append(
+            spans(
+                "Rebalances",
+                f"{group.rebalance_count} rebalances, from their causes until everybody was "
+                "settled and everything owned.",
+                rows,
+                lane="epoch",
+                kind="cause",
+            )
+        )
+    lanes = {f"{o.partition.topic}-{o.partition.partition}": None for o in group.owned}
+    shown = set(list(lanes)[:MAX_LANES])
+    owners = [
+        (f"{o.partition.topic}-{o.partition.partition}", o.from_ms / 1_000, o.to_ms / 1_000, o.seat)
+        for o in sorted(group.owned)
+    ]
+    owners = [row for row in owners if row[0] in shown][:MAX_SPANS]
+    if owners:
+        figures.append(
+            spans(
+                "Owners of partitions",
+                f"{group.moved} times a partition went to another member; partitions were "
+                f"without an owner for {show_ms(group.unowned_ms)} in all.",
+                owners,
+                lane="partition",
+                kind="member",
+            )
+        )
+    return figures

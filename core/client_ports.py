@@ -1,0 +1,142 @@
+"""The assignors as a member of a classic group uses them, bytes included.
+
+`client_assignors` fills `core/coordinator/client/ports.py`; the strategies and the bytes come
+from `assignors`. Source: `ConsumerCoordinator.metadata` and `onLeaderElected`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kgroups.assignors.registry import assignor
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY
+from kgroups.assignors.spec import (
+    AssignmentRequest,
+    Assignor,
+    AssignorError,
+    MemberSubscription,
+    TopicPartitions,
+)
+from kgroups.assignors.wire import (
+    NEWEST_VERSION,
+    Subscription,
+    WireAssignment,
+    WireError,
+    decode_assignment,
+    decode_subscription,
+    encode_assignment,
+    encode_cooperative_data,
+    encode_sticky_data,
+    encode_subscription,
+    runs_of,
+    sticky_topic_order,
+)
+from kgroups.core.coordinator.classic.messages import JoinGroupResponseMember
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.client.ports import (
+    ClientAssignor,
+    Decide,
+    Decided,
+    Joining,
+    PortError,
+)
+from kgroups.core.coordinator.topology import TopicInfo
+
+
+def client_assignors(names: Iterable[str], library: str = "java") -> tuple[ClientAssignor, ...]:
+    """Assignors by name, in order of preference, as a member uses them.
+
+    Args:
+        library: the member's client library, one of `assignors.registry.LEADERS`.
+
+    Raises:
+        AssignorError: there is none of such a name.
+    """
+    return tuple(_client_assignor(assignor(name, library)) for name in names)
+
+
+def _client_assignor(strategy: Assignor) -> ClientAssignor:
+    name = strategy.name
+    return ClientAssignor(
+        name,
+        name == COOPERATIVE,
+        lambda joining: _subscribe(name, joining),
+        _decide_with(strategy),
+        _read,
+    )
+
+
+def _subscribe(name: str, joining: Joining) -> bytes:
+    return encode_subscription(
+        Subscription(
+            NEWEST_VERSION,
+            joining.topics,
+            _user_data(name, joining),
+            runs_of(joining.owned),
+            joining.generation,
+            joining.rack_id,
+        ).in_order()
+    )
+
+
+def _user_data(name: str, joining: Joining) -> bytes | None:
+    """What the strategy itself remembers; it does so across lost generations too."""
+    if name == COOPERATIVE:
+        return encode_cooperative_data(joining.last_generation)
+    if name == STICKY and joining.last is not None:
+        return encode_sticky_data(sticky_topic_order(joining.last), joining.last_generation)
+    return None
+
+
+def _decide_with(strategy: Assignor) -> Decide:
+    def decide(
+        members: Sequence[JoinGroupResponseMember],
+        topics: Mapping[str, TopicInfo],
+        generation: int,
+    ) -> Decided:
+        try:
+            subscribers = [_member(one) for one in members]
+        except WireError as broken:
+            raise PortError(f"a member's subscription cannot be read: {broken}") from broken
+        wanted = frozenset(topic for one in subscribers for topic in one.topics)
+        known = {name: _topic(topics[name]) for name in sorted(wanted) if name in topics}
+        try:
+            plan = strategy.assign(AssignmentRequest(subscribers, known, generation))
+        except AssignorError as failed:
+            raise PortError(failed.message) from failed
+        assignments = {
+            one.member_id: encode_assignment(
+                WireAssignment(NEWEST_VERSION, runs_of(plan.partitions_of(one.member_id)))
+            )
+            for one in members
+        }
+        return Decided(assignments, wanted)
+
+    return decide
+
+
+def _member(member: JoinGroupResponseMember) -> MemberSubscription:
+    read = decode_subscription(member.metadata)
+    return MemberSubscription(
+        member.member_id,
+        read.topics,
+        member.group_instance_id,
+        read.rack,
+        read.owned,
+        read.generation,
+        read.user_data,
+    )
+
+
+def _topic(topic: TopicInfo) -> TopicPartitions:
+    racks = [sorted(one) for one in topic.racks] if any(topic.racks) else []
+    return TopicPartitions(topic.partitions, racks)
+
+
+def _read(raw: bytes) -> tuple[TopicPartition, ...]:
+    """No bytes are no partitions, as the coordinator stores for whom the leader left out."""
+    if not raw:
+        return ()
+    try:
+        assignment = decode_assignment(raw)
+    except WireError as broken:
+        raise PortError(f"the assignment cannot be read: {broken}") from broken
+    return tuple(TopicPartition(t, n) for t, found in assignment.partitions for n in found)

@@ -1,0 +1,1 @@
+"""The classic protocol on the broker."""

@@ -1,0 +1,75 @@
+"""LeaveGroup of a classic group: one member or many, by member id or by instance id.
+
+Source: `GroupMetadataManager.classicGroupLeaveToClassicGroup`, KIP-345.
+"""
+
+from collections.abc import Hashable
+
+from kgroups.core.coordinator.classic.group import ClassicGroup
+from kgroups.core.coordinator.classic.messages import (
+    UNKNOWN_MEMBER_ID,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
+from kgroups.core.coordinator.classic.rebalance import rebalance_or_complete, take_out_member
+from kgroups.core.coordinator.classic.states import OUTCOMES, Ask
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.groups import Group
+from kgroups.core.coordinator.shard import Shard
+
+BATCH_VERSION = 3
+
+
+def answer_leave(
+    shard: Shard, token: Hashable, version: int, members: tuple[MemberResponse, ...]
+) -> None:
+    """Answer member by member; an old version knows one error only."""
+    error = ErrorCode.NONE
+    if version < BATCH_VERSION and members:
+        error = members[0].error_code
+    shard.reply(token, LeaveGroupResponse(error, members))
+
+
+def leave_no_group(
+    shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Group | None
+) -> None:
+    """LeaveGroup to a group that does not exist."""
+    unknown = ErrorCode.UNKNOWN_MEMBER_ID
+    members = tuple(
+        MemberResponse(one.member_id, one.group_instance_id, unknown) for one in request.members
+    )
+    answer_leave(shard, token, request.version, members)
+
+
+def leave_group(shard: Shard, token: Hashable, request: LeaveGroupRequest, group: Group) -> None:
+    """LeaveGroup to a classic group."""
+    assert isinstance(group, ClassicGroup)
+    answers = tuple(
+        MemberResponse(one.member_id, one.group_instance_id, _leave_one(shard, group, one))
+        for one in request.members
+    )
+    answer_leave(shard, token, request.version, answers)
+    left = [one for one in answers if one.error_code is ErrorCode.NONE]
+    if left:
+        who = ", ".join(one.group_instance_id or one.member_id for one in left)
+        outcome = OUTCOMES[Ask.LEAVE][group.state]
+        rebalance_or_complete(shard, group, outcome.act, f"{who} left")
+
+
+def _leave_one(shard: Shard, group: ClassicGroup, leaving: MemberIdentity) -> ErrorCode:
+    member_id = leaving.member_id
+    reason = f"left: {leaving.reason}" if leaving.reason else "left"
+    if member_id == UNKNOWN_MEMBER_ID:
+        holder = group.static_members.get(leaving.group_instance_id or "")
+        if leaving.group_instance_id is None or holder is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        take_out_member(shard, group, holder, reason)
+        return ErrorCode.NONE
+    if member_id not in group.pending_join:
+        error = group.check_member(member_id, leaving.group_instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+    take_out_member(shard, group, member_id, reason)
+    return ErrorCode.NONE

@@ -1,0 +1,133 @@
+"""SyncGroup and Heartbeat of a classic group.
+
+Source: `GroupMetadataManager.classicGroupSyncToClassicGroup`, `classicGroupHeartbeat`.
+"""
+
+from collections.abc import Hashable
+
+from kgroups.core.coordinator.classic.group import ClassicGroup
+from kgroups.core.coordinator.classic.members import Parked
+from kgroups.core.coordinator.classic.messages import (
+    HeartbeatRequest,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
+from kgroups.core.coordinator.classic.rebalance import (
+    answer_syncs,
+    move_group,
+    restart_session,
+    start_rebalance,
+)
+from kgroups.core.coordinator.classic.states import OUTCOMES, Act, Ask, ClassicState
+from kgroups.core.coordinator.effects import EventKind
+from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.groups import Group
+from kgroups.core.coordinator.log.records import GroupMetadataKey, Record
+from kgroups.core.coordinator.routes import HEARTBEAT_ANSWERS
+from kgroups.core.coordinator.shard import Shard, TimerKind
+
+
+def sync_no_group(
+    shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group | None
+) -> None:
+    """SyncGroup to a group that does not exist."""
+    shard.reply(token, SyncGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID))
+
+
+def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: Group) -> None:
+    """SyncGroup to a classic group."""
+    assert isinstance(group, ClassicGroup)
+    error = _check_sync(group, request)
+    if error is not ErrorCode.NONE:
+        shard.reply(token, SyncGroupResponse(error))
+        return
+    member = group.members[request.member_id]
+    is_leader = group.leader == request.member_id
+    ask = Ask.SYNC_LEADER if is_leader else Ask.SYNC_FOLLOWER
+    outcome = OUTCOMES[ask][group.state]
+    if outcome.act is Act.REFUSE:
+        shard.reply(token, SyncGroupResponse(outcome.error))
+        return
+    group.pending_sync.discard(request.member_id)
+    if not group.pending_sync:
+        shard.cancel(TimerKind.SYNC, group.group_id)
+    if outcome.act is Act.ANSWER:
+        response = SyncGroupResponse(
+            ErrorCode.NONE, group.protocol_type, group.protocol, member.assignment
+        )
+        shard.reply(token, response)
+        return
+    if member.parked_sync is not None:
+        shard.drop(member.parked_sync.token, group.group_id, request.member_id)
+    member.parked_sync = Parked(token, request.version)
+    if outcome.act is Act.STORE_ASSIGNMENT:
+        _store_assignment(shard, group, request)
+
+
+def _check_sync(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
+    error = group.check_member(request.member_id, request.group_instance_id)
+    if error is not ErrorCode.NONE:
+        return error
+    if request.generation_id != group.generation:
+        return ErrorCode.ILLEGAL_GENERATION
+    if _differs(request.protocol_type, group.protocol_type) or _differs(
+        request.protocol_name, group.protocol
+    ):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return ErrorCode.NONE
+
+
+def _differs(given: str | None, chosen: str | None) -> bool:
+    return given is not None and chosen is not None and given != chosen
+
+
+def _store_assignment(shard: Shard, group: ClassicGroup, request: SyncGroupRequest) -> None:
+    """The leader has decided: store it and let every member know that waits for it.
+
+    Whom the leader forgot gets nothing; whom it made up is passed over.
+    """
+    given = {one.member_id: one.assignment for one in request.assignments}
+    for member in group.members.values():
+        member.assignment = given.get(member.member_id, b"")
+    before, group.stored = group.stored, group.stored_value()
+    waiting: list[tuple[str, Parked]] = [
+        (member.member_id, member.parked_sync)
+        for member in group.members.values()
+        if member.parked_sync is not None
+    ]
+    since_ms, generation = group.state_since_ms, group.generation
+
+    def failed(error: ErrorCode) -> None:
+        group.stored = before
+        for _, parked in waiting:
+            shard.reply(parked.token, SyncGroupResponse(append_error(error)))
+        if group.state is not ClassicState.STABLE or group.generation != generation:
+            return
+        group.state, group.previous_state = group.previous_state, ClassicState.PREPARING_REBALANCE
+        group.state_since_ms = since_ms
+        start_rebalance(shard, group, "the assignment could not be written")
+
+    record = Record(GroupMetadataKey(group.group_id), group.stored)
+    shard.write(group.partition, [record], replayed=False, failed=failed)
+    shard.event(EventKind.ASSIGNMENT_STORED, group.group_id, request.member_id)
+    answer_syncs(shard, group, ErrorCode.NONE)
+    move_group(shard, group, ClassicState.STABLE, "the leader synced")
+
+
+def heartbeat_no_group(
+    shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group | None
+) -> None:
+    """Heartbeat to a group that does not exist."""
+    shard.reply(token, HEARTBEAT_ANSWERS[ErrorCode.UNKNOWN_MEMBER_ID])
+
+
+def heartbeat(shard: Shard, token: Hashable, request: HeartbeatRequest, group: Group) -> None:
+    """Heartbeat to a classic group."""
+    assert isinstance(group, ClassicGroup)
+    error = group.check_member(request.member_id, request.group_instance_id)
+    if error is ErrorCode.NONE and request.generation_id != group.generation:
+        error = ErrorCode.ILLEGAL_GENERATION
+    if error is ErrorCode.NONE:
+        error = OUTCOMES[Ask.HEARTBEAT][group.state].error
+        restart_session(shard, group, group.members[request.member_id])
+    shard.reply(token, HEARTBEAT_ANSWERS[error])

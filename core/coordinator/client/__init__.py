@@ -1,0 +1,1 @@
+"""The client half of both protocols, without I/O."""

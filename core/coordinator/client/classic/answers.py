@@ -1,0 +1,142 @@
+"""What a member does with an answer: the meaning of its error from the tables, then the news in it.
+
+Source: the response handlers of `AbstractCoordinator` and `ConsumerCoordinator`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kgroups.core.coordinator.admin_messages import FindCoordinatorResponse
+from kgroups.core.coordinator.classic.messages import JoinGroupResponse, SyncGroupResponse
+from kgroups.core.coordinator.client.classic.commits import commit_answered
+from kgroups.core.coordinator.client.classic.join import send_sync
+from kgroups.core.coordinator.client.classic.member import (
+    SESSION,
+    ClientMember,
+    ClientTimer,
+    Flight,
+)
+from kgroups.core.coordinator.client.classic.states import (
+    Api,
+    ClientAsk,
+    Reaction,
+    reaction_to,
+)
+from kgroups.core.coordinator.client.classic.steps import commit_again
+from kgroups.core.coordinator.client.effects import ClientEventKind
+from kgroups.core.coordinator.client.ports import PortError
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.topology import BrokerEndpoint
+
+ILLEGAL_ANSWER = "the answer names no assignor of this member"
+
+
+def take_answer(member: ClientMember, token: int, response: Any) -> None:
+    """Take in the answer to a request; None stands for a connection that broke."""
+    flight = member.land(token)
+    if flight is None:
+        return
+    error = ErrorCode.NETWORK_EXCEPTION if response is None else error_of(flight.api, response)
+    api = flight.api
+    stale = flight.generation != member.generation or flight.member_id != member.member_id
+    reaction = reaction_to(api, error)
+    if flight.commit is not None:
+        commit_answered(member, flight.commit, error, reaction, stale=stale)
+    elif api is Api.COMMIT:
+        _tell_commit(member, error)
+    if stale and api is not Api.FIND:
+        return
+    if reaction is Reaction.PROCEED:
+        member.attempts = 0
+        if api in NEWS:
+            NEWS[api](member, response)
+    else:
+        _react(member, flight, reaction, error, response)
+    if api is Api.HEARTBEAT and error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
+        # The session of a member that is none any more stays over.
+        member.timers.move(SESSION, member.now_ms + member.config.session_timeout_ms)
+
+
+def error_of(api: Api, response: Any) -> ErrorCode:
+    """The error that decides about an answer; of a commit the first that is one."""
+    if api is Api.FIND:
+        return ErrorCode(response.coordinators[0].error_code)
+    if api is Api.COMMIT:
+        for topic in response.topics:
+            for one in topic.partitions:
+                if one.error_code is not ErrorCode.NONE:
+                    return one.error_code  # type: ignore[no-any-return] # a response's own
+        return ErrorCode.NONE
+    code = response.error_code
+    return code if type(code) is ErrorCode else ErrorCode(code)
+
+
+def _react(
+    member: ClientMember, flight: Flight, reaction: Reaction, error: ErrorCode, response: Any
+) -> None:
+    api = flight.api
+    reason = f"{api} was answered {error.name}"
+    commits = api is Api.COMMIT and flight.awaited
+    if reaction is Reaction.FATAL:
+        member.fail(reason)
+    elif reaction is Reaction.TAKE_ID:
+        member.member_id = response.member_id
+        member.tell(ClientEventKind.MEMBER_ID_GIVEN, reason, response.member_id)
+    elif reaction in (Reaction.FORGET_GENERATION, Reaction.FORGET_MEMBER):
+        keep_id = reaction is Reaction.FORGET_GENERATION
+        member.ask(ClientAsk.FORGOTTEN, reason, keep_id=keep_id)
+    elif reaction is Reaction.REJOIN:
+        member.ask(ClientAsk.SYNC_REFUSED if api is Api.SYNC else ClientAsk.REBALANCING, reason)
+    elif reaction in (Reaction.RETRY, Reaction.FIND):
+        if reaction is Reaction.FIND and api is not Api.FIND:
+            member.lose_coordinator(reason)
+        if api in (Api.FIND, Api.JOIN) or commits:
+            member.back_off()
+        if commits:
+            commit_again(member)
+        if api is Api.SYNC:
+            member.ask(ClientAsk.SYNC_REFUSED, reason)
+
+
+def _found(member: ClientMember, response: FindCoordinatorResponse) -> None:
+    found = response.coordinators[0]
+    member.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
+    member.tell(ClientEventKind.COORDINATOR_FOUND, "", member.coordinator)
+    if member.is_armed(ClientTimer.HEARTBEAT):
+        member.arm(ClientTimer.HEARTBEAT, 0)
+        member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
+
+
+def _joined(member: ClientMember, response: JoinGroupResponse) -> None:
+    if response.protocol_name not in member.assignors:
+        member.fail(ILLEGAL_ANSWER)
+        return
+    member.generation, member.member_id = response.generation_id, response.member_id
+    member.protocol = response.protocol_name
+    if member.ask(ClientAsk.JOINED, f"generation {member.generation}"):
+        send_sync(member, response)
+
+
+def _synced(member: ClientMember, response: SyncGroupResponse) -> None:
+    try:
+        member.given = member.assignors[member.protocol or ""].read(response.assignment)
+    except PortError as broken:
+        member.fail(str(broken))
+        return
+    member.last, member.last_generation = member.given, member.generation
+    member.ask(ClientAsk.SYNCED)
+
+
+def _tell_commit(member: ClientMember, error: ErrorCode) -> None:
+    if error is ErrorCode.NONE:
+        member.tell(ClientEventKind.OFFSETS_COMMITTED, "")
+    else:
+        member.tell(ClientEventKind.COMMIT_FAILED, error.name)
+
+
+# What is in an answer besides its error.
+NEWS: Mapping[Api, Callable[[ClientMember, Any], None]] = {
+    Api.FIND: _found,
+    Api.JOIN: _joined,
+    Api.SYNC: _synced,
+}

@@ -1,0 +1,233 @@
+"""The client half of the classic protocol: a member of a group, without I/O.
+
+What Kafka calls ConsumerCoordinator. Commands, answers and time go in, effects come out:
+
+    client.submit(now_ms, command)                # Subscribe, Poll, CallbackDone, Close, ...
+    client.response(now_ms, token, answer)        # None: the connection broke
+    client.advance(now_ms)
+    for effect in client.take(): ...              # Send, Callback, ClientEvent
+    wake_at_ms = client.next_deadline()
+
+A rebalance begins with a poll and goes on by itself; `Callback` effects are run by whoever polls.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kgroups.core.coordinator.classic.messages import NO_GENERATION
+from kgroups.core.coordinator.client.classic.answers import take_answer
+from kgroups.core.coordinator.client.classic.commits import ask_commit, commit_over, send_commits
+from kgroups.core.coordinator.client.classic.join import (
+    count_partitions,
+    send_find,
+    send_heartbeat,
+    send_join,
+)
+from kgroups.core.coordinator.client.classic.member import ClientMember, ClientTimer
+from kgroups.core.coordinator.client.classic.states import (
+    AGENDAS,
+    BEATING,
+    CLIENT_OUTCOMES,
+    NEEDS_COORDINATOR,
+    Api,
+    ClientAct,
+    ClientAsk,
+    ClientState,
+)
+from kgroups.core.coordinator.client.classic.steps import (
+    finish_callback,
+    run_steps,
+    send_leave,
+)
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.effects import (
+    CallbackDone,
+    ClientEffect,
+    ClientEventKind,
+    Close,
+    Command,
+    CommitOffsets,
+    Poll,
+    Polled,
+    Subscribe,
+    UpdateTopics,
+)
+from kgroups.core.coordinator.client.ports import ClientPorts
+
+
+class ClassicClient(ClientMember):
+    """One member of a classic group; attributes as `ClientMember`'s.
+
+    Args:
+        config: its settings.
+        ports: its assignors and positions.
+        now_ms: epoch milliseconds.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, config: ClientConfig, ports: ClientPorts, *, now_ms: int) -> None:
+        super().__init__(config, ports, now_ms)
+
+    def submit(self, now_ms: int, command: Command) -> None:
+        """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
+        if type(command) is not Polled:
+            self.advance(now_ms)
+        COMMANDS[type(command)](self, command)
+        _pursue(self)
+
+    def response(self, now_ms: int, token: int, answer: object | None) -> None:
+        """Take in the answer to the Send of this token; None if the connection broke."""
+        self.advance(now_ms)
+        take_answer(self, token, answer)
+        _pursue(self)
+
+    def advance(self, now_ms: int) -> None:
+        """Let time pass: timers fire one by one, each at its own time."""
+        while (due := self.timers.pop_due(now_ms)) is not None:
+            kind, token = due.key
+            self.now_ms = max(self.now_ms, due.at_ms)
+            TIMERS[kind](self, token)
+            _pursue(self)
+        if now_ms > self.now_ms:
+            self.now_ms = now_ms
+
+    def next_deadline(self) -> int | None:
+        """When `advance` must be called next, in epoch milliseconds; None for never."""
+        return self.timers.next_deadline()
+
+    def take(self) -> list[ClientEffect]:
+        """What to carry out since the last call, in order."""
+        effects, self.effects = self.effects, []
+        return effects
+
+    @property
+    def identity(self) -> tuple[int, str]:
+        """(generation, member id); -1 and empty if it has none."""
+        return self.generation, self.member_id
+
+
+def _pursue(member: ClientMember) -> None:
+    """Do what can be done now: the steps of the state, finding the coordinator, joining."""
+    # What was to be committed before goes first: a later commit is never of less.
+    if member.commits:
+        send_commits(member)
+    if member.state in AGENDAS:
+        run_steps(member)
+        if member.commits:
+            send_commits(member)
+    if member.coordinator is not None and member.state is not ClientState.JOINING:
+        return
+    if member.is_armed(ClientTimer.BACKOFF):
+        return
+    if member.coordinator is None:
+        if member.state in NEEDS_COORDINATOR and Api.FIND not in member.current:
+            send_find(member)
+    elif Api.JOIN not in member.current:
+        send_join(member)
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def _subscribe(member: ClientMember, command: Subscribe) -> None:
+    if set(command.topics) != set(member.topics):
+        member.topics = command.topics
+        member.ask(ClientAsk.REJOIN, "the subscription changed")
+
+
+def _poll(member: ClientMember, command: Poll) -> None:
+    if member.is_armed(ClientTimer.POLL):
+        member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
+    if member.state is ClientState.UNJOINED:
+        due = bool(member.topics)
+    else:
+        due = member.rejoin_reason is not None or member.generation == NO_GENERATION
+    if due:
+        member.ask(ClientAsk.POLL, member.rejoin_reason or "subscribed")
+
+
+def _polled(member: ClientMember, command: Polled) -> None:
+    key, due_ms = (ClientTimer.POLL, 0), command.at_ms + member.config.max_poll_interval_ms
+    armed_ms = member.timers.deadline(key)
+    if armed_ms is not None and armed_ms < due_ms:
+        member.timers.schedule(key, due_ms, None)
+
+
+def _callback_done(member: ClientMember, command: CallbackDone) -> None:
+    finish_callback(member, command.number)
+
+
+def _commit(member: ClientMember, command: CommitOffsets) -> None:
+    ask_commit(member, command)
+
+
+def _update_topics(member: ClientMember, command: UpdateTopics) -> None:
+    member.cluster_topics = dict(command.topics)
+    watched = member.watched
+    if watched is not None and watched != count_partitions(member, set(watched)):
+        member.watched = None
+        member.ask(ClientAsk.REJOIN, "partitions of the group's topics changed")
+
+
+def _close(member: ClientMember, command: Close) -> None:
+    member.ask(ClientAsk.CLOSE)
+
+
+COMMANDS: Mapping[type, Callable[[ClientMember, Any], None]] = {
+    Subscribe: _subscribe,
+    Poll: _poll,
+    Polled: _polled,
+    CallbackDone: _callback_done,
+    CommitOffsets: _commit,
+    UpdateTopics: _update_topics,
+    Close: _close,
+}
+
+
+# ---------------------------------------------------------------------- timers
+
+
+def _beat(member: ClientMember, token: int) -> None:
+    member.arm(ClientTimer.HEARTBEAT, member.config.heartbeat_interval_ms)
+    ready = member.coordinator is not None and Api.HEARTBEAT not in member.current
+    if ready and member.state in BEATING and member.generation != NO_GENERATION:
+        send_heartbeat(member)
+
+
+def _session_over(member: ClientMember, token: int) -> None:
+    member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
+    member.lose_coordinator("session timed out without an answer to a heartbeat")
+
+
+def _poll_over(member: ClientMember, token: int) -> None:
+    if CLIENT_OUTCOMES[ClientAsk.POLL_EXPIRED][member.state].act is not ClientAct.IGNORE:
+        reason = "consumer poll timeout has expired"
+        send_leave(member, reason, awaited=False)
+        member.ask(ClientAsk.POLL_EXPIRED, reason)
+
+
+def _steps_over(member: ClientMember, token: int) -> None:
+    member.steps_over = True
+    if Api.COMMIT in member.current:
+        member.tell(ClientEventKind.COMMIT_FAILED, "no answer came in time")
+    member.drop(Api.COMMIT, Api.LEAVE)
+
+
+def _request_over(member: ClientMember, token: int) -> None:
+    take_answer(member, member.overdue(), None)
+
+
+def _backoff_over(member: ClientMember, token: int) -> None:
+    """Nothing more: whatever waited for it is pursued after every timer."""
+
+
+TIMERS: Mapping[ClientTimer, Callable[[ClientMember, int], None]] = {
+    ClientTimer.HEARTBEAT: _beat,
+    ClientTimer.SESSION: _session_over,
+    ClientTimer.POLL: _poll_over,
+    ClientTimer.BACKOFF: _backoff_over,
+    ClientTimer.STEPS: _steps_over,
+    ClientTimer.REQUEST: _request_over,
+    ClientTimer.COMMIT: commit_over,
+}

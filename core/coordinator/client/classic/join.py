@@ -1,0 +1,127 @@
+"""What a member sends to find its coordinator, to join, to sync and to stay.
+
+Source: `AbstractCoordinator`; KIP-394 (member id first), KIP-345 (static members), KIP-429
+(cooperative rebalancing), KIP-800 (reasons), KIP-814 (a static leader that may skip assigning).
+"""
+
+from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
+from kgroups.core.coordinator.classic.messages import (
+    HeartbeatRequest,
+    JoinGroupProtocol,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    SyncGroupAssignment,
+    SyncGroupRequest,
+)
+from kgroups.core.coordinator.client.classic.member import ClientMember
+from kgroups.core.coordinator.client.classic.states import Api
+from kgroups.core.coordinator.client.effects import ClientEventKind
+from kgroups.core.coordinator.client.ports import Joining, PortError
+
+PROTOCOL_TYPE = "consumer"
+FIND_VERSION, JOIN_VERSION, SYNC_VERSION, HEARTBEAT_VERSION = 4, 9, 5, 4
+
+
+def send_find(member: ClientMember) -> None:
+    """Ask any broker where the group's coordinator is."""
+    config = member.config
+    request = FindCoordinatorRequest(
+        version=FIND_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        keys=(config.group_id,),
+    )
+    member.send(Api.FIND, request)
+
+
+def send_join(member: ClientMember) -> None:
+    """Join, offering every assignor with the subscription that it writes."""
+    config = member.config
+    if member.rejoin_reason is not None:
+        member.join_reason, member.rejoin_reason = member.rejoin_reason, None
+    joining = Joining(
+        tuple(sorted(set(member.topics))),
+        member.owned,
+        member.generation,
+        config.client_rack,
+        member.last,
+        member.last_generation,
+    )
+    request = JoinGroupRequest(
+        version=JOIN_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        group_id=config.group_id,
+        session_timeout_ms=config.session_timeout_ms,
+        rebalance_timeout_ms=config.rebalance_ms,
+        member_id=member.member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocols=tuple(
+            JoinGroupProtocol(one.name, one.subscribe(joining)) for one in member.ports.assignors
+        ),
+        reason=member.join_reason,
+    )
+    patience = max(config.request_timeout_ms, config.rebalance_ms + config.join_grace_ms)
+    member.send(Api.JOIN, request, timeout_ms=patience)
+
+
+def send_sync(member: ClientMember, joined: JoinGroupResponse) -> None:
+    """Sync; a leader decides first and sends what everybody gets."""
+    config = member.config
+    assignments: tuple[SyncGroupAssignment, ...] = ()
+    member.watched = None
+    if joined.leader == joined.member_id:
+        try:
+            assignments = _decide(member, joined)
+        except PortError as broken:
+            member.fail(str(broken))
+            return
+    request = SyncGroupRequest(
+        version=SYNC_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        group_id=config.group_id,
+        generation_id=member.generation,
+        member_id=member.member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_name=member.protocol,
+        assignments=assignments,
+    )
+    member.send(Api.SYNC, request)
+
+
+def send_heartbeat(member: ClientMember) -> None:
+    """Tell the coordinator that the member is alive."""
+    config, beat = member.config, member.beat
+    known = beat is not None and beat.generation_id == member.generation
+    if beat is None or not known or beat.member_id != member.member_id:
+        beat = member.beat = HeartbeatRequest(
+            version=HEARTBEAT_VERSION,
+            client_id=config.client_id,
+            client_host=config.client_host,
+            group_id=config.group_id,
+            generation_id=member.generation,
+            member_id=member.member_id,
+            group_instance_id=config.group_instance_id,
+        )
+    member.send(Api.HEARTBEAT, beat)
+
+
+def _decide(member: ClientMember, joined: JoinGroupResponse) -> tuple[SyncGroupAssignment, ...]:
+    """Everybody's assignment; a static leader that came back keeps the old one but watches on."""
+    assignor = member.assignors[member.protocol or ""]
+    decided = assignor.decide(joined.members, member.cluster_topics, member.last_generation)
+    member.watched = count_partitions(member, decided.topics)
+    if joined.skip_assignment:
+        return ()
+    reason = f"{assignor.name} for {len(joined.members)} members"
+    member.tell(ClientEventKind.ASSIGNMENT_COMPUTED, reason, *sorted(decided.topics))
+    return tuple(SyncGroupAssignment(who, raw) for who, raw in decided.assignments.items())
+
+
+def count_partitions(member: ClientMember, topics: frozenset[str] | set[str]) -> dict[str, int]:
+    """Topic -> number of partitions in the cluster; 0 for one that is not there."""
+    known = member.cluster_topics
+    return {name: known[name].partitions if name in known else 0 for name in topics}

@@ -1,0 +1,328 @@
+"""What one member knows, and the little that every part of the client half does to it."""
+
+from collections import deque
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from kgroups.core.coordinator.classic.messages import (
+    NO_GENERATION,
+    UNKNOWN_MEMBER_ID,
+    HeartbeatRequest,
+    Request,
+)
+from kgroups.core.coordinator.client.classic.states import (
+    AGENDAS,
+    CLIENT_OUTCOMES,
+    Api,
+    ClientAct,
+    ClientAsk,
+    ClientState,
+    Step,
+)
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.effects import (
+    Callback,
+    CallbackKind,
+    ClientEffect,
+    ClientEvent,
+    ClientEventKind,
+    Send,
+    TopicPartition,
+)
+from kgroups.core.coordinator.client.ports import ClientPorts
+from kgroups.core.coordinator.timers import Timers
+from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
+
+
+class ClientTimer(Enum):
+    """What a member's timers are for."""
+
+    # Enum's own is written in Python, and every heartbeat looks timers up several times.
+    __hash__ = object.__hash__
+
+    HEARTBEAT = "heartbeat.interval.ms"
+    SESSION = "session.timeout.ms"
+    POLL = "max.poll.interval.ms"
+    BACKOFF = "retry.backoff.ms"
+    STEPS = "time for preparing or leaving"
+    REQUEST = "request.timeout.ms"
+    COMMIT = "default.api.timeout.ms"
+
+
+MEMBER_TIMERS = (ClientTimer.HEARTBEAT, ClientTimer.SESSION, ClientTimer.POLL)
+TimerKey = tuple[ClientTimer, int]
+ANY_REQUEST: TimerKey = (ClientTimer.REQUEST, 0)
+SESSION: TimerKey = (ClientTimer.SESSION, 0)
+
+
+class Commit(NamedTuple):
+    """A commit that the application asked for.
+
+    Args:
+        number: by which it is told how it went.
+        until_ms: try again until then; None: once.
+    """
+
+    serial: int
+    offsets: Mapping[TopicPartition, int]
+    number: int
+    until_ms: int | None
+
+
+class Flight(NamedTuple):
+    """A request that is under way, with the identity under which it was sent.
+
+    Args:
+        awaited: the state goes on with its answer; else only an event tells of it.
+        until_ms: the answer counts as lost from then on.
+        commit: what is committed, if the application asked for it.
+    """
+
+    api: Api
+    generation: int
+    member_id: str
+    awaited: bool
+    until_ms: int
+    commit: Commit | None = None
+
+
+class ClientMember:
+    """A member's state; `ClassicClient` is its door.
+
+    Attributes:
+        state: where it is on its way into the group.
+        generation, member_id: -1 and empty if it has none.
+        coordinator: where requests of the group go; None while that is not known.
+        flights: requests under way by token; `current` names the awaited one of each kind.
+        commits: asked for by the application and not under way.
+        agenda: steps of the present state that are still to be done.
+        steps_over: the time for these steps is over.
+        rejoin_reason: why the next poll begins a rebalance; None if it need not.
+        owned: partitions that the application may read, in list order.
+        last: assignment taken over last, with the generation that gave it.
+        watched: topics of the group -> partitions, as the leader knew them when it decided.
+        beat: the heartbeat sent last; one that says the same is the same.
+        failure: why it failed; None if it has not.
+    """
+
+    # A simulation has thousands of these.
+    __slots__ = (
+        "_numbers",
+        "agenda",
+        "assignors",
+        "attempts",
+        "beat",
+        "callback",
+        "cluster_topics",
+        "commits",
+        "config",
+        "cooperative",
+        "coordinator",
+        "current",
+        "effects",
+        "failure",
+        "flights",
+        "generation",
+        "given",
+        "join_reason",
+        "last",
+        "last_generation",
+        "member_id",
+        "now_ms",
+        "owned",
+        "ports",
+        "protocol",
+        "rejoin_reason",
+        "state",
+        "steps_over",
+        "timers",
+        "topics",
+        "watched",
+    )
+
+    def __init__(self, config: ClientConfig, ports: ClientPorts, now_ms: int) -> None:
+        self.config, self.ports, self.now_ms = config, ports, now_ms
+        self.assignors = {one.name: one for one in ports.assignors}
+        self.cooperative = all(one.cooperative for one in ports.assignors)
+        self.state = ClientState.UNJOINED
+        self.effects: list[ClientEffect] = []
+        self.timers: Timers[TimerKey, None] = Timers()
+        self.flights: dict[int, Flight] = {}
+        self.current: dict[Api, int] = {}
+        self.commits: list[Commit] = []
+        self.agenda: deque[Step] = deque()
+        self.steps_over = False
+        self.callback: Callback | None = None
+        self.coordinator: BrokerEndpoint | None = None
+        self.attempts = self._numbers = 0
+        self.topics: tuple[str, ...] = ()
+        self.cluster_topics: dict[str, TopicInfo] = {}
+        self.generation, self.member_id = NO_GENERATION, UNKNOWN_MEMBER_ID
+        self.protocol: str | None = None
+        self.rejoin_reason: str | None = None
+        self.join_reason = ""
+        self.owned: tuple[TopicPartition, ...] = ()
+        self.given: tuple[TopicPartition, ...] = ()
+        self.last: tuple[TopicPartition, ...] | None = None
+        self.last_generation = NO_GENERATION
+        self.watched: dict[str, int] | None = None
+        self.failure: str | None = None
+        self.beat: HeartbeatRequest | None = None
+
+    # ------------------------------------------------------------------ effects and timers
+
+    def tell(self, kind: ClientEventKind, reason: str = "", *detail: object) -> None:
+        """Add an event."""
+        self.effects.append(ClientEvent(self.now_ms, kind, reason, detail))
+
+    def arm(self, kind: ClientTimer, after_ms: int, token: int = 0) -> None:
+        """Let a timer fire after so many ms, in place of what it was armed for."""
+        self.timers.schedule((kind, token), self.now_ms + after_ms, None)
+
+    def disarm(self, *kinds: ClientTimer) -> None:
+        """Cancel timers that belong to no request."""
+        for kind in kinds:
+            self.timers.cancel((kind, 0))
+
+    def is_armed(self, kind: ClientTimer) -> bool:
+        """Whether a timer that belongs to no request is armed."""
+        return (kind, 0) in self.timers
+
+    def number(self) -> int:
+        """A token or callback number that was not used before."""
+        self._numbers += 1
+        return self._numbers
+
+    def send(
+        self,
+        api: Api,
+        request: Request,
+        *,
+        timeout_ms: int | None = None,
+        awaited: bool = True,
+        commit: Commit | None = None,
+    ) -> None:
+        """Send a request to the coordinator, or FindCoordinator to any broker."""
+        self._numbers = token = self._numbers + 1
+        patience_ms = self.config.request_timeout_ms if timeout_ms is None else timeout_ms
+        until_ms = self.now_ms + patience_ms
+        self.flights[token] = Flight(
+            api, self.generation, self.member_id, awaited, until_ms, commit
+        )
+        if awaited:
+            self.current[api] = token
+        # One timer for all of them, for the one that is waited for least long.
+        armed_ms = self.timers.deadline(ANY_REQUEST)
+        if armed_ms is None or until_ms < armed_ms:
+            self.timers.schedule(ANY_REQUEST, until_ms, None)
+        self.effects.append(Send(token, None if api is Api.FIND else self.coordinator, request))
+
+    def land(self, token: int) -> Flight | None:
+        """The request of this token, which is under way no more; None if nobody waits for it."""
+        flights = self.flights
+        flight = flights.pop(token, None)
+        if flight is None:
+            return None
+        if not flights:
+            self.timers.cancel(ANY_REQUEST)
+        elif flight.until_ms <= (self.timers.deadline(ANY_REQUEST) or self.now_ms):
+            self.timers.schedule(ANY_REQUEST, min(one.until_ms for one in flights.values()), None)
+        if self.current.get(flight.api) == token:
+            del self.current[flight.api]
+        return flight
+
+    def overdue(self) -> int:
+        """The token of the request whose answer is waited for least long; there is one."""
+        return min(self.flights, key=lambda token: (self.flights[token].until_ms, token))
+
+    def drop(self, *apis: Api) -> None:
+        """Wait no more for the answers to these requests."""
+        for api in apis:
+            if api in self.current:
+                self.land(self.current[api])
+
+    def back_off(self) -> None:
+        """Send nothing but heartbeats for a while, each time for longer."""
+        config = self.config
+        wait_ms = min(
+            config.retry_backoff_ms << min(self.attempts, 20), config.retry_backoff_max_ms
+        )
+        self.attempts += 1
+        self.arm(ClientTimer.BACKOFF, wait_ms)
+
+    def call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
+        """Run the application's listener; the steps stand still until it has finished."""
+        self.callback = Callback(self.number(), kind, partitions)
+        self.effects.append(self.callback)
+
+    # ------------------------------------------------------------------ state
+
+    def ask(self, ask: ClientAsk, reason: str = "", *, keep_id: bool = False) -> bool:
+        """Do what the table says about `ask`; False if the state ignores it.
+
+        Args:
+            keep_id: forgetting the generation, keep the member id.
+        """
+        act, to = CLIENT_OUTCOMES[ask][self.state]
+        if act in (ClientAct.FORGET, ClientAct.FORGET_AND_GO):
+            self.forget(reason, keep_id=keep_id)
+        if act not in (ClientAct.IGNORE, ClientAct.GO) and ask is not ClientAsk.FATAL:
+            self.want_rejoin(reason)
+        if to is not None:
+            self.enter(to, reason or ask.value)
+        return act is not ClientAct.IGNORE
+
+    def want_rejoin(self, reason: str) -> None:
+        """Let the next poll begin a rebalance; the first reason counts."""
+        if self.rejoin_reason is None and self.state is not ClientState.LEAVING:
+            self.rejoin_reason = reason
+            self.tell(ClientEventKind.REJOIN_REQUESTED, reason)
+
+    def enter(self, state: ClientState, reason: str) -> None:
+        """Go over into a state, with its steps and timers."""
+        self.tell(ClientEventKind.STATE_CHANGED, reason, self.state, state)
+        self.state = state
+        self.agenda = deque(AGENDAS[state][0] if state in AGENDAS else ())
+        self.steps_over = False
+        config = self.config
+        self.disarm(ClientTimer.STEPS)
+        if state is ClientState.PREPARING:
+            self.arm(ClientTimer.STEPS, config.max_poll_interval_ms)
+        elif state is ClientState.LEAVING:
+            self.arm(ClientTimer.STEPS, config.close_timeout_ms)
+        elif state is ClientState.SYNCING:
+            self.arm(ClientTimer.HEARTBEAT, config.heartbeat_interval_ms)
+            self.arm(ClientTimer.SESSION, config.session_timeout_ms)
+            self.arm(ClientTimer.POLL, config.max_poll_interval_ms)
+        elif state is ClientState.JOINING:
+            self.disarm(*MEMBER_TIMERS)
+            self.drop(Api.HEARTBEAT)
+        if state not in (ClientState.JOINING, ClientState.SYNCING):
+            self.drop(Api.JOIN, Api.SYNC)
+        if state in (ClientState.UNJOINED, ClientState.CLOSED, ClientState.FAILED):
+            self.disarm(*MEMBER_TIMERS, ClientTimer.BACKOFF)
+            self.drop(Api.FIND, Api.HEARTBEAT, Api.COMMIT)
+
+    def forget(self, reason: str, *, keep_id: bool) -> None:
+        """Be in no generation any more: what is owned now is lost."""
+        if self.generation != NO_GENERATION:
+            self.tell(ClientEventKind.GENERATION_LOST, reason, self.generation)
+        self.generation, self.watched = NO_GENERATION, None
+        if not keep_id:
+            self.member_id = UNKNOWN_MEMBER_ID
+        self.disarm(*MEMBER_TIMERS)
+        self.drop(Api.HEARTBEAT, Api.COMMIT)
+
+    def lose_coordinator(self, reason: str) -> None:
+        """Ask where the coordinator is before anything else is sent to it."""
+        if self.coordinator is not None:
+            self.coordinator = None
+            self.tell(ClientEventKind.COORDINATOR_LOST, reason)
+        self.drop(Api.HEARTBEAT)
+
+    def fail(self, reason: str) -> None:
+        """Give up: only closing is left."""
+        self.failure = self.failure or reason
+        if self.ask(ClientAsk.FATAL, reason):
+            self.tell(ClientEventKind.FAILED, reason)

@@ -1,0 +1,182 @@
+"""Steps on the way into a state: commit, revoke, take over, leave; one at a time, in order.
+
+A step that needs an answer or a callback holds up those behind it, and is done again if the
+coordinator has to be found first. Source: `ConsumerCoordinator`, `onJoinPrepare`,
+`onJoinComplete`, `onLeavePrepare`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from kgroups.core.coordinator.classic.messages import (
+    NO_GENERATION,
+    UNKNOWN_MEMBER_ID,
+    LeaveGroupRequest,
+    MemberIdentity,
+)
+from kgroups.core.coordinator.client.classic.member import ClientMember, ClientTimer, Commit
+from kgroups.core.coordinator.client.classic.states import (
+    AGENDAS,
+    Api,
+    ClientAsk,
+    ClientState,
+    Step,
+)
+from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind, TopicPartition
+from kgroups.core.coordinator.offsets.messages import (
+    OffsetCommitPartition,
+    OffsetCommitRequest,
+    OffsetCommitTopic,
+)
+
+COMMIT_VERSION = 9
+LEAVE_VERSION = 5
+
+
+def run_steps(member: ClientMember) -> None:
+    """Do the steps of the present state until one has to wait; after the last, go on."""
+    while member.state in AGENDAS:
+        if member.callback is not None or member.current.keys() & {Api.COMMIT, Api.LEAVE}:
+            return
+        if not member.agenda:
+            member.ask(AGENDAS[member.state][1])
+        elif not STEPS[member.agenda[0]](member):
+            return
+
+
+def send_commit(
+    member: ClientMember,
+    offsets: Mapping[TopicPartition, int],
+    *,
+    awaited: bool,
+    commit: Commit | None = None,
+) -> None:
+    """Commit these offsets as the member that it is now."""
+    topics: dict[str, list[OffsetCommitPartition]] = {}
+    for (topic, partition), offset in offsets.items():
+        topics.setdefault(topic, []).append(OffsetCommitPartition(partition, offset))
+    config = member.config
+    request = OffsetCommitRequest(
+        version=COMMIT_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        group_id=config.group_id,
+        generation_id_or_member_epoch=member.generation,
+        member_id=member.member_id,
+        group_instance_id=config.group_instance_id,
+        topics=tuple(OffsetCommitTopic(name, tuple(found)) for name, found in topics.items()),
+    )
+    member.send(Api.COMMIT, request, awaited=awaited, commit=commit)
+
+
+def send_leave(member: ClientMember, reason: str, *, awaited: bool) -> bool:
+    """Say good-bye to the coordinator; False if this member does not (static, or not known)."""
+    config = member.config
+    known = member.coordinator is not None and member.member_id != UNKNOWN_MEMBER_ID
+    if config.group_instance_id is not None or not known:
+        return False
+    request = LeaveGroupRequest(
+        version=LEAVE_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        group_id=config.group_id,
+        members=(MemberIdentity(member.member_id, None, reason),),
+    )
+    member.send(Api.LEAVE, request, awaited=awaited)
+    return True
+
+
+def finish_callback(member: ClientMember, number: int) -> None:
+    """The listener has finished: what it was told to give up is no more owned."""
+    callback = member.callback
+    if callback is None or callback.number != number:
+        return
+    member.callback = None
+    if callback.kind is not CallbackKind.ASSIGNED:
+        gone = set(callback.partitions)
+        member.owned = tuple(one for one in member.owned if one not in gone)
+
+
+# ---------------------------------------------------------------------- the steps
+
+
+def _commit(member: ClientMember) -> bool:
+    if not member.config.enable_auto_commit or member.generation == NO_GENERATION:
+        return _done(member)
+    offsets = member.ports.positions(member.owned)
+    if not offsets:
+        return _done(member)
+    if member.steps_over:
+        member.tell(ClientEventKind.COMMIT_FAILED, "no time was left")
+        return _done(member)
+    if member.coordinator is None or member.is_armed(ClientTimer.BACKOFF):
+        return False
+    send_commit(member, offsets, awaited=True)
+    return _done(member)
+
+
+def _give_up(member: ClientMember) -> bool:
+    if member.cooperative and member.generation != NO_GENERATION:
+        wanted = set(member.topics)
+        _release(member, [one for one in member.owned if one.topic not in wanted])
+    else:
+        _release(member, member.owned)
+    return _done(member)
+
+
+def _give_up_all(member: ClientMember) -> bool:
+    _release(member, member.owned)
+    return _done(member)
+
+
+def _hand_over(member: ClientMember) -> bool:
+    kept = set(member.given)
+    leaving = [one for one in member.owned if one not in kept]
+    if leaving:
+        _release(member, leaving)
+        member.ask(ClientAsk.REJOIN, "need to revoke partitions and re-join")
+    return _done(member)
+
+
+def _take_over(member: ClientMember) -> bool:
+    before = set(member.owned)
+    # The generation was refused while partitions were being revoked: nothing may be taken.
+    if member.generation != NO_GENERATION:
+        added = tuple(one for one in member.given if one not in before)
+        member.owned = member.given
+        member.call_back(CallbackKind.ASSIGNED, added)
+    return _done(member)
+
+
+def _leave(member: ClientMember) -> bool:
+    # When the time for closing is over, good-bye is said but no answer waited for.
+    send_leave(member, "the consumer is being closed", awaited=not member.steps_over)
+    return _done(member)
+
+
+def _release(member: ClientMember, partitions: Iterable[TopicPartition]) -> None:
+    """Revoke partitions; lose them if the generation that gave them is over."""
+    leaving = tuple(partitions)
+    if leaving:
+        lost = member.generation == NO_GENERATION
+        member.call_back(CallbackKind.LOST if lost else CallbackKind.REVOKED, leaving)
+
+
+def _done(member: ClientMember) -> bool:
+    member.agenda.popleft()
+    return True
+
+
+STEPS: Mapping[Step, Callable[[ClientMember], bool]] = {
+    Step.COMMIT: _commit,
+    Step.GIVE_UP: _give_up,
+    Step.GIVE_UP_ALL: _give_up_all,
+    Step.HAND_OVER: _hand_over,
+    Step.TAKE_OVER: _take_over,
+    Step.LEAVE: _leave,
+}
+
+
+def commit_again(member: ClientMember) -> None:
+    """The commit of the steps failed for now: put it back in front."""
+    if member.state in (ClientState.PREPARING, ClientState.LEAVING):
+        member.agenda.appendleft(Step.COMMIT)

@@ -1,0 +1,143 @@
+"""What is told to the client half (commands) and what it asks for (effects)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from kgroups.core.coordinator.classic.messages import Request
+from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
+
+
+class TopicPartition(NamedTuple):
+    """One partition of a topic."""
+
+    topic: str
+    partition: int
+
+
+# ---------------------------------------------------------------------- commands
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Read these topics from the next poll on, instead of those before.
+
+    Args:
+        pattern: an RE2 pattern that the coordinator resolves (KIP-848 only); None for none.
+    """
+
+    topics: tuple[str, ...]
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """The application asks for records: it is alive, and a rebalance may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The application polled at this time, not later than now, and nothing was due then.
+
+    For a driver that looks at its application only now and then.
+    """
+
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackDone:
+    """The application has finished the callback of this number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitOffsets:
+    """Commit these offsets; an Event tells how it went.
+
+    Args:
+        number: the Event's detail, so that several commits are told apart.
+        sync: the application waits: try again while it may help, for `default_api_timeout_ms`.
+    """
+
+    offsets: Mapping[TopicPartition, int]
+    number: int = 0
+    sync: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateTopics:
+    """The cluster's topics as they are now; a leader watches those of its group."""
+
+    topics: Mapping[str, TopicInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Commit, give every partition up, leave the group unless static."""
+
+
+Command = Subscribe | Poll | Polled | CallbackDone | CommitOffsets | UpdateTopics | Close
+
+
+# ---------------------------------------------------------------------- effects
+
+
+class Send(NamedTuple):
+    """Send this request; its answer goes to `ClassicClient.response` under `token`.
+
+    Args:
+        to: the coordinator; None for any broker.
+    """
+
+    token: int
+    to: BrokerEndpoint | None
+    request: Request
+
+
+class CallbackKind(StrEnum):
+    """What a rebalance listener is told."""
+
+    ASSIGNED = "assigned"
+    REVOKED = "revoked"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Run the rebalance listener; `CallbackDone` with the same number ends it."""
+
+    number: int
+    kind: CallbackKind
+    partitions: tuple[TopicPartition, ...]
+
+
+class ClientEventKind(StrEnum):
+    """What a ClientEvent tells about."""
+
+    STATE_CHANGED = "state changed"
+    COORDINATOR_FOUND = "coordinator found"
+    COORDINATOR_LOST = "coordinator lost"
+    MEMBER_ID_GIVEN = "member id given"
+    REJOIN_REQUESTED = "rejoin requested"
+    GENERATION_LOST = "generation lost"
+    ASSIGNMENT_COMPUTED = "assignment computed"
+    OFFSETS_COMMITTED = "offsets committed"
+    COMMIT_FAILED = "commit failed"
+    TARGET_GIVEN = "assignment received"
+    TOPICS_NEEDED = "metadata needed"
+    FAILED = "failed"
+
+
+class ClientEvent(NamedTuple):
+    """Something that happened, for explanations and logs; `reason` is a clause."""
+
+    at_ms: int
+    kind: ClientEventKind
+    reason: str = ""
+    detail: tuple[object, ...] = ()
+
+
+ClientEffect = Send | Callback | ClientEvent

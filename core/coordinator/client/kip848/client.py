@@ -1,0 +1,391 @@
+"""The client half of the consumer group protocol (KIP-848): a member of a group, without I/O.
+
+The same commands, effects and manners as the classic one (`client.py`); what Kafka calls
+ConsumerMembershipManager. Heartbeats go by themselves; a new target is reconciled when the
+application polls: commit, `revoked`, `assigned`, and the next heartbeat acknowledges.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kgroups.core.coordinator.classic.messages import Request
+from kgroups.core.coordinator.client.classic.states import Api
+from kgroups.core.coordinator.client.effects import (
+    CallbackDone,
+    CallbackKind,
+    ClientEffect,
+    ClientEventKind,
+    Close,
+    Command,
+    CommitOffsets,
+    Poll,
+    Polled,
+    Subscribe,
+    TopicPartition,
+    UpdateTopics,
+)
+from kgroups.core.coordinator.client.kip848.heartbeats import (
+    commit_error,
+    commit_request,
+    find_request,
+    heartbeat_request,
+)
+from kgroups.core.coordinator.client.kip848.member import (
+    BACKOFF,
+    BEAT_DUE,
+    JOIN_EPOCH,
+    LEAVE_EPOCH,
+    LEAVE_STATIC_EPOCH,
+    POLL_OVER,
+    REQUEST,
+    Kip848ClientMember,
+)
+from kgroups.core.coordinator.client.kip848.states import (
+    BEAT_REACTIONS,
+    BEATING,
+    HASTY,
+    THROWN_OUT,
+    BeatReaction,
+    MemberState,
+)
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatResponse,
+)
+from kgroups.core.coordinator.timers import Timers
+from kgroups.core.coordinator.topology import BrokerEndpoint
+
+HEARTBEAT_API = "ConsumerGroupHeartbeat"
+
+
+class Kip848Client(Kip848ClientMember):
+    """One member of a consumer group; arguments and attributes as `Kip848ClientMember`'s."""
+
+    __slots__ = ()
+
+    # ------------------------------------------------------------------ what a driver calls
+
+    def submit(self, now_ms: int, command: Command) -> None:
+        """Take in a command; timers that were due fire first, but for what `Polled` puts off."""
+        if type(command) is not Polled:
+            self.advance(now_ms)
+        COMMANDS[type(command)](self, command)
+        self._pursue()
+
+    def response(self, now_ms: int, token: int, answer: object | None) -> None:
+        """Take in the answer to the Send of this token; None if the connection broke."""
+        self.advance(now_ms)
+        self._take_answer(token, answer)
+        self._pursue()
+
+    def advance(self, now_ms: int) -> None:
+        """Let time pass: timers fire one by one, each at its own time."""
+        while (due := self._timers.pop_due(now_ms)) is not None:
+            self._now_ms = max(self._now_ms, due.at_ms)
+            if due.key == REQUEST:
+                self._take_answer(next(iter(self._flights)), None)
+            elif due.key == POLL_OVER:
+                self._poll_over()
+            self._pursue()
+        if now_ms > self._now_ms:
+            self._now_ms = now_ms
+
+    def next_deadline(self) -> int | None:
+        """When `advance` must be called next, in epoch milliseconds; None for never."""
+        return self._timers.next_deadline()
+
+    def take(self) -> list[ClientEffect]:
+        """What to carry out since the last call, in order."""
+        effects, self._effects = self._effects, []
+        return effects
+
+    @property
+    def identity(self) -> tuple[int, str]:
+        """(member epoch, member id)."""
+        return self.epoch, self.member_id
+
+    @property
+    def is_giving_up(self) -> bool:
+        """Whether it is about to give partitions up: no records of them until then."""
+        return bool(self._steps) or self.state in (MemberState.LEAVING, MemberState.CLOSED)
+
+    @property
+    def poll_is_due(self) -> bool:
+        """Whether the next poll does more than fetch records."""
+        if self.state in THROWN_OUT or self.state is MemberState.UNSUBSCRIBED:
+            return self._callback is None and not self._steps
+        waits = self.state is MemberState.RECONCILING and not self._steps
+        return waits and self._callback is None and self._resolved() != self.owned
+
+    # ------------------------------------------------------------------ commands
+
+    def _subscribe(self, command: Subscribe) -> None:
+        self._names, self._pattern = tuple(sorted(command.topics)), command.pattern
+
+    def _poll(self, command: Poll) -> None:
+        if POLL_OVER in self._timers:
+            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
+        if self.poll_is_due:
+            if self.state is MemberState.RECONCILING:
+                self._begin_reconciling()
+            elif self.state in THROWN_OUT:
+                self._steps = [lambda: self._let_go(self.owned, CallbackKind.LOST), self._join]
+            else:
+                self._join()
+
+    def _polled(self, command: Polled) -> None:
+        due_ms = command.at_ms + self.config.max_poll_interval_ms
+        armed_ms = self._timers.deadline(POLL_OVER)
+        if armed_ms is not None and armed_ms < due_ms:
+            self._timers.schedule(POLL_OVER, due_ms, None)
+
+    def _callback_done(self, command: CallbackDone) -> None:
+        if self._callback is not None and self._callback.number == command.number:
+            self._callback = None
+
+    def _commit(self, command: CommitOffsets) -> None:
+        if self.coordinator is None:
+            self._tell(ClientEventKind.COMMIT_FAILED, "the coordinator is not known")
+        else:
+            self._send(Api.COMMIT, self._commit_of(command.offsets))
+
+    def _update_topics(self, command: UpdateTopics) -> None:
+        self._topics = dict(command.topics)
+        self._topic_names = {topic.topic_id: name for name, topic in self._topics.items()}
+
+    def _close(self, command: Close) -> None:
+        if self.state in (MemberState.PREPARE_LEAVING, MemberState.LEAVING, MemberState.CLOSED):
+            return
+        thrown_out = self.state in THROWN_OUT or self.state is MemberState.FATAL
+        kind = CallbackKind.LOST if thrown_out else CallbackKind.REVOKED
+        member = self.epoch > JOIN_EPOCH and not thrown_out
+        self._enter(MemberState.PREPARE_LEAVING, "close")
+        self._callback = None
+        self._steps = [lambda: self._let_go(self.owned, kind), lambda: self._leave(member)]
+        if member:
+            self._steps.insert(0, self._auto_commit)
+
+    # ------------------------------------------------------------------ steps
+
+    def _pursue(self) -> None:
+        """Do what can be done now."""
+        while self._steps and self._callback is None and self._commit_token not in self._flights:
+            step = self._steps.pop(0)
+            if not step():
+                self._steps.insert(0, step)
+                break
+        known = self.coordinator is not None
+        if known and BEAT_DUE in self._timers and self.state not in HASTY:
+            return
+        if BACKOFF in self._timers:
+            return
+        if not known:
+            wanted = self.state in BEATING or self.state is MemberState.PREPARE_LEAVING
+            if wanted and not self._waits_for(Api.FIND):
+                self._send(Api.FIND, find_request(self.config))
+        elif self.state in BEATING and not self._waits_for(HEARTBEAT_API):
+            self._beat()
+
+    def _auto_commit(self) -> bool:
+        if not self.config.enable_auto_commit or self.epoch <= JOIN_EPOCH:
+            return True
+        offsets = self._positions(self.owned)
+        if not offsets:
+            return True
+        if self.coordinator is None:
+            return False
+        self._commit_token = self._send(Api.COMMIT, self._commit_of(offsets))
+        return True
+
+    def _let_go(self, partitions: Iterable[TopicPartition], kind: CallbackKind) -> bool:
+        gone = tuple(partitions)
+        if gone:
+            self._call_back(kind, gone)
+            self._steps.insert(0, lambda: self._forget(gone))
+        return True
+
+    def _forget(self, gone: tuple[TopicPartition, ...]) -> bool:
+        left = frozenset(gone)
+        self.owned = tuple(one for one in self.owned if one not in left)
+        return True
+
+    def _join(self) -> bool:
+        if self._names or self._pattern is not None:
+            self.epoch, self._sent = JOIN_EPOCH, None
+            self._target = {}
+            self._enter(MemberState.JOINING, "a poll, not being a member")
+            self._arm(POLL_OVER, self.config.max_poll_interval_ms)
+        return True
+
+    def _leave(self, member: bool) -> bool:
+        if member and self.coordinator is not None:
+            self._say_good_bye()
+        self._enter(MemberState.LEAVING, "gave everything up")
+        self._timers = Timers()
+        self._flights.clear()
+        self._enter(MemberState.CLOSED, "said good-bye")
+        return True
+
+    def _say_good_bye(self) -> None:
+        static = self.config.group_instance_id is not None
+        self.epoch = LEAVE_STATIC_EPOCH if static else LEAVE_EPOCH
+        self._send(HEARTBEAT_API, heartbeat_request(self._place(), self._whole_beat(), None))
+
+    # ------------------------------------------------------------------ reconciliation
+
+    def _begin_reconciling(self) -> None:
+        wanted = self._resolved()
+        keep, have = frozenset(wanted), frozenset(self.owned)
+        leaving = tuple(one for one in self.owned if one not in keep)
+        added = tuple(one for one in wanted if one not in have)
+        self._steps = [
+            self._auto_commit,
+            lambda: self._let_go(leaving, CallbackKind.REVOKED),
+            lambda: self._take_over(wanted, added),
+            self._acknowledge,
+        ]
+
+    def _take_over(
+        self, wanted: tuple[TopicPartition, ...], added: tuple[TopicPartition, ...]
+    ) -> bool:
+        self.owned = wanted
+        self._call_back(CallbackKind.ASSIGNED, added)
+        return True
+
+    def _acknowledge(self) -> bool:
+        self._enter(MemberState.ACKNOWLEDGING, "reconciled")
+        return True
+
+    def _after_beat(self) -> None:
+        """An acknowledgement has been sent, or an answer taken in: which state follows."""
+        if self._steps or self._callback is not None:
+            return
+        wanted = {TopicPartition(n, p) for n, p in self._resolved()}
+        unresolved = any(topic not in self._topic_names for topic in self._target)
+        if unresolved:
+            self._tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
+        if wanted != set(self.owned) or unresolved:
+            self._enter(MemberState.RECONCILING, "another assignment")
+        else:
+            self._enter(MemberState.STABLE, "the assignment is what is owned")
+
+    # ------------------------------------------------------------------ heartbeats
+
+    def _beat(self) -> None:
+        beat, quiet = self._whole_beat(), self._quiet
+        joining = self.epoch == JOIN_EPOCH
+        if beat is not self._sent:
+            request = heartbeat_request(self._place(), beat, self._sent)
+        elif quiet is not None and quiet.member_epoch == self.epoch:
+            request = quiet
+        else:
+            request = self._quiet = heartbeat_request(self._place(), beat, beat)
+        self._send(HEARTBEAT_API, request)
+        self._sent = beat
+        if self._interval_ms:
+            self._arm(BEAT_DUE, self._interval_ms)
+        if self.state is MemberState.ACKNOWLEDGING and not joining:
+            self._after_beat()
+
+    def _take_answer(self, token: int, answer: Any) -> None:
+        api = self._land(token)
+        if api is None:
+            return
+        if api == Api.FIND:
+            self._found(answer)
+        elif api == Api.COMMIT:
+            self._committed(token, answer)
+        elif self.state in BEATING:
+            self._beaten(answer)
+
+    def _beaten(self, answer: ConsumerGroupHeartbeatResponse | None) -> None:
+        error = ErrorCode.NETWORK_EXCEPTION if answer is None else answer.error_code
+        reaction = BEAT_REACTIONS.get(error, BeatReaction.FATAL)
+        reason = f"{HEARTBEAT_API} was answered {error.name}"
+        if reaction is BeatReaction.PROCEED and answer is not None:
+            self._attempts = 0
+            self._take_in(answer)
+            return
+        self._sent = None
+        if reaction is BeatReaction.FENCE:
+            self._throw_out(MemberState.FENCED, reason)
+        elif reaction is BeatReaction.FATAL:
+            message = None if answer is None else answer.error_message
+            self.failure = f"{reason}: {message}" if message else reason
+            self._enter(MemberState.FATAL, reason)
+            self._tell(ClientEventKind.FAILED, self.failure)
+            self._timers = Timers()
+        else:
+            if reaction is BeatReaction.FIND:
+                self._lose_coordinator(reason)
+            # The next attempt waits for the back-off only, not for the interval.
+            self._timers.cancel(BEAT_DUE)
+            self._back_off()
+
+    def _take_in(self, answer: ConsumerGroupHeartbeatResponse) -> None:
+        self.epoch, self._interval_ms = answer.member_epoch, answer.heartbeat_interval_ms
+        if BEAT_DUE not in self._timers:
+            self._arm(BEAT_DUE, self._interval_ms)
+        if answer.assignment is not None:
+            self._target = {one.topic_id: frozenset(one.partitions) for one in answer.assignment}
+            count = sum(len(found) for found in self._target.values())
+            self._tell(ClientEventKind.TARGET_GIVEN, f"{count} partitions, epoch {self.epoch}")
+            self._after_beat()
+        elif self.state is MemberState.JOINING:
+            self._after_beat()
+
+    def _throw_out(self, state: MemberState, reason: str) -> None:
+        self._tell(ClientEventKind.GENERATION_LOST, reason, self.epoch)
+        self._enter(state, reason)
+        self._steps, self._callback = [], None
+        self.epoch, self._sent = JOIN_EPOCH, None
+        # An answer to what it asked before says nothing about the member that it will be.
+        for token, (api, _) in list(self._flights.items()):
+            if api == HEARTBEAT_API:
+                self._land(token)
+        for kind in (BEAT_DUE, POLL_OVER):
+            self._timers.cancel(kind)
+
+    def _poll_over(self) -> None:
+        if self.state in BEATING:
+            if self.coordinator is not None and self.epoch > JOIN_EPOCH:
+                self._say_good_bye()
+            self._throw_out(MemberState.STALE, "consumer poll timeout has expired")
+
+    # ------------------------------------------------------------------ the coordinator, commits
+
+    def _found(self, answer: Any) -> None:
+        found = None if answer is None else answer.coordinators[0]
+        if found is None or found.error_code is not ErrorCode.NONE:
+            self._back_off()
+            return
+        self._attempts = 0
+        self.coordinator = BrokerEndpoint(found.node_id, found.host, found.port)
+        self._tell(ClientEventKind.COORDINATOR_FOUND, "", self.coordinator)
+        self._timers.cancel(BEAT_DUE)
+
+    def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
+        return commit_request(self._place(), offsets)
+
+    def _committed(self, token: int, answer: Any) -> None:
+        error = commit_error(answer)
+        if error is ErrorCode.NONE:
+            self._tell(ClientEventKind.OFFSETS_COMMITTED)
+            return
+        self._tell(ClientEventKind.COMMIT_FAILED, error.name)
+        if BEAT_REACTIONS.get(error) is BeatReaction.FIND:
+            self._lose_coordinator(f"{Api.COMMIT} was answered {error.name}")
+            if token == self._commit_token and self._steps:
+                # The rebalance waits for this commit: again, once the coordinator is found.
+                self._steps.insert(0, self._auto_commit)
+
+
+COMMANDS: Mapping[type, Callable[[Kip848Client, Any], None]] = {
+    Subscribe: Kip848Client._subscribe,
+    Poll: Kip848Client._poll,
+    Polled: Kip848Client._polled,
+    CallbackDone: Kip848Client._callback_done,
+    CommitOffsets: Kip848Client._commit,
+    UpdateTopics: Kip848Client._update_topics,
+    Close: Kip848Client._close,
+}

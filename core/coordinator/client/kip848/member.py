@@ -1,0 +1,200 @@
+"""What a member of a consumer group (KIP-848) knows, and the little that every part does to it."""
+
+from collections.abc import Callable, Mapping
+from uuid import UUID
+
+from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
+from kgroups.core.coordinator.classic.messages import Request
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.effects import (
+    Callback,
+    CallbackKind,
+    ClientEffect,
+    ClientEvent,
+    ClientEventKind,
+    Send,
+    TopicPartition,
+)
+from kgroups.core.coordinator.client.kip848.heartbeats import Beat, Place
+from kgroups.core.coordinator.client.kip848.states import MOVES, MemberState
+from kgroups.core.coordinator.client.ports import Positions, no_positions
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
+from kgroups.core.coordinator.timers import Timers
+from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
+
+JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
+REQUEST, BEAT_DUE, POLL_OVER, BACKOFF = "request", "heartbeat", "poll", "back-off"
+Target = Mapping[UUID, frozenset[int]]
+
+
+class Kip848ClientMember:
+    """A member's state; `Kip848Client` is its door.
+
+    Args:
+        config: its settings; session and heartbeat are the coordinator's, not its own.
+        member_id: a random id that it makes for itself and keeps for life (KIP-1082).
+        assignor: `group.remote.assignor`; None: the group's.
+        positions: the next offset to read of each of these partitions that has one.
+
+    Attributes:
+        state: where it is.
+        epoch: its member epoch.
+        owned: partitions that the application may read.
+        coordinator: where its requests go; None while that is not known.
+        failure: why it failed; None if it has not.
+    """
+
+    # A simulation has thousands of these.
+    __slots__ = (
+        "_assignor",
+        "_attempts",
+        "_beat_of",
+        "_callback",
+        "_commit_token",
+        "_effects",
+        "_flights",
+        "_interval_ms",
+        "_names",
+        "_now_ms",
+        "_numbers",
+        "_pattern",
+        "_positions",
+        "_quiet",
+        "_sent",
+        "_steps",
+        "_target",
+        "_timers",
+        "_told",
+        "_topic_names",
+        "_topics",
+        "config",
+        "coordinator",
+        "epoch",
+        "failure",
+        "member_id",
+        "owned",
+        "state",
+    )
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        member_id: str,
+        *,
+        now_ms: int,
+        assignor: str | None = None,
+        positions: Positions = no_positions,
+    ) -> None:
+        self.config, self.member_id, self._assignor = config, member_id, assignor
+        self._now_ms, self._positions = now_ms, positions
+        self.state = MemberState.UNSUBSCRIBED
+        self.epoch = JOIN_EPOCH
+        self.owned: tuple[TopicPartition, ...] = ()
+        self.coordinator: BrokerEndpoint | None = None
+        self.failure: str | None = None
+        self._effects: list[ClientEffect] = []
+        self._timers: Timers[str, None] = Timers()
+        # Token -> what was asked, and until when the answer is waited for; oldest first.
+        self._flights: dict[int, tuple[str, int]] = {}
+        self._numbers = self._attempts = 0
+        self._commit_token = -1
+        self._names: tuple[str, ...] = ()
+        self._pattern: str | None = None
+        self._topics: dict[str, TopicInfo] = {}
+        self._topic_names: dict[UUID, str] = {}
+        self._target: Target = {}
+        self._sent: Beat | None = None
+        self._beat_of: tuple[object, ...] = ()
+        self._told: Beat | None = None
+        # The heartbeat that says that nothing has changed: most of them are that one.
+        self._quiet: ConsumerGroupHeartbeatRequest | None = None
+        self._interval_ms = 0
+        self._callback: Callback | None = None
+        self._steps: list[Callable[[], bool]] = []
+
+    def _resolved(self) -> tuple[TopicPartition, ...]:
+        """The target, as far as the names of its topics are known."""
+        names = self._topic_names
+        known = [(names[topic], found) for topic, found in self._target.items() if topic in names]
+        return tuple(
+            TopicPartition(name, n) for name, found in sorted(known) for n in sorted(found)
+        )
+
+    def _place(self) -> Place:
+        return Place(self.config, self.member_id, self.epoch)
+
+    def _whole_beat(self) -> Beat:
+        """All that a heartbeat can tell; the same object as long as it is the same."""
+        now = (self.owned, self._topics, self._names, self._pattern)
+        told, of = self._told, self._beat_of
+        if told is None or any(new is not old for new, old in zip(now, of, strict=True)):
+            told, self._beat_of = self._make_beat(), now
+            self._told = told
+        return told
+
+    def _make_beat(self) -> Beat:
+        owned: dict[UUID, list[int]] = {}
+        for name, partition in self.owned:
+            topic = self._topics.get(name)
+            if topic is not None:
+                owned.setdefault(topic.topic_id, []).append(partition)
+        shown = tuple(TopicPartitions(topic, tuple(found)) for topic, found in owned.items())
+        return Beat(self.config.rebalance_ms, self._names, self._pattern, self._assignor, shown)
+
+    def _lose_coordinator(self, reason: str) -> None:
+        if self.coordinator is not None:
+            self.coordinator = None
+            self._tell(ClientEventKind.COORDINATOR_LOST, reason)
+
+    # ------------------------------------------------------------------ effects and timers
+
+    def _send(self, api: str, request: Request) -> int:
+        self._numbers = token = self._numbers + 1
+        until_ms = self._now_ms + self.config.request_timeout_ms
+        self._flights[token] = (api, until_ms)
+        if REQUEST not in self._timers:
+            self._timers.schedule(REQUEST, until_ms, None)
+        to = None if type(request) is FindCoordinatorRequest else self.coordinator
+        self._effects.append(Send(token, to, request))
+        return token
+
+    def _land(self, token: int) -> str | None:
+        """What was asked under this token, which is under way no more; None if nobody waits."""
+        api, _ = self._flights.pop(token, (None, 0))
+        if not self._flights:
+            self._timers.cancel(REQUEST)
+        elif api is not None:
+            _, until_ms = next(iter(self._flights.values()))
+            self._timers.schedule(REQUEST, until_ms, None)
+        return api
+
+    def _waits_for(self, api: str) -> bool:
+        return any(one == api for one, _ in self._flights.values())
+
+    def _call_back(self, kind: CallbackKind, partitions: tuple[TopicPartition, ...]) -> None:
+        self._numbers += 1
+        self._callback = Callback(self._numbers, kind, partitions)
+        self._effects.append(self._callback)
+
+    def _tell(self, kind: ClientEventKind, reason: str = "", *detail: object) -> None:
+        self._effects.append(ClientEvent(self._now_ms, kind, reason, detail))
+
+    def _enter(self, state: MemberState, reason: str) -> None:
+        if state is not self.state:
+            assert state in MOVES[self.state], f"{self.state} -> {state}"
+            self._tell(ClientEventKind.STATE_CHANGED, reason, self.state, state)
+            self.state = state
+
+    def _arm(self, kind: str, after_ms: int) -> None:
+        self._timers.schedule(kind, self._now_ms + after_ms, None)
+
+    def _back_off(self) -> None:
+        config = self.config
+        wait_ms = min(
+            config.retry_backoff_ms << min(self._attempts, 20), config.retry_backoff_max_ms
+        )
+        self._attempts += 1
+        self._arm(BACKOFF, wait_ms)

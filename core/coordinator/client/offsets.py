@@ -1,0 +1,101 @@
+"""Where a member begins to read: it asks the coordinator for what the group committed.
+
+What Kafka calls fetchCommittedOffsets; of either protocol, without I/O. Partitions are wanted
+until an answer names them; errors that pass are answered by asking again after a back-off.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.offsets.messages import (
+    OffsetFetchGroup,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchTopic,
+)
+
+FETCH_VERSION = 9
+
+
+class Refusal(Enum):
+    """What an OffsetFetch that was not answered makes a member do."""
+
+    RETRY = "ask again after the back-off"
+    FIND = "find the coordinator, then ask again"
+    REJOIN = "wait until the member has its place in the group again"
+
+
+REFUSALS: Final[Mapping[ErrorCode, Refusal]] = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: Refusal.RETRY,
+    ErrorCode.NETWORK_EXCEPTION: Refusal.FIND,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: Refusal.FIND,
+    ErrorCode.NOT_COORDINATOR: Refusal.FIND,
+    ErrorCode.STALE_MEMBER_EPOCH: Refusal.RETRY,
+    ErrorCode.UNKNOWN_MEMBER_ID: Refusal.REJOIN,
+    ErrorCode.GROUP_ID_NOT_FOUND: Refusal.REJOIN,
+}
+
+
+class CommittedLookup:
+    """The partitions of one member whose committed offsets are not known to it yet.
+
+    Attributes:
+        wanted: partitions to ask for, in the order in which they were got.
+    """
+
+    __slots__ = ("_client_id", "_group_id", "wanted")
+
+    def __init__(self, group_id: str, client_id: str) -> None:
+        self.wanted: dict[TopicPartition, None] = {}
+        self._group_id, self._client_id = group_id, client_id
+
+    def want(self, partitions: Iterable[TopicPartition]) -> None:
+        """The member owns these now."""
+        self.wanted.update(dict.fromkeys(partitions))
+
+    def drop(self, partitions: Iterable[TopicPartition]) -> None:
+        """The member owns these no more."""
+        for partition in partitions:
+            self.wanted.pop(partition, None)
+
+    def request(self, member_id: str | None, epoch: int) -> OffsetFetchRequest | None:
+        """The request to send now; None if nothing is wanted.
+
+        Args:
+            member_id: of a KIP-848 member, with its epoch; None and -1 of a classic one.
+        """
+        if not self.wanted:
+            return None
+        topics: dict[str, list[int]] = {}
+        for topic, partition in self.wanted:
+            topics.setdefault(topic, []).append(partition)
+        asked = tuple(OffsetFetchTopic(name, tuple(found)) for name, found in topics.items())
+        group = OffsetFetchGroup(self._group_id, asked, member_id, epoch)
+        return OffsetFetchRequest(
+            version=FETCH_VERSION, client_id=self._client_id, groups=(group,), require_stable=True
+        )
+
+    def response(
+        self, answer: OffsetFetchResponse | None
+    ) -> Refusal | dict[TopicPartition, int | None]:
+        """Committed offsets of partitions that are still wanted (None: no commit), or the refusal.
+
+        A partition with an error of its own stays wanted.
+        """
+        if answer is None:
+            return Refusal.FIND
+        (group,) = answer.groups
+        if group.error_code is not ErrorCode.NONE:
+            return REFUSALS.get(group.error_code, Refusal.RETRY)
+        found: dict[TopicPartition, int | None] = {}
+        for topic in group.topics:
+            for one in topic.partitions:
+                partition = TopicPartition(topic.name, one.partition_index)
+                if partition in self.wanted and one.error_code is ErrorCode.NONE:
+                    known = one.committed_offset >= 0
+                    found[partition] = one.committed_offset if known else None
+        self.drop(found)
+        return found

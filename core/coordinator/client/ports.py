@@ -1,0 +1,91 @@
+"""What a member needs done by code outside: its assignors with their bytes, and its positions.
+
+The assignors come in as functions, so that this package depends on none; `core/client_ports.py`
+fills them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kgroups.core.coordinator.classic.messages import JoinGroupResponseMember
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import TopicInfo
+
+
+class PortError(ValueError):
+    """Bytes of another member cannot be read, or an assignor gave up; the text says why."""
+
+
+class Joining(NamedTuple):
+    """What a member's subscription bytes are made of.
+
+    Args:
+        topics: subscribed to, sorted.
+        owned: still held while joining; an eager member has given everything up.
+        generation: the member's present one; -1 if it has none.
+        last: its last assignment, in list order; None before the first.
+        last_generation: in which it got `last`; -1 before the first.
+    """
+
+    topics: tuple[str, ...]
+    owned: tuple[TopicPartition, ...]
+    generation: int
+    rack_id: str | None
+    last: tuple[TopicPartition, ...] | None
+    last_generation: int
+
+
+class Decided(NamedTuple):
+    """What a leader decided.
+
+    Args:
+        assignments: bytes by member id.
+        topics: every topic that somebody in the group subscribes to.
+    """
+
+    assignments: Mapping[str, bytes]
+    topics: frozenset[str]
+
+
+# (members as JoinGroup listed them, topics of the cluster, newest generation seen)
+Decide = Callable[[Sequence[JoinGroupResponseMember], Mapping[str, TopicInfo], int], Decided]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAssignor:
+    """One assignor as a member uses it; each function raises PortError.
+
+    Args:
+        cooperative: it can work without everybody giving everything up first.
+        subscribe: the bytes for JoinGroup.
+        decide: what a leader does with everybody's bytes.
+        read: the partitions in an assignment's bytes, in list order.
+    """
+
+    name: str
+    cooperative: bool
+    subscribe: Callable[[Joining], bytes]
+    decide: Decide
+    read: Callable[[bytes], tuple[TopicPartition, ...]]
+
+
+Positions = Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]]
+
+
+def no_positions(partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
+    """Nothing to commit."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPorts:
+    """Functions that a member calls.
+
+    Args:
+        assignors: in order of preference; cooperative only if all of them are.
+        positions: the next offset to read of each of these partitions that has one.
+    """
+
+    assignors: Sequence[ClientAssignor]
+    positions: Positions = field(default=no_positions)

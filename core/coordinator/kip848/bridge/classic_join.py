@@ -1,0 +1,227 @@
+"""JoinGroup to a consumer group: a member of it that speaks the classic protocol.
+
+Such a JoinGroup is never parked: it does what a heartbeat does and answers with the member's epoch
+as the generation. Source: `GroupMetadataManager.classicGroupJoinToConsumerGroup`, KIP-848
+"migration".
+"""
+
+import base64
+from collections.abc import Hashable
+from dataclasses import replace
+from uuid import UUID
+
+from kgroups.core.coordinator.classic.join import KNOWN_MEMBER_ID_VERSION, join_no_group
+from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, Parked
+from kgroups.core.coordinator.classic.messages import (
+    UNKNOWN_MEMBER_ID,
+    JoinGroupRequest,
+    JoinGroupResponse,
+)
+from kgroups.core.coordinator.classic.rebalance import answer_join, refuse_join
+from kgroups.core.coordinator.effects import EventKind
+from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.groups import Group
+from kgroups.core.coordinator.kip848.batch import Batch
+from kgroups.core.coordinator.kip848.bridge.classic_bytes import (
+    ProtocolError,
+    Subscription,
+    read_subscription,
+)
+from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
+from kgroups.core.coordinator.kip848.group import Kip848Group
+from kgroups.core.coordinator.kip848.member import Kip848Member, Partitions, member_record
+from kgroups.core.coordinator.kip848.steps.checks import Refusal, find_static
+from kgroups.core.coordinator.kip848.steps.progress import (
+    Target,
+    advance_group,
+    reconcile_member,
+    refresh_group,
+)
+from kgroups.core.coordinator.kip848.steps.regex import apply_status, regex_status, resolve_if_due
+from kgroups.core.coordinator.kip848.steps.static_members import take_over
+from kgroups.core.coordinator.log.records import ClassicMemberMetadata, ClassicProtocol
+from kgroups.core.coordinator.ports import AssignorFailed
+from kgroups.core.coordinator.shard import Shard, TimerKind
+from kgroups.core.coordinator.topology import Topology
+
+
+def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: Group) -> None:
+    """JoinGroup to a consumer group."""
+    assert isinstance(group, Kip848Group)
+    parked = Parked(token, request.version)
+    if group.is_empty():
+        _join_empty(shard, token, request, group)
+        return
+    member_id = request.member_id or new_member_id(shard)
+    error = _check_join(shard, group, request, member_id)
+    if error is ErrorCode.MEMBER_ID_REQUIRED:
+        refuse_join(shard, parked, error, member_id)
+        return
+    if error is not ErrorCode.NONE:
+        refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
+        return
+    try:
+        subscription = read_subscription(request.protocols[0].metadata)
+    except ProtocolError:
+        refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+        return
+    _join(shard, parked, replace(request, member_id=member_id), group, subscription)
+
+
+def _join_empty(
+    shard: Shard, token: Hashable, request: JoinGroupRequest, group: Kip848Group
+) -> None:
+    """An empty consumer group becomes a classic one, its offsets stay."""
+    if request.member_id == UNKNOWN_MEMBER_ID:
+        shard.write(group.partition, group.tombstones())
+    else:
+        # As in Kafka 4.3: the group is gone from memory and back after a reload.
+        shard.forget_unwritten(group.group_id, "a classic member asked for it")
+    join_no_group(shard, token, request, None)
+
+
+def _check_join(
+    shard: Shard, group: Kip848Group, request: JoinGroupRequest, member_id: str
+) -> ErrorCode:
+    """NONE, or the error; MEMBER_ID_REQUIRED hands out `member_id`."""
+    if len(group.members) >= shard.config.consumer_max_size and member_id not in group.members:
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    names = [offer.name for offer in request.protocols]
+    if (
+        request.protocol_type != CONSUMER_PROTOCOL_TYPE
+        or not names
+        or not group.tally.classic_supports(names)
+    ):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    holder = find_static(group, request.group_instance_id)
+    if request.member_id == UNKNOWN_MEMBER_ID:
+        if request.group_instance_id is None and request.version >= KNOWN_MEMBER_ID_VERSION:
+            return ErrorCode.MEMBER_ID_REQUIRED
+        return ErrorCode.UNKNOWN_MEMBER_ID if isinstance(holder, Refusal) else ErrorCode.NONE
+    if request.group_instance_id is None:
+        return ErrorCode.NONE
+    if not isinstance(holder, Kip848Member):
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    same = holder.member_id == request.member_id
+    return ErrorCode.NONE if same else ErrorCode.FENCED_INSTANCE_ID
+
+
+def new_member_id(shard: Shard) -> str:
+    """A fresh id in the form that consumer groups use."""
+    return base64.urlsafe_b64encode(shard.new_id().bytes).decode().rstrip("=")
+
+
+def _join(
+    shard: Shard,
+    parked: Parked,
+    request: JoinGroupRequest,
+    group: Kip848Group,
+    subscription: Subscription,
+) -> None:
+    batch = Batch(shard, group.partition)
+    holder = find_static(group, request.group_instance_id)
+    assert not isinstance(holder, Refusal), "checked before"
+    downgrades = holder is not None and can_downgrade(shard, group, [holder], replaced=True)
+    if holder is None:
+        before = group.members.get(request.member_id) or Kip848Member(request.member_id)
+    elif holder.member_id == request.member_id:
+        before = holder
+    else:
+        before = take_over(batch, group, holder, request.member_id)
+    if holder is None and before.member_id not in group.members:
+        reason = request.reason or "joined"
+        shard.event(EventKind.MEMBER_ADDED, group.group_id, before.member_id, reason)
+    after = _updated(before, request, subscription)
+    status = regex_status(shard, group, before, after)
+    assert not isinstance(status, Refusal), "a classic member has no pattern"
+    names_changed = after.subscribed_topic_names != before.subscribed_topic_names
+    if after != before:
+        batch.add(member_record(group.group_id, after))
+    apply_status(batch, group, status)
+    changed = names_changed or status.changed
+    owned = _owned(shard.topology, subscription)
+    if holder is not None and downgrades:
+        member = _downgrade(batch, group, before, after, holder, owned, changed=changed)
+    else:
+        try:
+            target = advance_group(batch, group, before, after, bump=changed)
+        except AssignorFailed:
+            batch.abandon()
+            refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+            return
+        member = reconcile_member(batch, group, after, target, owned, subscription_changed=changed)
+    resolve_if_due(shard, group, before, after, status)
+    shard.cancel(TimerKind.CLASSIC_JOIN, group.group_id, member.member_id)
+    if not downgrades:
+        watch = (group.group_id, member.member_id)
+        shard.schedule(TimerKind.SESSION, *watch, request.session_timeout_ms)
+        shard.schedule(TimerKind.CLASSIC_SYNC, *watch, _rebalance_timeout_ms(request))
+    batch.write(
+        lambda error: refuse_join(shard, parked, append_error(error), UNKNOWN_MEMBER_ID),
+        replayed=not downgrades,
+    )
+    joined = JoinGroupResponse(
+        ErrorCode.NONE,
+        member.member_id,
+        member.member_epoch,
+        CONSUMER_PROTOCOL_TYPE,
+        request.protocols[0].name,
+    )
+    answer_join(shard, parked, joined)
+
+
+def _downgrade(
+    batch: Batch,
+    group: Kip848Group,
+    before: Kip848Member,
+    after: Kip848Member,
+    holder: Kip848Member,
+    owned: Partitions,
+    *,
+    changed: bool,
+) -> Kip848Member:
+    """The last KIP-848 member, a static one, comes back as a classic one: back to classic."""
+    epoch, _ = refresh_group(batch, group, before, after, bump=changed)
+    member, rebalance = after, group.target_epoch < epoch
+    if not rebalance:
+        target = Target(group.target_epoch, group.target_of(after))
+        member = reconcile_member(batch, group, after, target, owned, subscription_changed=changed)
+    downgrade_group(batch, group, leaving=(holder.member_id,), joining=member, rebalance=rebalance)
+    return member
+
+
+def _rebalance_timeout_ms(request: JoinGroupRequest) -> int:
+    return request.session_timeout_ms if request.version == 0 else request.rebalance_timeout_ms
+
+
+def _updated(
+    member: Kip848Member, request: JoinGroupRequest, subscription: Subscription
+) -> Kip848Member:
+    """The member with what its JoinGroup says of it."""
+    rebalance_ms = _rebalance_timeout_ms(request)
+    return replace(
+        member,
+        instance_id=(
+            member.instance_id if request.group_instance_id is None else request.group_instance_id
+        ),
+        rack_id=member.rack_id if subscription.rack_id is None else subscription.rack_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if rebalance_ms == -1 else rebalance_ms,
+        subscribed_topic_names=frozenset(subscription.topics),
+        subscribed_topic_regex="",
+        classic=ClassicMemberMetadata(
+            request.session_timeout_ms,
+            tuple(ClassicProtocol(one.name, one.metadata) for one in request.protocols),
+        ),
+    )
+
+
+def _owned(topology: Topology, subscription: Subscription) -> Partitions:
+    owned: dict[UUID, frozenset[int]] = {}
+    for name, partitions in subscription.owned:
+        topic = topology.topic(name)
+        if topic is not None:
+            known = owned.get(topic.topic_id, frozenset())
+            owned[topic.topic_id] = known | frozenset(partitions)
+    return owned

@@ -1,0 +1,86 @@
+"""The rows of the consumer group protocol (KIP-848) in the coordinator's tables."""
+
+from collections.abc import Mapping
+
+from kgroups.core.coordinator.classic.messages import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    SyncGroupRequest,
+)
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.groups import GroupKind
+from kgroups.core.coordinator.kip848.bridge import classic_join, classic_stay
+from kgroups.core.coordinator.kip848.load import load_group, note_topology, unload_group
+from kgroups.core.coordinator.kip848.messages import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from kgroups.core.coordinator.kip848.replay import REPLAY
+from kgroups.core.coordinator.kip848.steps import leave as consumer_leave
+from kgroups.core.coordinator.kip848.steps.checks import check_request, refuse_heartbeat
+from kgroups.core.coordinator.kip848.steps.heartbeat import heartbeat
+from kgroups.core.coordinator.routes import (
+    GroupRoute,
+    Routes,
+    check_group_id,
+    check_join,
+    check_sync,
+    refuse_heartbeat_request,
+    refuse_join_request,
+    refuse_leave_request,
+    refuse_sync_request,
+)
+from kgroups.core.coordinator.shard import TimerHandler, TimerKind
+
+__all__ = ["LOAD", "ON_TOPOLOGY", "REPLAY", "ROUTES", "TIMERS", "UNLOAD"]
+
+CONSUMER = GroupKind.CONSUMER
+
+
+def check_heartbeat(config: CoordinatorConfig, request: ConsumerGroupHeartbeatRequest) -> ErrorCode:
+    """Checks of ConsumerGroupHeartbeat that need no group."""
+    refusal = check_request(request, config.consumer_assignors)
+    return ErrorCode.NONE if refusal is None else refusal.error
+
+
+def answer_invalid_heartbeat(
+    config: CoordinatorConfig, request: ConsumerGroupHeartbeatRequest
+) -> ConsumerGroupHeartbeatResponse | None:
+    """The answer that says what is wrong with the request; None if nothing is."""
+    refusal = check_request(request, config.consumer_assignors)
+    return None if refusal is None else refuse_heartbeat(request, *refusal)
+
+
+ROUTES: Routes = {
+    ConsumerGroupHeartbeatRequest: GroupRoute(
+        check_heartbeat,
+        refuse_heartbeat,
+        {None: heartbeat, **dict.fromkeys(GroupKind, heartbeat)},
+        answer_invalid=answer_invalid_heartbeat,
+    ),
+    JoinGroupRequest: GroupRoute(
+        check_join, refuse_join_request, {CONSUMER: classic_join.join_group}
+    ),
+    SyncGroupRequest: GroupRoute(
+        check_sync, refuse_sync_request, {CONSUMER: classic_stay.sync_group}
+    ),
+    HeartbeatRequest: GroupRoute(
+        check_group_id, refuse_heartbeat_request, {CONSUMER: classic_stay.heartbeat}
+    ),
+    LeaveGroupRequest: GroupRoute(
+        check_group_id, refuse_leave_request, {CONSUMER: classic_stay.leave_group_request}
+    ),
+}
+
+TIMERS: Mapping[TimerKind, TimerHandler] = {
+    TimerKind.SESSION: consumer_leave.session_timer,
+    TimerKind.REBALANCE: consumer_leave.rebalance_timer,
+    TimerKind.CLASSIC_JOIN: consumer_leave.classic_join_timer,
+    TimerKind.CLASSIC_SYNC: consumer_leave.classic_sync_timer,
+}
+
+LOAD = load_group
+UNLOAD = unload_group
+ON_TOPOLOGY = (note_topology,)

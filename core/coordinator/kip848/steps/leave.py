@@ -1,0 +1,130 @@
+"""Members that leave a consumer group, for good or for a while, or are fenced.
+
+Source: `GroupMetadataManager.consumerGroupLeave`, `consumerGroupFenceMember`, KIP-345, KIP-848.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgroups.core.coordinator.effects import EventKind
+from kgroups.core.coordinator.kip848.batch import Batch
+from kgroups.core.coordinator.kip848.bridge.convert import (
+    MEMBER_TIMERS,
+    can_downgrade,
+    downgrade_group,
+)
+from kgroups.core.coordinator.kip848.group import Kip848Group
+from kgroups.core.coordinator.kip848.member import (
+    LEAVE_STATIC_EPOCH,
+    NO_ASSIGNMENT_EPOCH,
+    Kip848Member,
+    current_record,
+    member_record,
+)
+from kgroups.core.coordinator.kip848.metadata_hash import topics_hash
+from kgroups.core.coordinator.kip848.steps.progress import bump_epoch
+from kgroups.core.coordinator.log.records import (
+    ConsumerGroupRegularExpressionKey,
+    ConsumerGroupTargetAssignmentMemberKey,
+    Record,
+)
+from kgroups.core.coordinator.shard import Shard
+
+
+def leave_group(
+    batch: Batch, group: Kip848Group, members: Sequence[Kip848Member], reason: str
+) -> bool:
+    """Remove members together; what is left may go on by the classic protocol.
+
+    Returns:
+        whether the batch is still to be played into the state.
+    """
+    shard = batch.shard
+    for member in members:
+        shard.event(EventKind.MEMBER_REMOVED, group.group_id, member.member_id, reason)
+    if can_downgrade(shard, group, members):
+        downgrade_group(batch, group, leaving={member.member_id for member in members})
+        return False
+    for member in members:
+        remove_member(batch, group, member)
+    unused = _unused_patterns(group, members)
+    for pattern in unused:
+        batch.add(Record(ConsumerGroupRegularExpressionKey(group.group_id, pattern), None))
+    forgotten = [topic for pattern in unused for topic in group.resolved_topics(pattern)]
+    names = group.tally.names_without(members, forgotten)
+    bump_epoch(batch, group, topics_hash(shard, names), reason)
+    for member in members:
+        cancel_timers(shard, group.group_id, member.member_id)
+    return True
+
+
+def _unused_patterns(group: Kip848Group, gone: Sequence[Kip848Member]) -> list[str]:
+    """Patterns that nobody subscribes by once these members are gone."""
+    users = Counter(one.subscribed_topic_regex for one in gone if one.subscribed_topic_regex)
+    counts = group.tally.patterns
+    return [pattern for pattern, count in users.items() if counts.get(pattern) == count]
+
+
+def remove_member(batch: Batch, group: Kip848Group, member: Kip848Member) -> None:
+    """Take one member out of the group, with its target."""
+    group_id = group.group_id
+    batch.add(
+        Record(current_record(group_id, member).key, None),
+        Record(ConsumerGroupTargetAssignmentMemberKey(group_id, member.member_id), None),
+        Record(member_record(group_id, member).key, None),
+    )
+
+
+def cancel_timers(shard: Shard, group_id: str, member_id: str) -> None:
+    """Disarm whatever watches over a member."""
+    for kind in MEMBER_TIMERS:
+        shard.cancel(kind, group_id, member_id)
+
+
+def leave_for_a_while(batch: Batch, group: Kip848Group, member: Kip848Member) -> None:
+    """A static member will be back: it keeps what it has, but not what it was giving back."""
+    away = replace(
+        member,
+        member_epoch=LEAVE_STATIC_EPOCH,
+        assigned={
+            topic_id: dict.fromkeys(partitions, NO_ASSIGNMENT_EPOCH)
+            for topic_id, partitions in member.assigned.items()
+        },
+        pending={},
+    )
+    batch.add(current_record(group.group_id, away))
+
+
+def session_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
+    """A member was not heard of for too long."""
+    _fence(shard, group_id, member_id, "session timed out")
+
+
+def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> None:
+    """A member has not given back in time what it was told to."""
+    group = shard.groups.get(group_id)
+    member = group.members.get(member_id) if isinstance(group, Kip848Group) else None
+    if member is not None and member.member_epoch == epoch:
+        _fence(shard, group_id, member_id, "did not give its partitions back in time")
+
+
+def classic_join_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
+    """A classic member was told to rejoin and did not."""
+    _fence(shard, group_id, member_id, "did not rejoin in time")
+
+
+def classic_sync_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:
+    """A classic member joined and did not sync."""
+    _fence(shard, group_id, member_id, "did not sync in time")
+
+
+def _fence(shard: Shard, group_id: str, member_id: str, reason: str) -> None:
+    group = shard.groups.get(group_id)
+    if not isinstance(group, Kip848Group):
+        return
+    member = group.members.get(member_id)
+    if member is None:
+        return
+    batch = Batch(shard, group.partition)
+    batch.write(replayed=leave_group(batch, group, [member], reason))

@@ -1,0 +1,262 @@
+"""OffsetCommit and TxnOffsetCommit, and the marker that ends a transaction.
+
+Source: `KafkaApis.handleOffsetCommitRequest` for the topics, `OffsetMetadataManager` for the rest.
+"""
+
+from collections.abc import Hashable
+from uuid import UUID
+
+from kgroups.core.coordinator.classic.join import create_group
+from kgroups.core.coordinator.errors import ErrorCode, append_error
+from kgroups.core.coordinator.groups import CommitRequest, Group, PartitionVerdict
+from kgroups.core.coordinator.log.records import (
+    NO_TIMESTAMP,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    Record,
+)
+from kgroups.core.coordinator.offsets.messages import (
+    OffsetCommitPartition,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitTopic,
+    PartitionError,
+    TopicErrors,
+    TxnOffsetCommitRequest,
+    WriteTxnMarkerRequest,
+    WriteTxnMarkerResponse,
+)
+from kgroups.core.coordinator.offsets.store import Undo
+from kgroups.core.coordinator.shard import Shard
+from kgroups.core.coordinator.topology import TopicInfo
+
+MEMBER_EPOCH_VERSION = 9
+TOPIC_ID_VERSION = 10
+
+# Per topic of a request: the topic (None if unknown), and the partitions that exist.
+Resolved = list[tuple[OffsetCommitTopic, TopicInfo | None, frozenset[int]]]
+
+
+def replay_offset(
+    shard: Shard, key: OffsetCommitKey, value: OffsetCommitValue | None, producer_id: int
+) -> Undo:
+    """Play a commit into the state; a group that only commits comes into being by it."""
+    if value is not None and key.group_id not in shard.groups:
+        create_group(shard, key.group_id, "it committed an offset").hidden_until = -1
+    return shard.offsets.apply(key, value, producer_id)
+
+
+def commit_offsets(shard: Shard, token: Hashable, request: OffsetCommitRequest) -> None:
+    """OffsetCommit, of a member or of whoever assigns partitions by hand."""
+    by_id = request.version >= TOPIC_ID_VERSION
+    resolved = _resolve(shard, request.topics, by_id=by_id)
+    if not any(partitions for _, _, partitions in resolved):
+        shard.reply(token, _answer(resolved, {}, by_id=by_id))
+        return
+    verdict, created = _judge(shard, request)
+    if verdict is ErrorCode.NONE and created is None:
+        shard.groups[request.group_id or ""].note_commit(shard, request)
+    retention_ms = request.retention_time_ms
+    expire_ms = NO_TIMESTAMP if retention_ms == -1 else shard.now_ms + retention_ms
+    errors, records = _decide(shard, request.group_id or "", resolved, verdict, expire_ms)
+    _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
+
+
+def commit_transaction_offsets(
+    shard: Shard, token: Hashable, request: TxnOffsetCommitRequest
+) -> None:
+    """TxnOffsetCommit: the offsets wait for the end of the producer's transaction."""
+    resolved = _resolve(shard, request.topics, by_id=False)
+    if not any(partitions for _, _, partitions in resolved):
+        shard.reply(token, _answer(resolved, {}, by_id=False))
+        return
+    verdict, created = _judge(shard, request)
+    errors, records = _decide(shard, request.group_id or "", resolved, verdict, NO_TIMESTAMP)
+    _commit(shard, token, request, resolved, errors, records, created, by_id=False)
+
+
+def end_transaction(shard: Shard, token: Hashable, request: WriteTxnMarkerRequest) -> None:
+    """The producer's transaction is over: its offsets count from now on, or never did."""
+    if not shard.active:
+        shard.reply(token, WriteTxnMarkerResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE))
+        return
+    error = shard.check_partition(request.partition)
+    if error is ErrorCode.NONE:
+        shard.write_marker(
+            request.partition,
+            request.producer_id,
+            request.producer_epoch,
+            committed=request.committed,
+        )
+        shard.offsets.end_transaction(request.producer_id, committed=request.committed)
+    shard.reply(token, WriteTxnMarkerResponse(error))
+
+
+def _resolve(shard: Shard, topics: tuple[OffsetCommitTopic, ...], *, by_id: bool) -> Resolved:
+    resolved: Resolved = []
+    for topic in topics:
+        if by_id:
+            known = shard.topology.topic_by_id(topic.topic_id) if topic.topic_id else None
+        else:
+            known = shard.topology.topic(topic.name)
+        count = 0 if known is None else known.partitions
+        asked = [one.partition_index for one in topic.partitions]
+        there = [number for number in asked if 0 <= number < count]
+        resolved.append((topic, known, frozenset(there)))
+    return resolved
+
+
+def _judge(
+    shard: Shard, request: CommitRequest
+) -> tuple[ErrorCode | PartitionVerdict, Group | None]:
+    """The verdict on the sender, and the group if it is made for this commit."""
+    if request.group_id is None:
+        return ErrorCode.INVALID_GROUP_ID, None
+    error = shard.check_place(request.group_id)
+    if error is not ErrorCode.NONE:
+        return error, None
+    group = shard.groups.get(request.group_id)
+    if group is not None:
+        return group.check_commit(request), None
+    transactional = isinstance(request, TxnOffsetCommitRequest)
+    generation = (
+        request.generation_id
+        if isinstance(request, TxnOffsetCommitRequest)
+        else request.generation_id_or_member_epoch
+    )
+    if generation < 0:
+        return ErrorCode.NONE, create_group(shard, request.group_id, "it committed an offset")
+    if transactional or request.version < MEMBER_EPOCH_VERSION:
+        return ErrorCode.ILLEGAL_GENERATION, None
+    return ErrorCode.GROUP_ID_NOT_FOUND, None
+
+
+def _decide(
+    shard: Shard,
+    group_id: str,
+    resolved: Resolved,
+    verdict: ErrorCode | PartitionVerdict,
+    expire_ms: int,
+) -> tuple[dict[tuple[str, int], ErrorCode], list[Record]]:
+    """A code for every partition that exists, and the records of those that are welcome."""
+    errors: dict[tuple[str, int], ErrorCode] = {}
+    records: list[Record] = []
+    overall = verdict if isinstance(verdict, ErrorCode) else _worst(shard, verdict, resolved)
+    for topic, known, partitions in resolved:
+        if known is None:
+            continue
+        for one in topic.partitions:
+            number, _, _, metadata = one
+            if number not in partitions:
+                continue
+            error = overall
+            if metadata and error is ErrorCode.NONE and _is_too_long(shard, metadata):
+                error = ErrorCode.OFFSET_METADATA_TOO_LARGE
+            errors[known.name, number] = error
+            if error is ErrorCode.NONE:
+                key = OffsetCommitKey(group_id, known.name, number)
+                records.append(Record(key, _value(shard, known, one, expire_ms)))
+    return errors, records
+
+
+def _worst(shard: Shard, verdict: PartitionVerdict, resolved: Resolved) -> ErrorCode:
+    """One partition that is refused refuses them all, as in Kafka.
+
+    Those whose metadata is too long are refused for that, and never come to this.
+    """
+    for topic, known, partitions in resolved:
+        if known is None:
+            continue
+        for one in topic.partitions:
+            if one.partition_index not in partitions:
+                continue
+            if _is_too_long(shard, one.committed_metadata):
+                continue
+            error = verdict(known.topic_id, one.partition_index)
+            if error is not ErrorCode.NONE:
+                return error
+    return ErrorCode.NONE
+
+
+def _is_too_long(shard: Shard, metadata: str | None) -> bool:
+    """Java counts a string's length in UTF-16 units."""
+    limit = shard.config.offset_metadata_max_size
+    if metadata is None or len(metadata) * 2 <= limit:
+        return False
+    return len(metadata.encode("utf-16-le", "surrogatepass")) // 2 > limit
+
+
+def _value(
+    shard: Shard, topic: TopicInfo, one: OffsetCommitPartition, expire_ms: int
+) -> OffsetCommitValue:
+    _, offset, leader_epoch, metadata = one
+    return OffsetCommitValue(
+        offset, leader_epoch, metadata or "", shard.now_ms, expire_ms, topic.topic_id
+    )
+
+
+def _commit(
+    shard: Shard,
+    token: Hashable,
+    request: CommitRequest,
+    resolved: Resolved,
+    errors: dict[tuple[str, int], ErrorCode],
+    records: list[Record],
+    created: Group | None,
+    *,
+    by_id: bool,
+) -> None:
+    """Write and answer; should the write fail, every accepted partition gets its error."""
+    group_id = request.group_id or ""
+    transactional = isinstance(request, TxnOffsetCommitRequest)
+
+    def failed(error: ErrorCode) -> None:
+        told = append_error(error, transactional=transactional)
+        codes = {key: told if code is ErrorCode.NONE else code for key, code in errors.items()}
+        if created is not None:
+            shard.remove_group(group_id, "its first commit could not be written")
+        shard.reply(token, _answer(resolved, codes, by_id=by_id))
+
+    if records:
+        partition = shard.groups[group_id].partition
+        if isinstance(request, TxnOffsetCommitRequest):
+            shard.write(
+                partition,
+                records,
+                failed=failed,
+                producer_id=request.producer_id,
+                producer_epoch=request.producer_epoch,
+            )
+        else:
+            shard.write(partition, records, failed=failed)
+    shard.reply(token, _answer(resolved, errors, by_id=by_id))
+
+
+def _answer(
+    resolved: Resolved, errors: dict[tuple[str, int], ErrorCode], *, by_id: bool
+) -> OffsetCommitResponse:
+    """A code for every partition asked for; a broker puts those that do not exist first."""
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    topics: list[tuple[str, UUID | None, list[PartitionError]]] = []
+    for topic, known, partitions in resolved:
+        if len(partitions) == len(topic.partitions):
+            continue  # none is missing
+        code = ErrorCode.UNKNOWN_TOPIC_ID if by_id and known is None else unknown
+        asked = [one.partition_index for one in topic.partitions]
+        missing = [PartitionError(n, code) for n in asked if n not in partitions]
+        if missing:
+            name = topic.name if known is None else known.name
+            topics.append((name, topic.topic_id, missing))
+    for topic, known, partitions in resolved:
+        if known is None:
+            continue
+        asked = [one.partition_index for one in topic.partitions]
+        found = [PartitionError(n, errors[known.name, n]) for n in asked if n in partitions]
+        same = [codes for name, _, codes in topics if name == known.name]
+        if same:
+            same[0].extend(found)
+        elif found:
+            topics.append((known.name, topic.topic_id, found))
+    return OffsetCommitResponse(
+        tuple(TopicErrors(name, tuple(codes), topic_id) for name, topic_id, codes in topics)
+    )

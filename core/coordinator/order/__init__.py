@@ -1,0 +1,1 @@
+"""The iteration order of Java's and Kafka's hash collections."""

@@ -1,0 +1,72 @@
+"""The iteration order of `org.apache.kafka.timeline.TimelineHashMap`, exact.
+
+Kafka keeps the members, patterns and votes of a consumer group in such maps and walks them; whoever
+leads a group that went back to the classic protocol, or which assignor wins a tied vote, follows
+from that order. A table of slots taken from the high bits of a multiplied hash, each slot walked
+from its newest key to its oldest; doubled before a put once 3/4 of one key more than there are
+exceed it, never shrunk. Source: `BaseHashTable`, `SnapshottableHashTable.CurrentIterator`.
+"""
+
+from typing import TypeVar
+
+from kgroups.core.coordinator.order.javahash import java_hash
+
+FIBONACCI = -7046029254386353131
+INITIAL_BITS = 1
+
+V = TypeVar("V")
+
+
+class TimelineHashMap(dict[str, V]):
+    """A dict that knows the order in which Kafka's map of the same history is walked.
+
+    Iterating the dict itself gives insertion order; `ordered_keys` gives Kafka's.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bits = INITIAL_BITS
+        self._slots: dict[int, list[str]] = {}
+        self._order: list[str] | None = None
+
+    def __setitem__(self, key: str, value: V) -> None:
+        if (len(self) + 1) * 3 > (4 << self._bits):
+            self._grow()
+        if key not in self:
+            self._slots.setdefault(_slot(key, self._bits), []).append(key)
+            self._order = None
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self._slots[_slot(key, self._bits)].remove(key)
+        self._order = None
+
+    def remove(self, key: str) -> V | None:
+        """The value that was there, which is not any more; None if there was none."""
+        value = self.get(key)
+        if key in self:
+            del self[key]
+        return value
+
+    def ordered_keys(self) -> list[str]:
+        """Keys in the order of Kafka's iterator; do not change the list."""
+        if self._order is None:
+            slots = self._slots
+            self._order = [key for slot in sorted(slots) for key in reversed(slots[slot])]
+        return self._order
+
+    def ordered_values(self) -> list[V]:
+        """Values in the order of Kafka's iterator."""
+        return [self[key] for key in self.ordered_keys()]
+
+    def _grow(self) -> None:
+        self._bits += 1
+        before, self._slots, self._order = self._slots, {}, None
+        for slot in sorted(before):
+            for key in before[slot]:
+                self._slots.setdefault(_slot(key, self._bits), []).append(key)
+
+
+def _slot(key: str, bits: int) -> int:
+    return (java_hash(key) * FIBONACCI & (1 << 64) - 1) >> (64 - bits)

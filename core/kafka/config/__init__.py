@@ -1,0 +1,1 @@
+"""How to reach and enter a cluster: properties files in both spellings."""

@@ -1,0 +1,281 @@
+"""How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from kgroups.core.errors import UsageError
+from kgroups.core.kafka.config.jaas import parse_jaas
+from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
+from kgroups.core.kafka.config.spellings import to_librdkafka
+
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
+    "PLAINTEXT",
+    "SSL",
+    "SASL_PLAINTEXT",
+    "SASL_SSL",
+)
+WIRE_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+"""SASL mechanisms that the wire client speaks; others go through librdkafka."""
+
+DEFAULT_PORT = 9092
+
+DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
+"""A Metadata answer about a million partitions takes 45 MB."""
+
+_ANSWER_BYTES = "receive.message.max.bytes"
+_ANSWER_RANGE = (1_000, 2_147_483_647)  # librdkafka's own
+
+
+class UnknownProtocol(UsageError):
+    """A security protocol that Kafka does not have.
+
+    Args:
+        place: where it was given.
+        value: as it was given.
+    """
+
+    def __init__(self, place: str, value: str) -> None:
+        self.expected = f"one of {', '.join(SECURITY_PROTOCOLS)}"
+        self.value = value
+        super().__init__(
+            f"{place}: `{value.upper()}` is not a security protocol",
+            hint=f"expected {self.expected}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """Trust and identity for TLS; everything is PEM unless a field says otherwise.
+
+    Args:
+        ca_file: certificates to trust; None for the system's.
+        ca_pem: the same as text.
+        certificate_file, key_file: our own certificate and key, for brokers that ask for one.
+        certificate_pem, key_pem: the same as text.
+        key_password: of an encrypted key.
+        verify: check the broker's certificate at all.
+        verify_host: check that it is for the host that we connect to.
+        keystore_file: a PKCS#12 store, which only librdkafka reads.
+        keystore_password: its password.
+    """
+
+    ca_file: str | None = None
+    ca_pem: str | None = field(default=None, repr=False)
+    certificate_file: str | None = None
+    certificate_pem: str | None = field(default=None, repr=False)
+    key_file: str | None = None
+    key_pem: str | None = field(default=None, repr=False)
+    key_password: str | None = field(default=None, repr=False)
+    verify: bool = True
+    verify_host: bool = True
+    keystore_file: str | None = None
+    keystore_password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """Everything that is needed to reach a cluster.
+
+    Args:
+        bootstrap_servers: `host:port[,host:port…]`; a port left out is 9092.
+        security_protocol: as Kafka spells it.
+        sasl_mechanism: as Kafka spells it; None without SASL.
+        username, password: for PLAIN and SCRAM.
+        tls: used when the protocol is SSL or SASL_SSL.
+        client_id: as brokers log it.
+        properties: every property that was given, in librdkafka's spelling, for the way in
+            through librdkafka; the fields above are read from it.
+        max_answer_bytes: longest answer of a broker that is accepted (librdkafka's
+            `receive.message.max.bytes`).
+    """
+
+    bootstrap_servers: str
+    security_protocol: SecurityProtocol = "PLAINTEXT"
+    sasl_mechanism: str | None = None
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    tls: TlsSettings = TlsSettings()
+    client_id: str = "kgroups"
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_answer_bytes: int = DEFAULT_ANSWER_BYTES
+
+    def __post_init__(self) -> None:
+        """Checks the addresses.
+
+        Raises:
+            UsageError: an address cannot be read.
+        """
+        parse_addresses(self.bootstrap_servers)
+
+    @property
+    def addresses(self) -> tuple[tuple[str, int], ...]:
+        """Host and port of each bootstrap server, in the order given."""
+        return parse_addresses(self.bootstrap_servers)
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether connections are encrypted."""
+        return self.security_protocol in ("SSL", "SASL_SSL")
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether the broker asks who we are by SASL."""
+        return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
+
+    def wire_obstacle(self) -> str | None:
+        """Why the wire client cannot connect with these settings; None if it can."""
+        if self.uses_sasl and (self.sasl_mechanism or "GSSAPI") not in WIRE_MECHANISMS:
+            return f"SASL mechanism `{self.sasl_mechanism or 'GSSAPI'}`"
+        if self.uses_tls and self.tls.keystore_file is not None:
+            return f"PKCS#12 key store `{self.tls.keystore_file}`"
+        return None
+
+
+def parse_addresses(text: str) -> tuple[tuple[str, int], ...]:
+    """Host and port of each address in a comma list; at least one.
+
+    Raises:
+        UsageError: an address or its port cannot be read, or there is none.
+    """
+    addresses: list[tuple[str, int]] = []
+    for item in (part.strip() for part in text.split(",")):
+        if not item:
+            continue
+        listener, separator, rest = item.partition("://")
+        address = rest if separator else listener
+        if address.startswith("["):
+            host, _, tail = address[1:].partition("]")
+            port_text = tail.removeprefix(":") if tail.startswith(":") or not tail else "?"
+        elif address.count(":") > 1:
+            raise UsageError(
+                f"`{item}` is not an address", hint="write an IPv6 address as `[::1]:9092`"
+            )
+        else:
+            host, _, port_text = address.partition(":")
+        port = int(port_text) if port_text.isascii() and port_text.isdigit() else -1
+        if not port_text and not address.endswith(":"):
+            port = DEFAULT_PORT
+        if not host or not 0 < port < 65536:
+            raise UsageError(f"`{item}` is not an address", hint="expected `host:port`")
+        addresses.append((host, port))
+    if not addresses:
+        raise UsageError(
+            "no bootstrap server is given",
+            hint="use `--bootstrap-server host:port` or set `KGROUPS_BOOTSTRAP_SERVER`",
+        )
+    return tuple(addresses)
+
+
+def read_settings(
+    bootstrap_servers: str | None = None,
+    config_file: Path | None = None,
+    overrides: Mapping[str, str] | None = None,
+) -> ClientSettings:
+    """Settings from a flag and a properties file, the flag first.
+
+    Args:
+        bootstrap_servers: what the flag or the environment says; None takes the file's.
+        config_file: Java or librdkafka properties.
+        overrides: single properties, in either spelling, that win over the file's.
+    Raises:
+        UsageError: the file or a value in it cannot be understood, or no address is given.
+    """
+    given: dict[str, Property] = read_properties(config_file) if config_file else {}
+    if overrides:
+        lines = {
+            name: Property(value, "the command line", None) for name, value in overrides.items()
+        }
+        given |= lines
+    settings = settings_of(given, bootstrap_servers)
+    return settings
+
+
+def settings_from_text(text: str, bootstrap_servers: str | None = None) -> ClientSettings:
+    """Settings from the text of a properties file.
+
+    Raises:
+        UsageError: the text or a value in it cannot be understood.
+    """
+    return settings_of(parse_properties(text, "properties"), bootstrap_servers)
+
+
+def settings_of(
+    given: Mapping[str, Property], bootstrap_servers: str | None = None
+) -> ClientSettings:
+    """Settings from properties in either spelling.
+
+    Raises:
+        UsageError: a value cannot be understood, or no address is given.
+    """
+    known = to_librdkafka(given)
+    jaas = given.get("sasl.jaas.config")
+    value = {name: item.value for name, item in known.items()}
+    protocol = value.get("security.protocol", "plaintext").upper()
+    if protocol not in SECURITY_PROTOCOLS:
+        place = known["security.protocol"].place
+        raise UnknownProtocol(place, known["security.protocol"].value)
+    username, password = value.get("sasl.username"), value.get("sasl.password")
+    if jaas is not None:
+        module = parse_jaas(jaas)
+        username, password = username or module.username, password or module.password
+    servers = bootstrap_servers or value.get("bootstrap.servers") or ""
+    login = {"sasl.username": username, "sasl.password": password}
+    properties = value | {name: text for name, text in login.items() if text is not None}
+    mechanism = value.get("sasl.mechanism")
+    settings = ClientSettings(
+        bootstrap_servers=servers,
+        security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
+        sasl_mechanism=mechanism.upper() if mechanism else None,
+        username=username,
+        password=password,
+        tls=_tls_of(value),
+        client_id=value.get("client.id") or "kgroups",
+        properties=properties,
+        max_answer_bytes=_answer_bytes(known.get(_ANSWER_BYTES)),
+    )
+    needs_login = settings.uses_sasl and settings.sasl_mechanism in WIRE_MECHANISMS
+    if needs_login and (username is None or password is None):
+        raise UsageError(
+            f"SASL `{settings.sasl_mechanism}` needs a user name and a password",
+            hint="set `sasl.jaas.config`, or `sasl.username` and `sasl.password`",
+        )
+    return settings
+
+
+def _answer_bytes(given: Property | None) -> int:
+    """The longest answer to accept."""
+    if given is None:
+        return DEFAULT_ANSWER_BYTES
+    low, high = _ANSWER_RANGE
+    text = given.value
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and low <= int(text) <= high):
+        raise UsageError(
+            f"{given.place}: `{_ANSWER_BYTES}` is not a number of bytes",
+            hint=f"expected {low:,} to {high:,}",
+        )
+    return int(text)
+
+
+def _tls_of(value: Mapping[str, str]) -> TlsSettings:
+    """The TLS part of properties in librdkafka's spelling."""
+    return TlsSettings(
+        ca_file=value.get("ssl.ca.location"),
+        ca_pem=value.get("ssl.ca.pem"),
+        certificate_file=value.get("ssl.certificate.location"),
+        certificate_pem=value.get("ssl.certificate.pem"),
+        key_file=value.get("ssl.key.location"),
+        key_pem=value.get("ssl.key.pem"),
+        key_password=value.get("ssl.key.password"),
+        verify=value.get("enable.ssl.certificate.verification", "true").lower() != "false",
+        verify_host=value.get("ssl.endpoint.identification.algorithm", "https").lower() == "https",
+        keystore_file=value.get("ssl.keystore.location"),
+        keystore_password=value.get("ssl.keystore.password"),
+    )
+
+
+def with_bootstrap(settings: ClientSettings, bootstrap_servers: str) -> ClientSettings:
+    """The same settings for other addresses."""
+    return replace(settings, bootstrap_servers=bootstrap_servers)

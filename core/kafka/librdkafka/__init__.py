@@ -1,0 +1,1 @@
+"""The same through librdkafka, for ways in that the wire client lacks."""

@@ -1,0 +1,410 @@
+"""The same questions through librdkafka, for ways in that the wire client does not have.
+
+librdkafka asks group by group and does not hand out everything: subscriptions, KIP-848 epochs and
+states, share and streams groups, the bytes of the last join, the metadata of commits. Those are
+None or empty here.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
+from typing import Any
+
+from confluent_kafka import (
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC, offsets_partition
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    no_offsets_topic,
+    outcome_of,
+)
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.kafka.librdkafka.librdkafka_client import (
+    CODES,
+    STATES,
+    code_of,
+    group_of,
+    make_admin,
+    type_of,
+)
+from kgroups.core.kafka.reads.group_listing import topics_of
+from kgroups.core.snapshot import (
+    Broker,
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    PartitionLog,
+    Topic,
+)
+
+_AT_ONCE = 256
+"""Requests under way together: enough to hide the round trips, few enough for one broker."""
+
+_LOOK_S = 0.5
+"""How often to look whether waiting for the first answer has become pointless."""
+
+_FINAL = frozenset(
+    {"SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED", "UNSUPPORTED_SASL_MECHANISM"}
+)
+
+Partitions = dict[tuple[str, int], Any]
+
+
+class LibrdkafkaClient:
+    """A cluster asked through librdkafka.
+
+    Args:
+        settings: every property goes to librdkafka, but those that it does not have.
+        timeout_ms: for each question as a whole.
+    Raises:
+        UsageError: librdkafka cannot work with the settings.
+    """
+
+    def __init__(self, settings: ClientSettings, timeout_ms: int) -> None:
+        self._settings = settings
+        self._timeout_ms = timeout_ms
+        self._complaint: tuple[str, str] | None = None
+        self._ends_at = 0.0
+        # Kept for as long as an answer may be on its way: librdkafka answers a listing with
+        # nothing, and no error, when the client that asked is gone.
+        self.admin = make_admin(settings, self._complain)
+        self._brokers: tuple[Broker, ...] = ()
+        self._cluster_id: str | None = None
+        self._offsets_partitions = 0
+
+    def list_groups(self) -> GroupListing:
+        """Every consumer group of the cluster.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        answer = self.wait(self.admin.list_consumer_groups(request_timeout=self.left_s()))
+        groups = tuple(
+            Group(
+                group=item.group_id,
+                type=type_of(item.type),
+                state=STATES.get(item.state),
+                protocol_type="" if item.is_simple_consumer_group else "consumer",
+            )
+            for item in sorted(answer.valid, key=lambda item: str(item.group_id))
+        )
+        errors = tuple(item_error("a broker", self.failure_of(error)) for error in answer.errors)
+        return GroupListing(groups, self._brokers, self._cluster_id, errors)
+
+    def topics(self) -> tuple[str, ...]:
+        """Names of all topics, ascending.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self._ends_at = time.monotonic() + self._timeout_ms / 1000
+        return tuple(sorted(self._metadata().topics))
+
+    def place(self, groups: Sequence[str]) -> Placement:
+        """Where these groups live; nothing is created for it.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        topic = self._metadata().topics.get(OFFSETS_TOPIC)
+        brokers = {broker.id: broker for broker in self._brokers}
+        found: dict[str, Broker] = {}
+        errors: list[ItemError] = []
+        for name in dict.fromkeys(groups):
+            if topic is None:
+                errors.append(no_offsets_topic(name))
+                continue
+            number = offsets_partition(name, len(topic.partitions))
+            leader = brokers.get(topic.partitions[number].leader)
+            if leader is None:
+                errors.append(item_error(name, "COORDINATOR_NOT_AVAILABLE"))
+            else:
+                found[name] = leader
+        return Placement(
+            partitions=self._offsets_partitions or None,
+            coordinators=found,
+            cluster_id=self._cluster_id,
+            bootstrap=self._settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
+
+    def snapshot(
+        self,
+        groups: Sequence[str] | None,
+        *,
+        members: bool,
+        offsets: bool,
+        log_offsets: bool,
+        isolation: Isolation,
+        more_topics: Callable[[str], bool] | None,
+        progress: Callable[[str], None],
+    ) -> ClusterSnapshot:
+        """Groups (None: all), what they committed, and the bounds of what they read.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        errors: list[ItemError] = []
+        if groups is None:
+            listing = self.list_groups()
+            names = [group.group for group in listing.groups]
+            errors += listing.errors
+        else:
+            self.begin()
+            names = sorted(set(groups))
+        progress(f"asking {len(names):,} groups")
+        found = self._describe(names, errors)
+        if not members:
+            found = [replace(group, members=None) for group in found]
+        if offsets:
+            found = self._with_commits(found, errors)
+        topics: dict[str, Topic] = {}
+        if offsets or members:
+            wanted = topics_of(found)
+            if more_topics is not None:
+                wanted |= {name for name in self._metadata().topics if more_topics(name)}
+            progress(f"reading the offsets of {len(wanted):,} topics")
+            topics = self.topics_named(wanted)
+            if log_offsets:
+                topics = self.with_bounds(topics, isolation)
+                errors += [
+                    item_error(f"{topic.topic}-{number}", log.error)
+                    for topic in topics.values()
+                    for number, log in topic.partitions.items()
+                    if log.error is not None
+                ]
+        return ClusterSnapshot(
+            captured_at_ms=time.time_ns() // 1_000_000,
+            groups=tuple(found),
+            topics=topics,
+            brokers=self._brokers,
+            cluster_id=self._cluster_id,
+            bootstrap=self._settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
+
+    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
+        """What became of each group, in the order given; a group named twice is deleted once.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        names = list(dict.fromkeys(groups))
+        valid = [name for name in names if name]
+        futures = (
+            self.admin.delete_consumer_groups(valid, request_timeout=self.left_s()) if valid else {}
+        )
+        outcomes: list[Outcome] = []
+        for name in names:
+            if name not in futures:
+                outcomes.append(outcome_of(name, "GROUP_ID_NOT_FOUND"))
+                continue
+            try:
+                self.wait(futures[name])
+                outcomes.append(outcome_of(name, None))
+            except BrokerFailure as failure:
+                outcomes.append(outcome_of(name, failure))
+        return tuple(outcomes)
+
+    def begin(self) -> None:
+        """Starts the clock of a question and learns the brokers."""
+        self._ends_at = time.monotonic() + self._timeout_ms / 1000
+        metadata = self._metadata()
+        self._cluster_id = metadata.cluster_id
+        self._brokers = tuple(
+            Broker(item.id, item.host, item.port)
+            for item in sorted(metadata.brokers.values(), key=lambda item: int(item.id))
+        )
+        offsets = metadata.topics.get(OFFSETS_TOPIC)
+        self._offsets_partitions = len(offsets.partitions) if offsets else 0
+
+    def _metadata(self) -> Any:
+        """The cluster's metadata; waits no longer once the login or the handshake has failed."""
+        self._complaint = None
+        while True:
+            try:
+                return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+            except KafkaException as error:
+                self.admin.poll(0)  # delivers what it complained of meanwhile
+                if time.monotonic() < self._ends_at and not self._is_kept_out():
+                    continue
+                failure = self.failure_of(error.args[0])
+                servers = self._settings.bootstrap_servers
+                code, detail = self._complaint or (failure.code, "no answer in time")
+                raise BrokerFailure(
+                    code,
+                    f"{servers} cannot be reached through librdkafka: {detail}",
+                    hint="check address, security protocol and login",
+                ) from error
+
+    def _is_kept_out(self) -> bool:
+        return self._complaint is not None and self._complaint[0] in _FINAL
+
+    def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+        if not names:
+            return []
+        futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())
+        found: list[Group] = []
+        for name in names:
+            try:
+                item = self.wait(futures[name])
+            except BrokerFailure as failure:
+                errors.append(item_error(name, failure))
+                continue
+            if item.state == ConsumerGroupState.DEAD:
+                errors.append(item_error(name, "GROUP_ID_NOT_FOUND"))
+                continue
+            found.append(self._located(group_of(item)))
+        return found
+
+    def _with_commits(self, groups: list[Group], errors: list[ItemError]) -> list[Group]:
+        """The groups with their offsets: one request each, many under way at once.
+
+        The metadata of a commit is left alone: the Python binding reads it past its end.
+        """
+        done: list[Group] = []
+        for start in range(0, len(groups), _AT_ONCE):
+            part = groups[start : start + _AT_ONCE]
+            futures = [
+                self.admin.list_consumer_group_offsets(
+                    [ConsumerGroupTopicPartitions(group.group)], request_timeout=self.left_s()
+                )[group.group]
+                for group in part
+            ]
+            for group, future in zip(part, futures, strict=True):
+                try:
+                    answer = self.wait(future)
+                except BrokerFailure as failure:
+                    errors.append(item_error(group.group, failure))
+                    done.append(group)
+                    continue
+                offsets: dict[str, dict[int, CommittedOffset]] = {}
+                for item in sorted(
+                    answer.topic_partitions, key=lambda entry: (entry.topic, entry.partition)
+                ):
+                    if item.error is not None:
+                        target = f"{group.group} {item.topic}-{item.partition}"
+                        errors.append(item_error(target, self.failure_of(item.error)))
+                    elif item.offset >= 0:
+                        offsets.setdefault(item.topic, {})[item.partition] = CommittedOffset(
+                            item.offset, item.leader_epoch
+                        )
+                done.append(replace(group, offsets=offsets))
+        return done
+
+    def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
+        """The topics that exist, without offsets."""
+        known = self._metadata().topics
+        topics: dict[str, Topic] = {}
+        for name in sorted(wanted):
+            item = known.get(name)
+            if item is None or item.error is not None:
+                continue
+            topics[name] = Topic(
+                name,
+                {
+                    number: PartitionLog(leader=None, error="LEADER_NOT_AVAILABLE")
+                    if partition.leader < 0
+                    else PartitionLog(leader=partition.leader)
+                    for number, partition in sorted(item.partitions.items())
+                },
+            )
+        return topics
+
+    def with_bounds(self, topics: Mapping[str, Topic], isolation: Isolation) -> dict[str, Topic]:
+        """The topics with the bounds of each log that has a leader."""
+        asked = [
+            TopicPartition(name, number)
+            for name, topic in topics.items()
+            for number, log in topic.partitions.items()
+            if log.leader is not None
+        ]
+        offset_spec: Any = OffsetSpec
+        uncommitted = IsolationLevel.READ_UNCOMMITTED
+        questions = {
+            "log_start_offset": (offset_spec.earliest(), uncommitted),
+            "log_end_offset": (offset_spec.latest(), uncommitted),
+        }
+        if isolation == "read_committed":
+            questions["last_stable_offset"] = (offset_spec.latest(), IsolationLevel.READ_COMMITTED)
+        logs: Partitions = {
+            (name, number): log
+            for name, topic in topics.items()
+            for number, log in topic.partitions.items()
+        }
+        for field, (spec, level) in questions.items() if asked else ():
+            futures = self.admin.list_offsets(
+                dict.fromkeys(asked, spec), isolation_level=level, request_timeout=self.left_s()
+            )
+            for partition, future in futures.items():
+                key = (partition.topic, partition.partition)
+                try:
+                    logs[key] = logs[key]._replace(**{field: self.wait(future).offset})
+                except BrokerFailure as failure:
+                    logs[key] = logs[key]._replace(error=failure.code)
+        return {
+            name: replace(
+                topic, partitions={number: logs[name, number] for number in topic.partitions}
+            )
+            for name, topic in topics.items()
+        }
+
+    def _located(self, group: Group) -> Group:
+        if not self._offsets_partitions:
+            return group
+        return replace(
+            group, offsets_partition=offsets_partition(group.group, self._offsets_partitions)
+        )
+
+    def left_s(self) -> float:
+        """Seconds until the question's time is over; librdkafka wants at least a millisecond."""
+        return max(0.001, self._ends_at - time.monotonic())
+
+    def wait(self, future: "Future[Any]") -> Any:
+        """The future's answer.
+
+        Raises:
+            BrokerFailure: it failed, or has not come in time.
+        """
+        try:
+            return future.result(timeout=self.left_s() + 1)
+        except KafkaException as error:
+            raise self.failure_of(error.args[0]) from error
+        except FutureTimeout as error:
+            raise BrokerFailure("REQUEST_TIMED_OUT") from error
+        except ValueError as error:
+            raise BrokerFailure("INVALID_REQUEST", str(error)) from error
+
+    def failure_of(self, error: Any) -> BrokerFailure:
+        """librdkafka's error under Kafka's name."""
+        if isinstance(error, KafkaException):
+            error = error.args[0]
+        return BrokerFailure(code_of(error))
+
+    def _complain(self, error: Any) -> None:
+        """Keeps what librdkafka says of its connections: the most telling comes first."""
+        name = str(error.name())
+        code = CODES.get(name)
+        if code is None or name == "_ALL_BROKERS_DOWN":
+            return
+        if self._complaint is None or code in _FINAL:
+            detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
+            self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))

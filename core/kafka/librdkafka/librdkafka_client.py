@@ -1,0 +1,132 @@
+"""librdkafka's client and its words for things, turned into ours."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from kgroups.core.errors import UsageError
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.snapshot import Group, GroupType, Member
+
+Client = TypeVar("Client")
+
+STATES: dict[ConsumerGroupState, str | None] = {
+    ConsumerGroupState.STABLE: "Stable",
+    ConsumerGroupState.EMPTY: "Empty",
+    ConsumerGroupState.DEAD: "Dead",
+    ConsumerGroupState.PREPARING_REBALANCING: "PreparingRebalance",
+    ConsumerGroupState.COMPLETING_REBALANCING: "CompletingRebalance",
+}
+"""Others (Assigning, Reconciling) it does not know."""
+
+CODES = {
+    "_TIMED_OUT": "REQUEST_TIMED_OUT",
+    "_TIMED_OUT_QUEUE": "REQUEST_TIMED_OUT",
+    "_TRANSPORT": "BROKER_NOT_AVAILABLE",
+    "_ALL_BROKERS_DOWN": "BROKER_NOT_AVAILABLE",
+    "_RESOLVE": "BROKER_NOT_AVAILABLE",
+    "_AUTHENTICATION": "SASL_AUTHENTICATION_FAILED",
+    "_SSL": "SSL_HANDSHAKE_FAILED",
+    "_UNSUPPORTED_FEATURE": "UNSUPPORTED_SASL_MECHANISM",
+    "_WAIT_COORD": "COORDINATOR_NOT_AVAILABLE",
+    "_UNKNOWN_TOPIC": "UNKNOWN_TOPIC_OR_PARTITION",
+    "_UNKNOWN_PARTITION": "UNKNOWN_TOPIC_OR_PARTITION",
+    "UNKNOWN_TOPIC_OR_PART": "UNKNOWN_TOPIC_OR_PARTITION",
+    "NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER",
+    "TOPIC_EXCEPTION": "INVALID_TOPIC_EXCEPTION",
+    "INVALID_MSG": "CORRUPT_MESSAGE",
+}
+"""Kafka's names for what librdkafka says of its own accord, or calls otherwise."""
+
+
+def code_of(error: KafkaError) -> str:
+    """Kafka's name of an error."""
+    name = str(error.name())
+    return CODES.get(name, name.removeprefix("_"))
+
+
+def make_admin(settings: ClientSettings, complain: Callable[[Any], None]) -> AdminClient:
+    """librdkafka's administrator with the settings, as `make_client` makes it."""
+    return make_client(AdminClient, settings, complain)
+
+
+def make_client(
+    kind: Callable[[dict[str, Any]], Client],
+    settings: ClientSettings,
+    complain: Callable[[Any], None],
+    **more: object,
+) -> Client:
+    """A client of librdkafka with the settings; properties that it does not have are left out.
+
+    Args:
+        kind: the class of the client.
+        settings: how to reach the cluster and enter it.
+        complain: told of every error of a connection; nothing goes to the screen.
+        more: further properties, with `_` for `.`.
+    Raises:
+        UsageError: a property has a value that librdkafka refuses.
+    """
+    config: dict[str, Any] = dict(settings.properties)
+    config |= {
+        "bootstrap.servers": settings.bootstrap_servers,
+        "security.protocol": settings.security_protocol.lower(),
+        "client.id": settings.client_id,
+        "log_level": 0,
+        "error_cb": complain,
+    }
+    if settings.sasl_mechanism:
+        config["sasl.mechanism"] = settings.sasl_mechanism
+    config |= {name.replace("_", "."): value for name, value in more.items()}
+    while True:
+        try:
+            return kind(config)
+        except KafkaException as error:
+            text = str(error.args[0].str())
+            unknown = re.search(r'No such configuration property: "([^"]+)"', text)
+            if unknown is None or config.pop(unknown[1], None) is None:
+                raise UsageError(
+                    f"librdkafka cannot work with these properties: {text}",
+                    hint="correct them in the file given as `--command-config`",
+                ) from error
+
+
+def type_of(kind: Any) -> GroupType:
+    """The group's type; what librdkafka does not know reads as classic."""
+    return "consumer" if kind == ConsumerGroupType.CONSUMER else "classic"
+
+
+def group_of(item: Any) -> Group:
+    """The group in an answer of `describe_consumer_groups`."""
+    coordinator = item.coordinator
+    return Group(
+        group=item.group_id,
+        type=type_of(item.type),
+        state=STATES.get(item.state),
+        protocol_type="" if item.is_simple_consumer_group else "consumer",
+        assignor=item.partition_assignor or None,
+        coordinator=coordinator.id if coordinator is not None else None,
+        members=tuple(_member_of(member, type_of(item.type)) for member in item.members),
+    )
+
+
+def _member_of(item: Any, kind: GroupType) -> Member:
+    target = item.target_assignment
+    return Member(
+        member_id=item.member_id,
+        client_id=item.client_id,
+        host=item.host,
+        instance_id=item.group_instance_id,
+        member_protocol="consumer" if kind == "consumer" else "classic",
+        assignment=_assignment_of(item.assignment),
+        target_assignment=None if target is None else _assignment_of(target),
+    )
+
+
+def _assignment_of(item: Any) -> dict[str, tuple[int, ...]]:
+    partitions: dict[str, tuple[int, ...]] = {}
+    for entry in item.topic_partitions:
+        partitions[entry.topic] = (*partitions.get(entry.topic, ()), entry.partition)
+    return partitions

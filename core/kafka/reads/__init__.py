@@ -1,0 +1,1 @@
+"""What is asked of a cluster, one kind of answer a module."""

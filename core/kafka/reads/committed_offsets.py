@@ -1,0 +1,146 @@
+"""Committed offsets: one request for all the groups of a coordinator, all coordinators at once."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
+from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.requests import Body
+from kgroups.core.snapshot import CommittedOffset
+
+BATCHED_FROM = 8
+"""Version of OffsetFetch that takes several groups."""
+
+
+class Commits(NamedTuple):
+    """What one group committed.
+
+    Args:
+        offsets: topic to partition to commit.
+        failures: topic and partition to the error name, where one partition could not be read.
+    """
+
+    offsets: Offsets
+    failures: Mapping[tuple[str, int], str]
+
+
+async def fetch_commits(
+    cluster: Cluster, coordinators: Mapping[str, int], deadline: Deadline, lane: int = 0
+) -> dict[str, Commits | BrokerFailure]:
+    """Commits of each group, or why they could not be read.
+
+    Args:
+        cluster: whom to ask.
+        coordinators: group to broker id.
+        deadline: of the whole operation.
+        lane: which of the connections to each broker.
+    """
+    fetched: dict[str, Commits | BrokerFailure] = {}
+    placed = dict(coordinators)
+    async for attempt in Attempts(deadline):
+        if attempt > 1:
+            placed, lost = await cluster.coordinators(list(placed), deadline)
+            fetched |= lost
+        grouped = by_broker(placed)
+
+        async def ask(
+            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
+        ) -> dict[str, Commits | BrokerFailure]:
+            return await _fetch_on(cluster, broker, grouped[broker], limit, lane)
+
+        results, failures = await cluster.each_broker(ask, deadline, grouped)
+        for found in results.values():
+            fetched |= found
+        for broker, failure in failures.items():
+            fetched |= dict.fromkeys(grouped[broker], failure)
+        placed = {group: placed[group] for group in placed if _is_retriable(fetched[group])}
+        if not placed:
+            break
+    return fetched
+
+
+def _is_retriable(outcome: Commits | BrokerFailure) -> bool:
+    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+
+
+async def _fetch_on(
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
+) -> dict[str, Commits | BrokerFailure]:
+    """Commits of groups of one coordinator; group by group where the broker is too old."""
+    connection = await cluster.connection(broker, limit, lane)
+    version = connection.offers("offset_fetch")
+    if version is not None and version < BATCHED_FROM:
+        parts = await asyncio.gather(
+            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
+        )
+        return {group: outcome for part in parts for group, outcome in part.items()}
+    return await _fetch(cluster, broker, groups, limit, lane)
+
+
+async def _fetch(
+    cluster: Cluster, broker: int, groups: Sequence[str], limit: float, lane: int
+) -> dict[str, Commits | BrokerFailure]:
+    """One request; split group by group when a number in the answer is not known."""
+    try:
+        version, answer = await cluster.ask(
+            broker, "offset_fetch", _question(groups), limit, read_fetch_answer, lane
+        )
+    except BrokerFailure as failure:
+        if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
+            return dict.fromkeys(groups, failure)
+        parts = await asyncio.gather(
+            *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
+        )
+        return {group: outcome for part in parts for group, outcome in part.items()}
+    if isinstance(answer, dict):
+        return answer
+    if version < BATCHED_FROM:
+        return {groups[0]: commits_of(answer)}
+    return {item.group_id: commits_of(item) for item in answer.groups}
+
+
+def _question(groups: Sequence[str]) -> Body:
+    """The request for these groups, written by hand in the versions that take thousands."""
+    by_kio = requests.offset_fetch(groups)
+    return lambda version: (
+        fetch_request(version, groups) if version in VERSIONS else by_kio(version)
+    )
+
+
+def read_fetch_answer(api: str, version: int, frame: bytes) -> Any:
+    """Commits by group, or kio's message where there is an error or the version is another.
+
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    found = read_fetched(frame) if version in VERSIONS else None
+    if found is None:
+        return decode_response(api, version, frame)
+    return {group: Commits(offsets, {}) for group, offsets in found.items()}
+
+
+def commits_of(item: Any) -> Commits | BrokerFailure:
+    """What kio read of one group."""
+    problem = error_name(item.error_code)
+    if problem is not None:
+        return BrokerFailure(problem)
+    offsets: Offsets = {}
+    failures: dict[tuple[str, int], str] = {}
+    for topic in item.topics:
+        partitions: dict[int, CommittedOffset] = {}
+        for entry in topic.partitions:
+            offset = entry.committed_offset
+            if entry.error_code != 0:
+                failures[topic.name, entry.partition_index] = error_name(entry.error_code) or ""
+            elif offset >= 0:  # -1: nothing is committed
+                epoch = getattr(entry, "committed_leader_epoch", -1)
+                partitions[entry.partition_index] = CommittedOffset(
+                    offset, None if epoch < 0 else epoch, entry.metadata or ""
+                )
+        if partitions:
+            offsets[topic.name] = dict(sorted(partitions.items()))
+    return Commits(dict(sorted(offsets.items())), failures)

@@ -1,0 +1,294 @@
+"""Groups of a cluster: listed by every broker, described by the coordinator of each."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
+
+DESCRIBERS: dict[GroupType, str] = {
+    "classic": "describe_groups",
+    "consumer": "consumer_group_describe",
+    "share": "share_group_describe",
+    "streams": "streams_group_describe",
+}
+GROUP_TYPES: tuple[GroupType, ...] = ("classic", "consumer", "share", "streams")
+_MEMBER_PROTOCOLS: dict[int, MemberProtocol] = {0: "classic", 1: "consumer"}
+
+Described = Group | BrokerFailure
+
+
+class Listing(NamedTuple):
+    """Groups by name, brokers that could not be asked, and whether the brokers gave types."""
+
+    groups: dict[str, Group]
+    failures: dict[int, BrokerFailure]
+    has_types: bool
+
+
+async def list_all(cluster: Cluster, deadline: Deadline) -> Listing:
+    """Every group of the cluster: name, type, state, protocol type and coordinator.
+
+    Brokers before 2.6 give no state (None), those before 3.8 no type: then it is `classic`,
+    which `describe` corrects.
+    """
+    results, failures = await cluster.each_broker(
+        lambda broker, limit: _list_one(cluster, broker, limit), deadline
+    )
+    groups: dict[str, Group] = {}
+    for found, _ in results.values():
+        groups |= found
+    has_types = all(version >= 5 for _, version in results.values())
+    return Listing(dict(sorted(groups.items())), failures, has_types)
+
+
+async def _list_one(cluster: Cluster, broker: int, limit: float) -> tuple[dict[str, Group], int]:
+    """Groups that one broker coordinates, and the version of its answer."""
+    pause_s = 0.05
+    while True:
+        version, answer = await cluster.ask(broker, "list_groups", requests.list_groups(), limit)
+        problem = error_name(answer.error_code)
+        if problem is None:
+            break
+        if problem not in RETRIABLE or asyncio.get_running_loop().time() + pause_s > limit:
+            raise BrokerFailure(problem)
+        await asyncio.sleep(pause_s)  # it is loading its groups, and has others than it lists
+        pause_s *= 2
+    groups = {
+        item.group_id: Group(
+            group=item.group_id,
+            type=group_type(item.group_type) if version >= 5 else "classic",
+            state=item.group_state or None if version >= 4 else None,
+            protocol_type=item.protocol_type,
+            coordinator=broker,
+        )
+        for item in answer.groups
+    }
+    return groups, version
+
+
+def group_type(text: str) -> GroupType:
+    """The type as Kafka's listing spells it; a type that is newer than kgroups reads as classic."""
+    lower = text.lower()
+    return next((name for name in GROUP_TYPES if name == lower), "classic")
+
+
+async def describe(
+    cluster: Cluster,
+    coordinators: Mapping[str, int],
+    types: Mapping[str, GroupType],
+    deadline: Deadline,
+) -> dict[str, Described]:
+    """Each group with its members, or why it could not be described.
+
+    Args:
+        cluster: whom to ask.
+        coordinators: group to broker id.
+        types: group to its type, where that is known; others are asked for as every type.
+        deadline: of the whole operation.
+    """
+    described: dict[str, Described] = {}
+    placed = dict(coordinators)
+    async for attempt in Attempts(deadline):
+        if attempt > 1:
+            placed, lost = await cluster.coordinators(list(placed), deadline)
+            described |= lost
+        grouped = by_broker(placed)
+
+        async def ask(
+            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
+        ) -> dict[str, Described]:
+            return await _describe_on(cluster, broker, grouped[broker], types, limit)
+
+        results, failures = await cluster.each_broker(ask, deadline, grouped)
+        for found in results.values():
+            described |= found
+        for broker, failure in failures.items():
+            described |= dict.fromkeys(grouped[broker], failure)
+        placed = {group: placed[group] for group in placed if _is_retriable(described[group])}
+        if not placed:
+            break
+    return described
+
+
+def _is_retriable(outcome: Described) -> bool:
+    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+
+
+async def _describe_on(
+    cluster: Cluster,
+    broker: int,
+    groups: Sequence[str],
+    types: Mapping[str, GroupType],
+    limit: float,
+) -> dict[str, Described]:
+    """Describes groups of one coordinator: one request a type, all under way at once."""
+    connection = await cluster.connection(broker, limit)
+    asked = {
+        kind: names
+        for kind in GROUP_TYPES
+        if connection.offers(DESCRIBERS[kind]) is not None
+        and (names := [group for group in groups if types.get(group, kind) == kind])
+    }
+    answers = await asyncio.gather(
+        *(_describe_as(cluster, broker, kind, names, limit) for kind, names in asked.items())
+    )
+    described: dict[str, Described] = {}
+    for group in groups:
+        outcomes = [answer[group] for answer in answers if group in answer]
+        described[group] = _choose(outcomes) if outcomes else _not_describable(types[group])
+    return described
+
+
+def _choose(outcomes: Sequence[Described]) -> Described:
+    """The description among the answers of several APIs, else the failure that says most."""
+    for outcome in outcomes:
+        if isinstance(outcome, Group):
+            return outcome
+    for outcome in outcomes:
+        if isinstance(outcome, BrokerFailure) and outcome.code != "GROUP_ID_NOT_FOUND":
+            return outcome
+    return outcomes[0]
+
+
+def _not_describable(kind: GroupType) -> BrokerFailure:
+    return BrokerFailure(
+        "UNSUPPORTED_VERSION", f"the broker lists this {kind} group but cannot describe such groups"
+    )
+
+
+async def _describe_as(
+    cluster: Cluster, broker: int, kind: GroupType, groups: Sequence[str], limit: float
+) -> dict[str, Described]:
+    """Describes groups through the API of one type.
+
+    An error number that is not known spoils the whole answer, so the groups are then asked for one
+    by one: only the one with that error is lost.
+    """
+    api = DESCRIBERS[kind]
+    try:
+        version, answer = await cluster.ask(
+            broker, api, requests.describe_groups(api, groups), limit
+        )
+    except BrokerFailure as failure:
+        if not failure.code.startswith("UNKNOWN_ERROR_") or len(groups) == 1:
+            return dict.fromkeys(groups, failure)
+        parts = await asyncio.gather(
+            *(_describe_as(cluster, broker, kind, [group], limit) for group in groups)
+        )
+        return {group: outcome for part in parts for group, outcome in part.items()}
+    return {item.group_id: _described(kind, version, item, broker) for item in answer.groups}
+
+
+def _described(kind: GroupType, version: int, item: Any, broker: int) -> Described:
+    problem = error_name(item.error_code)
+    if problem is not None:
+        return BrokerFailure(problem)
+    if kind == "classic":
+        # Below version 6 a group that does not exist, or is not classic, is said to be Dead.
+        if item.group_state == "Dead" and version < 6:
+            return BrokerFailure("GROUP_ID_NOT_FOUND")
+        return _classic_group(item, broker)
+    return _kip848_group(kind, item, broker)
+
+
+def _classic_group(item: Any, broker: int) -> Group:
+    is_consumer = item.protocol_type == "consumer"
+    return Group(
+        group=item.group_id,
+        type="classic",
+        state=item.group_state,
+        protocol_type=item.protocol_type,
+        assignor=item.protocol_data or None,
+        coordinator=broker,
+        members=tuple(_classic_member(member, is_consumer) for member in item.members),
+    )
+
+
+def _classic_member(item: Any, is_consumer: bool) -> Member:
+    """A member; other users of the protocol (Connect) have bytes of their own."""
+    subscription = decode_subscription(item.member_metadata) if is_consumer else None
+    return Member(
+        member_id=item.member_id,
+        client_id=item.client_id,
+        host=item.client_host,
+        instance_id=getattr(item, "group_instance_id", None),
+        subscription=subscription.topics if subscription else None,
+        assignment=decode_assignment(item.member_assignment) if is_consumer else None,
+        rack=subscription.rack if subscription else None,
+        subscription_version=subscription.version if subscription else None,
+        generation=subscription.generation if subscription else None,
+        owned=subscription.owned if subscription else None,
+        user_data=subscription.user_data if subscription else None,
+    )
+
+
+def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:
+    member = _streams_member if kind == "streams" else _kip848_member
+    return Group(
+        group=item.group_id,
+        type=kind,
+        state=item.group_state,
+        protocol_type="consumer" if kind == "consumer" else kind,
+        assignor=getattr(item, "assignor_name", None) or None,
+        coordinator=broker,
+        group_epoch=item.group_epoch,
+        target_epoch=item.assignment_epoch,
+        members=tuple(member(entry) for entry in item.members),
+    )
+
+
+def _kip848_member(item: Any) -> Member:
+    """A member of a KIP-848 or share group; version 0 does not say who speaks classic."""
+    target = getattr(item, "target_assignment", None)
+    return Member(
+        member_id=item.member_id,
+        client_id=item.client_id,
+        host=item.client_host,
+        instance_id=getattr(item, "instance_id", None),
+        member_protocol=_MEMBER_PROTOCOLS.get(getattr(item, "member_type", 1), "consumer"),
+        member_epoch=item.member_epoch,
+        subscription=tuple(item.subscribed_topic_names),
+        subscription_regex=getattr(item, "subscribed_topic_regex", None) or None,
+        assignment=_assignment(item.assignment),
+        target_assignment=None if target is None else _assignment(target),
+        rack=item.rack_id,
+    )
+
+
+def _streams_member(item: Any) -> Member:
+    """A member of a streams group: it owns tasks, which are not shown as partitions."""
+    return Member(
+        member_id=item.member_id,
+        client_id=item.client_id,
+        host=item.client_host,
+        instance_id=item.instance_id,
+        member_protocol="classic" if item.is_classic else "consumer",
+        member_epoch=item.member_epoch,
+        rack=item.rack_id,
+    )
+
+
+def _assignment(item: Any) -> dict[str, tuple[int, ...]]:
+    """Topic to partitions; two topics of one name (deleted, created anew) are joined."""
+    partitions: dict[str, tuple[int, ...]] = {}
+    for entry in item.topic_partitions:
+        name = entry.topic_name
+        partitions[name] = partitions.get(name, ()) + tuple(entry.partitions)
+    return partitions
+
+
+def topics_of(groups: Iterable[Group]) -> set[str]:
+    """Every topic that these groups subscribe to, are assigned, or committed."""
+    topics: set[str] = set()
+    for group in groups:
+        topics.update(group.offsets or ())
+        for member in group.members or ():
+            topics.update(member.subscription or (), member.assignment or ())
+            topics.update(member.target_assignment or ())
+    return topics

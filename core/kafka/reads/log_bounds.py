@@ -1,0 +1,236 @@
+"""Topics and the bounds of their logs: one request a leader and bound, all leaders at once."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.snapshot import PartitionLog, Topic
+from kgroups.core.uuids import uuid_text
+
+TopicPartition = tuple[str, int]
+
+NO_LEADER = "LEADER_NOT_AVAILABLE"
+
+
+class Bound(NamedTuple):
+    """One question to every leader: what it is called here, and how ListOffsets asks it."""
+
+    field: str
+    timestamp: int
+    isolation: str
+
+
+START = Bound("log_start_offset", requests.EARLIEST, "read_uncommitted")
+END = Bound("log_end_offset", requests.LATEST, "read_uncommitted")
+STABLE_END = Bound("last_stable_offset", requests.LATEST, "read_committed")
+
+
+class TopicListing(NamedTuple):
+    """Topics that exist, and those about which the brokers would not say."""
+
+    topics: dict[str, Topic]
+    failures: dict[str, str]
+
+
+def led_only(topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    """The topics without the partitions whose logs cannot be asked."""
+    return {
+        name: replace(
+            topic,
+            partitions={number: log for number, log in topic.partitions.items() if not log.error},
+        )
+        for name, topic in topics.items()
+    }
+
+
+async def read_topics(
+    cluster: Cluster, names: Iterable[str] | None, deadline: Deadline
+) -> TopicListing:
+    """Topics (None: all) with their partitions and leaders, no offsets; missing ones are absent.
+
+    Raises:
+        BrokerFailure: no broker answered.
+    """
+    asked = None if names is None else sorted(names)
+    topics: dict[str, Topic] = {}
+    failures: dict[str, str] = {}
+    if asked is not None and not asked:
+        return TopicListing(topics, failures)
+    answer = await cluster.metadata(asked, deadline)
+    racks = {broker.id: broker.rack for broker in cluster.brokers.values()}
+    for item in sorted(answer.topics, key=lambda topic: topic.name or ""):
+        problem = error_name(item.error_code)
+        if problem == "UNKNOWN_TOPIC_OR_PARTITION":
+            continue
+        if problem is not None and not item.partitions:
+            failures[item.name] = problem
+            continue
+        topic_id = getattr(item, "topic_id", None)
+        topics[item.name] = Topic(
+            item.name,
+            {
+                partition.partition_index: _partition(partition, racks)
+                for partition in sorted(item.partitions, key=lambda entry: entry.partition_index)
+            },
+            None if topic_id is None else uuid_text(topic_id),
+        )
+    return TopicListing(topics, failures)
+
+
+def _partition(item: Any, racks: Mapping[int, str | None]) -> PartitionLog:
+    leader = item.leader_id if item.leader_id >= 0 else None
+    return PartitionLog(
+        leader=leader,
+        racks=tuple(racks.get(replica) for replica in item.replica_nodes),
+        error=None if leader is not None else NO_LEADER,
+    )
+
+
+async def read_bounds(
+    cluster: Cluster,
+    topics: Mapping[str, Topic],
+    bounds: Iterable[Bound],
+    deadline: Deadline,
+) -> dict[str, Topic]:
+    """The topics with the bounds of each partition's log filled in.
+
+    A partition that cannot be asked has an `error` instead; the others are not held up by it.
+    """
+    learned: dict[TopicPartition, dict[str, int]] = {}
+    errors: dict[TopicPartition, str] = {}
+    bounds = tuple(bounds)
+    leaders = {
+        (name, number): log.leader
+        for name, topic in topics.items()
+        for number, log in topic.partitions.items()
+    }
+    left = {key: leader for key, leader in leaders.items() if leader is not None}
+    errors.update((key, NO_LEADER) for key, leader in leaders.items() if leader is None)
+    async for attempt in Attempts(deadline):
+        if attempt > 1:
+            left = await _find_leaders(cluster, left, errors, deadline)
+        answers = await _ask_leaders(cluster, left, bounds, deadline)
+        for key in left:
+            errors.pop(key, None)
+        for bound, found in answers:
+            for key, outcome in found.items():
+                if isinstance(outcome, str):
+                    errors[key] = outcome
+                else:
+                    learned.setdefault(key, {})[bound.field] = outcome
+        left = {key: leader for key, leader in left.items() if errors.get(key) in RETRIABLE}
+        if not left:
+            break
+    return {
+        name: replace(
+            topic,
+            partitions={
+                number: _filled(
+                    log,
+                    leaders.get((name, number)),
+                    learned.get((name, number), {}),
+                    errors.get((name, number)),
+                )
+                for number, log in topic.partitions.items()
+            },
+        )
+        for name, topic in topics.items()
+    }
+
+
+def _filled(
+    log: PartitionLog, leader: int | None, learned: Mapping[str, int], error: str | None
+) -> PartitionLog:
+    return log._replace(leader=leader, error=error, **learned)  # type: ignore[arg-type]
+
+
+async def _find_leaders(
+    cluster: Cluster,
+    left: Mapping[TopicPartition, int],
+    errors: dict[TopicPartition, str],
+    deadline: Deadline,
+) -> dict[TopicPartition, int]:
+    """Where these partitions are led now; those without a leader go to `errors`."""
+    listing = await read_topics(cluster, {name for name, _ in left}, deadline)
+    found: dict[TopicPartition, int] = {}
+    for key in left:
+        topic = listing.topics.get(key[0])
+        log = topic.partitions.get(key[1]) if topic else None
+        if log is None:
+            errors[key] = "UNKNOWN_TOPIC_OR_PARTITION"
+        elif log.leader is None:
+            errors[key] = NO_LEADER
+        else:
+            found[key] = log.leader
+    return found
+
+
+Answers = list[tuple[Bound, dict[TopicPartition, int | str]]]
+
+
+async def _ask_leaders(
+    cluster: Cluster,
+    leaders: Mapping[TopicPartition, int],
+    bounds: tuple[Bound, ...],
+    deadline: Deadline,
+) -> Answers:
+    """For each bound the offset, or the error name, of each partition."""
+    by_leader: dict[int, dict[str, list[int]]] = {}
+    for (topic, number), leader in leaders.items():
+        by_leader.setdefault(leader, {}).setdefault(topic, []).append(number)
+
+    async def ask(broker: int, limit: float) -> Answers:
+        found = await asyncio.gather(
+            *(_ask_leader(cluster, broker, by_leader[broker], bound, limit) for bound in bounds)
+        )
+        return list(zip(bounds, found, strict=True))
+
+    results, failures = await cluster.each_broker(ask, deadline, by_leader)
+    answers = [answer for result in results.values() for answer in result]
+    for broker, failure in failures.items():
+        lost: dict[TopicPartition, int | str] = {
+            (topic, number): failure.code
+            for topic, numbers in by_leader[broker].items()
+            for number in numbers
+        }
+        answers += [(bound, lost) for bound in bounds]
+    return answers
+
+
+async def _ask_leader(
+    cluster: Cluster, broker: int, partitions: dict[str, list[int]], bound: Bound, limit: float
+) -> dict[TopicPartition, int | str]:
+    """One ListOffsets request; split by topic and partition when an error number is not known."""
+    try:
+        _, answer = await cluster.ask(
+            broker,
+            "list_offsets",
+            requests.list_offsets(partitions, bound.timestamp, bound.isolation),
+            limit,
+        )
+    except BrokerFailure as failure:
+        parts = [{topic: [number]} for topic, numbers in partitions.items() for number in numbers]
+        if not failure.code.startswith("UNKNOWN_ERROR_"):
+            raise
+        if len(parts) == 1:
+            return {
+                (topic, number): failure.code
+                for topic, numbers in partitions.items()
+                for number in numbers
+            }
+        found = await asyncio.gather(
+            *(_ask_leader(cluster, broker, part, bound, limit) for part in parts)
+        )
+        return {key: outcome for part in found for key, outcome in part.items()}
+    return {
+        (topic.name, entry.partition_index): entry.offset
+        if entry.error_code == 0
+        else error_name(entry.error_code) or ""
+        for topic in answer.topics
+        for entry in topic.partitions
+    }

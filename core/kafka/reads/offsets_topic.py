@@ -1,0 +1,157 @@
+"""The records of `__consumer_offsets` as they lie in the log, read without joining any group."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from confluent_kafka import (
+    OFFSET_INVALID,
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+
+from kgroups.core.errors import ClusterError
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.librdkafka.librdkafka_client import make_client
+
+TOPIC = "__consumer_offsets"
+BATCH = 10_000
+POLL_S = 0.1
+
+
+class LogSlice(NamedTuple):
+    """Offsets of one partition of the topic: from `start` up to, not with, `end`."""
+
+    partition: int
+    start: int
+    end: int
+
+
+class LogRecord(NamedTuple):
+    """A record as bytes; `value` is None for a tombstone."""
+
+    offset: int
+    timestamp_ms: int | None
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsTopic:
+    """A cluster's `__consumer_offsets`; small and without connections, so it can travel.
+
+    Args:
+        settings: how to reach the cluster and enter it.
+        timeout_ms: how long nothing may come before reading fails.
+    """
+
+    settings: ClientSettings
+    timeout_ms: int = 10_000
+
+    def slices(self) -> tuple[LogSlice, ...]:
+        """Every partition with the bounds that it has now, empty ones left out.
+
+        Raises:
+            ClusterError: the cluster does not answer, or does not let us see the topic.
+        """
+        timeout_s = self.timeout_ms / 1000
+        consumer = self._consumer()
+        try:
+            topic = consumer.list_topics(TOPIC, timeout=timeout_s).topics[TOPIC]
+            if topic.error is not None:
+                raise KafkaException(topic.error)
+            found = []
+            for partition in sorted(topic.partitions):
+                bounds = consumer.get_watermark_offsets(
+                    TopicPartition(TOPIC, partition), timeout=timeout_s
+                )
+                if bounds is not None and bounds[0] < bounds[1]:
+                    found.append(LogSlice(partition, *bounds))
+            return tuple(found)
+        except KafkaException as error:
+            raise self._failure(error.args[0]) from error
+        finally:
+            consumer.close()
+
+    def read(self, part: LogSlice) -> Iterator[list[LogRecord]]:
+        """The committed records of a slice, in lists of some thousands, in order.
+
+        Raises:
+            ClusterError: the partition cannot be read, or nothing comes for `timeout_ms`.
+        """
+        consumer = self._consumer()
+        try:
+            consumer.assign([TopicPartition(TOPIC, part.partition, part.start)])
+            heard = time.monotonic()
+            place = part.start
+            while True:
+                # It waits until it has as many as were asked: never for more than can come, which
+                # is what is left of the slice and the word that the partition has ended.
+                most = min(BATCH, part.end - place + 1)
+                messages = consumer.consume(most, timeout=POLL_S)
+                batch, ended = self._records(messages, part.end)
+                if batch:
+                    yield batch
+                position = consumer.position([TopicPartition(TOPIC, part.partition)])[0].offset
+                if ended or (position != OFFSET_INVALID and position >= part.end):
+                    return
+                place = max(place, position)
+                if messages:
+                    heard = time.monotonic()
+                elif (time.monotonic() - heard) * 1000 > self.timeout_ms:
+                    raise ClusterError(
+                        f"`{TOPIC}-{part.partition}` gave nothing for {self.timeout_ms} ms",
+                        hint="a longer --timeout may help",
+                    )
+        except KafkaException as error:
+            raise self._failure(error.args[0]) from error
+        finally:
+            consumer.close()
+
+    def _records(self, messages: list[Any], end: int) -> tuple[list[LogRecord], bool]:
+        """The records before `end`, and whether the slice ended; EOF stands at the last stable."""
+        batch = []
+        ended = False
+        for message in messages:
+            error = message.error()
+            if error is not None:
+                if error.code() != KafkaError._PARTITION_EOF:
+                    raise self._failure(error)
+                ended = True
+            elif message.offset() >= end:
+                ended = True
+            else:
+                kind, at_ms = message.timestamp()
+                known = at_ms if kind != TIMESTAMP_NOT_AVAILABLE else None
+                batch.append(LogRecord(message.offset(), known, message.key(), message.value()))
+        return batch, ended
+
+    def _consumer(self) -> Consumer:
+        """A consumer that joins and commits nothing; librdkafka wants a group id all the same."""
+        return make_client(
+            Consumer,
+            self.settings,
+            lambda _error: None,
+            group_id="kgroups-lag-history",
+            enable_auto_commit=False,
+            enable_partition_eof=True,
+            isolation_level="read_committed",
+            auto_offset_reset="earliest",
+        )
+
+    def _failure(self, error: KafkaError) -> ClusterError:
+        """librdkafka's error in our words."""
+        if error.name() in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"):
+            return ClusterError(
+                f"no right to read `{TOPIC}` at {self.settings.bootstrap_servers}",
+                hint="it takes DESCRIBE and READ on the topic; `kgroups lag collect` needs neither",
+                code=error.name(),
+            )
+        return ClusterError(
+            f"`{TOPIC}` cannot be read at {self.settings.bootstrap_servers}: {error.str()}",
+            code=error.name(),
+        )

@@ -1,0 +1,1 @@
+"""The wire client: connections, login, frames, requests."""

@@ -1,0 +1,425 @@
+"""The brokers of one cluster and a connection to each: who is there, who coordinates, who leads."""
+
+import asyncio
+import random
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import RETRIABLE, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.transport.connection import Connection, Reader
+from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.inbox import Allowance, address_text
+from kgroups.core.kafka.transport.requests import find_coordinator, metadata
+from kgroups.core.snapshot import Broker
+
+Result = TypeVar("Result")
+
+Lane = tuple[int, int]
+"""A broker's id, and which of the connections to it."""
+
+_FIRST_BACKOFF_S = 0.05
+_LAST_BACKOFF_S = 1.0
+_STAGGER_S = 0.25
+
+
+class Deadline:
+    """The end of one operation, on the event loop's clock."""
+
+    def __init__(self, timeout_ms: int) -> None:
+        self.at = asyncio.get_running_loop().time() + timeout_ms / 1000
+
+    def share(self, askers: int) -> float:
+        """When to give up one of `askers` brokers that are asked at once.
+
+        A broker that hangs must leave time for what the others are asked next; a lone broker has
+        nobody to leave time for.
+        """
+        if askers <= 1:
+            return self.at
+        now = asyncio.get_running_loop().time()
+        return now + max(0.0, self.at - now) / 2
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return asyncio.get_running_loop().time() >= self.at
+
+
+class Cluster:
+    """Connections to the brokers of one cluster, opened when first needed.
+
+    Args:
+        settings: how to reach and enter it.
+        tls: context, when the settings ask for TLS.
+    """
+
+    def __init__(self, settings: ClientSettings, tls: ssl.SSLContext | None) -> None:
+        self.settings = settings
+        self.brokers: dict[int, Broker] = {}
+        self.cluster_id: str | None = None
+        self.offsets_partitions: int | None = None
+        self.has_offsets_topic = True
+        self.placed: dict[str, int] = {}  # group -> coordinator, as last learned
+        self.offsets_leaderless = 0
+        self._just_opened = True
+        self._tls = tls
+        self._allowance = Allowance(settings.max_answer_bytes)
+        self._connections: dict[Lane, Connection] = {}
+        self._opening: dict[Lane, asyncio.Lock] = {}
+        self._failed: dict[int, BrokerFailure] = {}
+
+    @classmethod
+    async def open(
+        cls, settings: ClientSettings, tls: ssl.SSLContext | None, deadline: Deadline
+    ) -> Self:
+        """A cluster of which the brokers are known.
+
+        Raises:
+            BrokerFailure: no bootstrap server could be asked.
+        """
+        cluster = cls(settings, tls)
+        first = await cluster._bootstrap(deadline)
+        try:
+            _, answer = await first.ask("metadata", metadata([OFFSETS_TOPIC]), deadline.at)
+        except BaseException:
+            await first.close()
+            raise
+        cluster._learn(answer)
+        cluster._adopt(first)
+        return cluster
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        connections = list(self._connections.values())
+        self._connections.clear()
+        await asyncio.gather(*(connection.close() for connection in connections))
+
+    def forget_failures(self) -> None:
+        """Lets brokers that could not be reached be tried again: a new operation begins."""
+        self._failed.clear()
+        self._just_opened = False
+
+    async def lost_groups(self, deadline: Deadline) -> ItemError | None:
+        """Why a listing of all brokers lacks groups; None if it does not.
+
+        A broker that is down is not among the brokers any more, and its groups are listed by
+        nobody: only the partitions of `__consumer_offsets` without a leader tell.
+        """
+        if not self._just_opened:
+            await self.metadata([OFFSETS_TOPIC], deadline)
+        if not self.offsets_leaderless:
+            return None
+        detail = (
+            f"{self.offsets_leaderless} of its {self.offsets_partitions} partitions have no "
+            "leader, so their groups are missing"
+        )
+        return item_error(OFFSETS_TOPIC, "COORDINATOR_NOT_AVAILABLE", detail)
+
+    async def ask(
+        self,
+        broker: int,
+        api: str,
+        body: Callable[[int], Any],
+        deadline: float,
+        read: Reader = decode_response,
+        lane: int = 0,
+    ) -> tuple[int, Any]:
+        """Version and answer of one request to one broker, as `Connection.ask` gives them.
+
+        Raises:
+            BrokerFailure: it could not be asked, or did not answer.
+        """
+        connection = await self.connection(broker, deadline, lane)
+        try:
+            return await connection.ask(api, body, deadline, read)
+        except BrokerFailure as failure:
+            if failure.code == "REQUEST_TIMED_OUT":
+                self._failed[broker] = failure
+            raise
+
+    async def ask_many(
+        self,
+        broker: int,
+        api: str,
+        bodies: Sequence[Callable[[int], Any]],
+        deadline: float,
+        read: Reader = decode_response,
+        lane: int = 0,
+    ) -> list[Any]:
+        """The answers of many requests to one broker, as `Connection.ask_many` gives them.
+
+        Raises:
+            BrokerFailure: it could not be asked.
+        """
+        connection = await self.connection(broker, deadline, lane)
+        answers = await connection.ask_many(api, bodies, deadline, read)
+        for answer in answers:
+            if isinstance(answer, BrokerFailure) and answer.code == "REQUEST_TIMED_OUT":
+                self._failed[broker] = answer
+        return answers
+
+    async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
+        """The connection to a broker, opened now if there is none.
+
+        A broker carries out the requests of one connection one after the other, so that many
+        writes need several: its lanes.
+
+        Raises:
+            BrokerFailure: the broker is not known or cannot be reached.
+        """
+        async with self._opening.setdefault((broker, lane), asyncio.Lock()):
+            found = self._connections.get((broker, lane))
+            if found is not None and found.usable:
+                return found
+            if broker in self._failed:
+                raise self._failed[broker]
+            if broker not in self.brokers:
+                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not up")
+            if found is not None:
+                await found.close()
+            address = (self.brokers[broker].host, self.brokers[broker].port)
+            try:
+                fresh = await Connection.open(
+                    address, self.settings, self._tls, deadline, self._allowance
+                )
+            except BrokerFailure as failure:
+                self._failed[broker] = failure
+                raise
+            self._connections[broker, lane] = fresh
+            return fresh
+
+    def label(self, broker: int) -> str:
+        """`broker 3 (host:port)`, for messages."""
+        known = self.brokers.get(broker)
+        return (
+            f"broker {broker} ({address_text((known.host, known.port))})"
+            if known
+            else f"broker {broker}"
+        )
+
+    async def each_broker(
+        self,
+        work: Callable[[int, float], Awaitable[Result]],
+        deadline: Deadline,
+        brokers: Iterable[int] | None = None,
+    ) -> tuple[dict[int, Result], dict[int, BrokerFailure]]:
+        """What `work(broker, deadline)` gave for each broker, and which of them failed.
+
+        All brokers are asked at once; one that fails does not stop the others.
+        """
+        ids = sorted(self.brokers) if brokers is None else list(brokers)
+        limit = deadline.share(len(ids))
+        outcomes = await asyncio.gather(
+            *(work(broker, limit) for broker in ids), return_exceptions=True
+        )
+        results: dict[int, Result] = {}
+        failures: dict[int, BrokerFailure] = {}
+        for broker, outcome in zip(ids, outcomes, strict=True):
+            if isinstance(outcome, BrokerFailure):
+                failures[broker] = outcome
+            elif isinstance(outcome, BaseException):
+                raise outcome
+            else:
+                results[broker] = outcome
+        return results, failures
+
+    async def metadata(self, topics: Sequence[str] | None, deadline: Deadline) -> Any:
+        """A Metadata answer for these topics (None: all), from any broker that answers.
+
+        Raises:
+            BrokerFailure: no broker answered.
+        """
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        connected = [
+            broker for (broker, lane), item in self._connections.items() if item.usable and not lane
+        ]
+        for broker in [*connected, *(item for item in self.brokers if item not in connected)]:
+            try:
+                _, answer = await self.ask(
+                    broker,
+                    "metadata",
+                    metadata(topics),
+                    deadline.share(len(self.brokers)),
+                )
+            except BrokerFailure as error:
+                failure = error
+                continue
+            self._learn(answer)
+            return answer
+        raise failure
+
+    async def coordinators(
+        self, groups: Sequence[str], deadline: Deadline
+    ) -> tuple[dict[str, int], dict[str, BrokerFailure]]:
+        """Broker that coordinates each group, and the groups for which none was found."""
+        found: dict[str, int] = {}
+        failed: dict[str, BrokerFailure] = {}
+        if not groups:
+            return found, failed
+        left = list(groups)
+        async for _ in Attempts(deadline):
+            for group in left:
+                failed.pop(group, None)
+            for group, outcome in (await self._find_coordinators(left, deadline)).items():
+                if isinstance(outcome, int):
+                    found[group] = outcome
+                else:
+                    failed[group] = outcome
+            left = [group for group, error in failed.items() if error.code in RETRIABLE]
+            if not left:
+                break
+        self.placed |= found
+        return found, failed
+
+    async def known_coordinators(
+        self, groups: Sequence[str], deadline: Deadline
+    ) -> tuple[dict[str, int], dict[str, BrokerFailure]]:
+        """The same, but what was learned before is believed: for questions that are put again
+        after `NOT_COORDINATOR`, to coordinators looked up anew.
+        """
+        known = {
+            group: self.placed[group]
+            for group in groups
+            if group in self.placed and self.placed[group] in self.brokers
+        }
+        strangers = [group for group in groups if group not in known]
+        found, failed = await self.coordinators(strangers, deadline)
+        return known | found, failed
+
+    async def _find_coordinators(
+        self, groups: Sequence[str], deadline: Deadline
+    ) -> dict[str, int | BrokerFailure]:
+        """One look-up of all groups, in one request where the broker can (version 4 on)."""
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        for broker in list(self.brokers):
+            limit = deadline.share(len(self.brokers))
+            try:
+                connection = await self.connection(broker, limit)
+                if (connection.offers("find_coordinator") or 0) >= 4:
+                    _, answer = await connection.ask(
+                        "find_coordinator", find_coordinator(groups), limit
+                    )
+                    return {item.key: _coordinator(item) for item in answer.coordinators}
+                answers = await asyncio.gather(
+                    *(
+                        connection.ask("find_coordinator", find_coordinator([group]), limit)
+                        for group in groups
+                    )
+                )
+                return {
+                    group: _coordinator(answer)
+                    for group, (_, answer) in zip(groups, answers, strict=True)
+                }
+            except BrokerFailure as error:
+                failure = error
+        return dict.fromkeys(groups, failure)
+
+    async def _bootstrap(self, deadline: Deadline) -> Connection:
+        """A connection to whichever bootstrap server answers first.
+
+        They are tried in the order given, each a moment after the one before, so that a dead one
+        does not cost its whole timeout.
+        """
+        addresses = self.settings.addresses
+        tasks = [
+            asyncio.create_task(self._knock(address, index * _STAGGER_S, deadline))
+            for index, address in enumerate(addresses)
+        ]
+        failures: list[BrokerFailure] = []
+        winner: Connection | None = None
+        try:
+            for next_done in asyncio.as_completed(tasks):
+                try:
+                    winner = await next_done
+                    break
+                except BrokerFailure as failure:
+                    failures.append(failure)
+                    if failure.fatal:
+                        break
+        finally:
+            for task in tasks:
+                task.cancel()
+            for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(outcome, Connection) and outcome is not winner:
+                    await outcome.close()
+        if winner is None:
+            raise failures[-1]
+        return winner
+
+    async def _knock(
+        self, address: tuple[str, int], delay_s: float, deadline: Deadline
+    ) -> Connection:
+        await asyncio.sleep(delay_s)
+        return await Connection.open(
+            address, self.settings, self._tls, deadline.at, self._allowance
+        )
+
+    def _adopt(self, connection: Connection) -> None:
+        """Keeps the bootstrap connection as that of the broker which advertises its address."""
+        for broker in self.brokers.values():
+            if connection.address == address_text((broker.host, broker.port)):
+                self._connections[broker.id, 0] = connection
+                return
+        self._connections[-1, 0] = connection
+
+    def _learn(self, answer: Any) -> None:
+        """Brokers, cluster id and the offsets topic from a Metadata answer."""
+        self.cluster_id = answer.cluster_id or self.cluster_id
+        self.brokers = {
+            item.node_id: Broker(item.node_id, item.host, item.port, item.rack)
+            for item in answer.brokers
+        }
+        for topic in answer.topics:
+            if topic.name == OFFSETS_TOPIC:
+                self.has_offsets_topic = (
+                    error_name(topic.error_code) != "UNKNOWN_TOPIC_OR_PARTITION"
+                )
+                self.offsets_partitions = len(topic.partitions) or None
+                self.offsets_leaderless = sum(item.leader_id < 0 for item in topic.partitions)
+
+
+def _coordinator(item: Any) -> int | BrokerFailure:
+    problem = error_name(item.error_code)
+    if problem is None:
+        return int(item.node_id)
+    return BrokerFailure(problem, UNSEEN if problem == "GROUP_AUTHORIZATION_FAILED" else None)
+
+
+class Attempts:
+    """Rounds for an `async for`: at once, then with growing pauses until half the time is spent.
+
+    Half, because what could be learned must still be put together and shown.
+
+    Args:
+        deadline: of the question.
+        whole: go on until it: nothing comes after these rounds.
+    """
+
+    def __init__(self, deadline: Deadline, *, whole: bool = False) -> None:
+        self._until = deadline.at if whole else deadline.share(2)
+        self._round = 0
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> int:
+        if self._round:
+            pause_s = min(_LAST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (self._round - 1))
+            pause_s *= 0.8 + 0.4 * random.random()  # so that many clients do not ask in step
+            if asyncio.get_running_loop().time() + pause_s > self._until:
+                raise StopAsyncIteration
+            await asyncio.sleep(pause_s)
+        self._round += 1
+        return self._round
+
+
+def by_broker(placed: Mapping[str, int]) -> dict[int, list[str]]:
+    """Names grouped by the broker they were placed on, in the order given."""
+    grouped: dict[int, list[str]] = {}
+    for name, broker in placed.items():
+        grouped.setdefault(broker, []).append(name)
+    return grouped

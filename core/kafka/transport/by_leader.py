@@ -1,0 +1,68 @@
+"""One question about many partitions, put to the leader of each, and again where that may help."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from kgroups.core.kafka.failures import BrokerFailure, may_repeat
+from kgroups.core.kafka.reads.log_bounds import read_topics
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+
+Partition = tuple[str, int]
+Answer = TypeVar("Answer")
+
+
+async def ask_leaders(
+    cluster: Cluster,
+    wanted: Mapping[Partition, int],
+    deadline: Deadline,
+    ask: Callable[[int, Mapping[Partition, int]], Awaitable[Mapping[Partition, Answer | str]]],
+    *,
+    whole: bool = False,
+) -> dict[Partition, Answer | str]:
+    """The answer for each partition, or the name of its error.
+
+    Args:
+        wanted: each partition with the number that is asked about.
+        ask: the question for one leader: its broker id and its part of `wanted`.
+        whole: try on until the deadline, through a cluster that is gone for a while; otherwise
+            stop at half of the time.
+    Raises:
+        BrokerFailure: the topics cannot be looked up.
+    """
+    found: dict[Partition, Answer | str] = {}
+    left = dict(wanted)
+    async for _ in Attempts(deadline, whole=whole):
+        try:
+            listing = await read_topics(cluster, {topic for topic, _ in left}, deadline)
+        except BrokerFailure as failure:
+            if not whole or not may_repeat(failure):
+                raise
+            found |= dict.fromkeys(left, failure.code)
+            cluster.forget_failures()
+            continue
+        by_leader: dict[int, dict[Partition, int]] = {}
+        for (topic, number), value in left.items():
+            known = listing.topics.get(topic)
+            log = None if known is None else known.partitions.get(number)
+            if log is None:
+                missing = "UNKNOWN_TOPIC_OR_PARTITION"
+                found[topic, number] = listing.failures.get(topic, missing)
+            elif log.leader is None:
+                found[topic, number] = "LEADER_NOT_AVAILABLE"
+            else:
+                by_leader.setdefault(log.leader, {})[topic, number] = value
+        for answers in await asyncio.gather(
+            *(ask(leader, part) for leader, part in by_leader.items())
+        ):
+            found |= answers
+        left = {
+            at: wanted[at]
+            for at, code in found.items()
+            if isinstance(code, str) and may_repeat(code)
+        }
+        if not left:
+            break
+        if whole:
+            cluster.forget_failures()
+    return found

@@ -1,0 +1,386 @@
+"""One connection to one broker: TCP or TLS, versions, login, and pipelined requests."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import struct
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
+from kgroups.core.kafka.transport.framing import (
+    APIS,
+    VersionRange,
+    answer_limit,
+    build,
+    choose_version,
+    decode_response,
+    encode_request,
+    kafka_name,
+)
+from kgroups.core.kafka.transport.inbox import (
+    Allowance,
+    Inbox,
+    Pending,
+    address_text,
+    not_kafka,
+    timed_out,
+    tls_expected,
+)
+
+_READ_LIMIT = 1 << 18
+_UNSUPPORTED_VERSION = 35
+
+Body = Callable[[int], Any]
+"""Makes the request of a version."""
+
+Reader = Callable[[str, int, bytes], Any]
+"""Reads the answer of an API and version."""
+
+
+class Connection:
+    """A broker that we may ask: versions are known and we are logged in.
+
+    Answers come in the order of the requests, so any number may be under way at once.
+    """
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        settings: ClientSettings,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        allowance: Allowance,
+    ) -> None:
+        self.address = address_text(address)
+        self.versions: dict[int, VersionRange] = {}
+        self._settings = settings
+        self._writer = writer
+        self._inbox = Inbox(self.address, reader, allowance, settings.max_answer_bytes)
+        self._pending: deque[Pending] = deque()
+        self._next_id = 0
+        self._failure: BrokerFailure | None = None
+        self._asked: str = ""
+        self._task = asyncio.get_running_loop().create_task(self._read())
+
+    @classmethod
+    async def open(
+        cls,
+        address: tuple[str, int],
+        settings: ClientSettings,
+        tls: ssl.SSLContext | None,
+        deadline: float,
+        allowance: Allowance | None = None,
+    ) -> Self:
+        """A connection to the broker at `address`, logged in.
+
+        Args:
+            address: host and port.
+            settings: protocol and login.
+            tls: context, when the protocol is encrypted.
+            deadline: on the event loop's clock, seconds.
+            allowance: shared with the connections to the other brokers.
+        Raises:
+            BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
+        """
+        name = address_text(address)
+        if not address[0] or "\0" in address[0] or not 0 < address[1] < 1 << 16:
+            raise BrokerFailure(
+                "BROKER_NOT_AVAILABLE",
+                f"`{name}` is not an address",
+                hint="the broker's `advertised.listeners` says where clients find it",
+                address=name,
+            )
+        try:
+            async with asyncio.timeout_at(deadline):
+                reader, writer = await asyncio.open_connection(
+                    *address,
+                    ssl=tls,
+                    server_hostname=address[0] if tls else None,
+                    limit=_READ_LIMIT,
+                )
+        except TimeoutError as error:
+            raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
+        except ssl.SSLCertVerificationError as error:
+            raise _bad_certificate(name, error) from error
+        except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
+            raise _no_handshake(name, error) from error
+        except (OSError, UnicodeError) as error:
+            raise _unreachable(name, error) from error
+        allowance = allowance or Allowance(settings.max_answer_bytes)
+        connection = cls(address, settings, reader, writer, allowance)
+        try:
+            await connection._introduce(deadline)
+        except BaseException as error:
+            await connection.close()
+            hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
+            doubtful = hung_up and tls is None and not connection.versions
+            if doubtful and await _speaks_tls(address, deadline):
+                raise tls_expected(name) from error
+            raise
+        return connection
+
+    def offers(self, api: str) -> int | None:
+        """Version of `api` that both sides speak, or None."""
+        return choose_version(api, self.versions.get(APIS[api].key))
+
+    @property
+    def usable(self) -> bool:
+        """Whether it still stands."""
+        return self._failure is None
+
+    async def ask(
+        self, api: str, body: Body, deadline: float, read: Reader = decode_response
+    ) -> tuple[int, Any]:
+        """Version and answer of one request at the highest version of both sides.
+
+        Args:
+            api: one of `messages.APIS`.
+            body: makes the request of a version.
+            deadline: on the event loop's clock, seconds.
+            read: makes the answer of its bytes.
+        Raises:
+            BrokerFailure: the broker does not offer the API, did not answer in time, closed the
+                connection, or its answer cannot be read.
+        """
+        version = self._version_of(api)
+        return version, await self._ask(api, version, body(version), deadline, read)
+
+    def _version_of(self, api: str) -> int:
+        """The highest version of both sides.
+
+        Raises:
+            BrokerFailure: there is none.
+        """
+        version = self.offers(api)
+        if version is None:
+            raise BrokerFailure(
+                "UNSUPPORTED_VERSION",
+                f"broker {self.address} does not offer {kafka_name(api)}",
+                address=self.address,
+            )
+        return version
+
+    async def ask_many(
+        self, api: str, bodies: Sequence[Body], deadline: float, read: Reader = decode_response
+    ) -> list[Any]:
+        """The answer of each of many requests that are sent together, or its `BrokerFailure`.
+
+        Args:
+            api, deadline, read: as for `ask`.
+            bodies: make the requests of a version.
+        Raises:
+            BrokerFailure: the broker does not offer the API, or the connection is closed.
+        """
+        version = self._version_of(api)
+        if self._failure is not None:
+            raise self._failure
+        loop = asyncio.get_running_loop()
+        frames: list[bytes] = []
+        waiting: list[asyncio.Future[bytes]] = []
+        for body in bodies:
+            frame, answer = self._queue(api, version, body(version), deadline)
+            frames.append(frame)
+            waiting.append(answer)
+        self._writer.write(b"".join(frames))
+        await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
+        return [self._outcome(api, version, answer, read) for answer in waiting]
+
+    def _outcome(
+        self, api: str, version: int, answer: "asyncio.Future[bytes]", read: Reader
+    ) -> Any:
+        """What one of many requests came to."""
+        if not answer.done():
+            answer.cancel()
+            return timed_out(self.address, f"answer {kafka_name(api)}")
+        failure = answer.exception()
+        if failure is not None:
+            return failure
+        try:
+            return self._understood(read, api, version, answer.result())
+        except BrokerFailure as unreadable:
+            return unreadable
+
+    def _understood(self, read: Reader, api: str, version: int, frame: bytes) -> Any:
+        """What an answer says.
+
+        Raises:
+            BrokerFailure: it cannot be read, or holds an error number that is not known.
+        """
+        try:
+            return read(api, version, frame)
+        except BrokerFailure as failure:
+            if failure.code not in UNREADABLE:
+                raise
+            raise BrokerFailure(
+                failure.code, f"{self.address}: {failure.message}", address=self.address
+            ) from failure
+
+    def _queue(
+        self, api: str, version: int, body: Any, deadline: float
+    ) -> "tuple[bytes, asyncio.Future[bytes]]":
+        """A request's bytes, still to be sent, and its answer to come."""
+        self._asked = api
+        self._next_id += 1
+        frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
+        self._pending.append(Pending(self._next_id, answer, api, most, deadline))
+        return frame, answer
+
+    async def close(self) -> None:
+        """Ends the connection; requests under way fail."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._writer.transport.abort()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+    async def _ask(
+        self, api: str, version: int, body: Any, deadline: float, read: Reader = decode_response
+    ) -> Any:
+        if self._failure is not None:
+            raise self._failure
+        frame, pending = self._queue(api, version, body, deadline)
+        self._writer.write(frame)
+        try:
+            async with asyncio.timeout_at(deadline):
+                answer = await pending
+        except TimeoutError as error:
+            raise timed_out(self.address, f"answer {kafka_name(api)}") from error
+        if api == "api_versions" and _is_refused_introduction(answer):
+            version = 0
+        return self._understood(read, api, version, answer)
+
+    async def _read(self) -> None:
+        """Hands each frame to the request that waits for it, until the connection ends."""
+        try:
+            while True:
+                size = await self._inbox.size()
+                if not self._pending:
+                    raise not_kafka(self.address)
+                frame = await self._inbox.answer(self._pending[0], size, first=not self.versions)
+                answer = self._pending.popleft().answer
+                if not answer.done():
+                    answer.set_result(frame)
+                del frame  # may be large, and the next one may be long in coming
+        except BrokerFailure as failure:
+            self._fail(failure)
+        except (OSError, EOFError) as error:
+            self._fail(self._closed(error))
+        except asyncio.CancelledError:
+            self._fail(BrokerFailure("NETWORK_EXCEPTION", address=self.address))
+            raise
+
+    def _fail(self, failure: BrokerFailure) -> None:
+        self._failure = failure
+        while self._pending:
+            answer = self._pending.popleft().answer
+            if not answer.done():
+                answer.set_exception(failure)
+                answer.exception()  # seen: nobody may be waiting for it any more
+
+    def _closed(self, error: BaseException) -> BrokerFailure:
+        """Why a broker hangs up depends on what it was asked last."""
+        protocol = self._settings.security_protocol
+        hint = None
+        if self._asked == "metadata" and not self._settings.uses_sasl:
+            hint = (
+                "a listener that asks for a login does that: set `security.protocol` and "
+                "`sasl.mechanism`"
+            )
+        elif not self.versions and protocol in ("SSL", "SASL_SSL"):
+            hint = "a listener that asks for a client certificate does that: set one"
+        return BrokerFailure(
+            "NETWORK_EXCEPTION",
+            f"{self.address} closed the connection",
+            hint=hint or "is it the right port, and is the broker up?",
+            address=self.address,
+        )
+
+    async def _introduce(self, deadline: float) -> None:
+        """Learns the broker's versions and logs in."""
+        answer = await self._ask("api_versions", 3, _introduction(3), deadline)
+        self.versions = {
+            item.api_key: VersionRange(item.min_version, item.max_version)
+            for item in answer.api_keys
+        }
+        if self._settings.uses_sasl:
+            from kgroups.core.kafka.transport.login import log_in
+
+            await log_in(self, self._settings, deadline)
+
+
+def _introduction(version: int) -> Any:
+    return build(
+        "api_versions",
+        version,
+        client_software_name="kgroups",
+        client_software_version="0.1.0",
+    )
+
+
+def _is_refused_introduction(frame: bytes) -> bool:
+    """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
+    return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION
+
+
+async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
+    """Whether a port that hung up on plain words answers to a TLS greeting."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # nothing is sent over it: only the answer matters
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        async with asyncio.timeout_at(deadline):
+            _, writer = await asyncio.open_connection(*address, ssl=context)
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")
+    except (OSError, EOFError):
+        return False
+    writer.transport.abort()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
+def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
+    """Nobody there: the name is unknown or the port is closed."""
+    if isinstance(error, UnicodeError | socket.gaierror):
+        reason, hint = "the host name is not known", "is it spelled right?"
+    elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        reason, hint = "nothing listens there", "is it the right port, and is the broker up?"
+    else:
+        reason = (error.strerror or str(error) or type(error).__name__).lower()
+        hint = "is it the right address, and is the broker up?"
+    return BrokerFailure(
+        "BROKER_NOT_AVAILABLE", f"{address} cannot be reached: {reason}", hint=hint, address=address
+    )
+
+
+def _bad_certificate(address: str, error: ssl.SSLCertVerificationError) -> BrokerFailure:
+    return BrokerFailure(
+        "SSL_HANDSHAKE_FAILED",
+        f"the certificate of {address} is not trusted: {error.verify_message}",
+        hint="set `ssl.truststore.location` (`ssl.ca.location`) to the authority that signed it",
+        address=address,
+        fatal=True,
+    )
+
+
+def _no_handshake(address: str, error: Exception) -> BrokerFailure:
+    alert = getattr(error, "reason", None) or ""
+    if "ALERT" in alert or "CERTIFICATE" in alert:
+        message = f"{address} refused the TLS handshake: {alert.lower().replace('_', ' ')}"
+        hint = "does it ask for a client certificate, or for another version of TLS?"
+    else:
+        message = f"{address} does not answer in TLS"
+        hint = (
+            "a plain listener does that: is this the right port, or should `security.protocol` be "
+            "PLAINTEXT or SASL_PLAINTEXT?"
+        )
+    return BrokerFailure(
+        "SSL_HANDSHAKE_FAILED", message, hint=hint, address=address, fatal=bool(alert)
+    )

@@ -1,0 +1,192 @@
+"""What a broker sends, cut into answers, and held against what it was asked."""
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from kgroups.core.errors import shorten
+from kgroups.core.kafka.failures import SPEAKS_KAFKA, BrokerFailure
+from kgroups.core.kafka.transport.framing import kafka_name
+
+_LONGEST_HOST: Final = 255
+_TLS_ALERT: Final = b"\x15\x03"
+
+SMALL: Final = 1 << 20
+"""Shorter answers are never waited for: those of all brokers of a cluster fit at once."""
+
+
+class Allowance:
+    """Bytes that large answers share; who comes first is served first.
+
+    Args:
+        total: bytes; a single answer may have them all.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._left = total
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    @asynccontextmanager
+    async def hold(self, size: int) -> AsyncIterator[None]:
+        """Holds room for an answer of `size` bytes, at most the total, while the block lasts."""
+        if size <= SMALL:
+            yield
+            return
+        if self._waiting or size > self._left:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((size, turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._give(size)
+                raise
+        else:
+            self._left -= size
+        try:
+            yield
+        finally:
+            self._give(size)
+
+    def _give(self, size: int) -> None:
+        self._left += size
+        while self._waiting:
+            wanted, turn = self._waiting[0]
+            if not turn.cancelled():
+                if wanted > self._left:
+                    return
+                self._left -= wanted
+                turn.set_result(None)
+            self._waiting.popleft()
+
+
+class Pending(NamedTuple):
+    """A request under way.
+
+    Args:
+        correlation_id: which its answer must have.
+        answer: the frame of it, to come.
+        api: what was asked.
+        most: bytes that the answer may have.
+        deadline: on the event loop's clock, seconds.
+    """
+
+    correlation_id: int
+    answer: asyncio.Future[bytes]
+    api: str
+    most: int
+    deadline: float
+
+
+class Inbox:
+    """The answers of one broker.
+
+    Args:
+        address: of the broker, for messages.
+        reader: its bytes.
+        allowance: shared with the other brokers.
+        most: bytes that any answer may have.
+    """
+
+    def __init__(
+        self, address: str, reader: asyncio.StreamReader, allowance: Allowance, most: int
+    ) -> None:
+        self._address = address
+        self._reader = reader
+        self._allowance = allowance
+        self._most = most
+
+    async def size(self) -> int:
+        """Bytes of the next answer, whatever was asked.
+
+        Raises:
+            BrokerFailure: it is too short to be one.
+            EOFError, OSError: the connection has ended.
+        """
+        start = await self._reader.readexactly(4)
+        (size,) = struct.unpack(">i", start)
+        if start[:2] == _TLS_ALERT:
+            raise tls_expected(self._address)
+        if size < 4:
+            raise not_kafka(self._address)
+        return int(size)
+
+    async def answer(self, pending: Pending, size: int, *, first: bool) -> bytes:
+        """The frame of `size` bytes that answers a request.
+
+        Args:
+            first: nothing that the broker sent was understood yet.
+        Raises:
+            BrokerFailure: it is longer than the answer may be, did not come in time, or answers
+                another request.
+            EOFError, OSError: the connection has ended.
+        """
+        if size > pending.most:
+            raise not_kafka(self._address) if first else self._too_large(size, pending)
+        frame = await self._frame(size, pending)
+        (correlation_id,) = struct.unpack_from(">i", frame)
+        if correlation_id != pending.correlation_id:
+            raise not_kafka(self._address)
+        return frame
+
+    async def _frame(self, size: int, pending: Pending) -> bytes:
+        """The bytes of an answer.
+
+        A large one counts against the allowance, so it ends with its request: a broker that
+        dribbles must not keep the others waiting.
+        """
+        if size <= SMALL:
+            return await self._reader.readexactly(size)
+        try:
+            async with asyncio.timeout_at(pending.deadline), self._allowance.hold(size):
+                return await self._reader.readexactly(size)
+        except TimeoutError as error:
+            raise timed_out(self._address, f"answer {kafka_name(pending.api)}") from error
+
+    def _too_large(self, size: int, pending: Pending) -> BrokerFailure:
+        return BrokerFailure(
+            "RESPONSE_TOO_LARGE",
+            f"{self._address} announced {size:,} bytes in answer to {kafka_name(pending.api)}, "
+            f"more than the {pending.most:,} that kgroups accepts",
+            hint=None if pending.most == self._most else SPEAKS_KAFKA,
+            address=self._address,
+        )
+
+
+def address_text(address: tuple[str, int]) -> str:
+    """`host:port` for messages; a broker may call itself anything."""
+    return f"{shorten(address[0], _LONGEST_HOST)}:{address[1]}"
+
+
+def not_kafka(address: str) -> BrokerFailure:
+    """What came is not an answer to what was asked."""
+    return BrokerFailure(
+        "NOT_KAFKA",
+        f"{address} does not speak Kafka's protocol",
+        hint="is this the port of a Kafka listener?",
+        address=address,
+    )
+
+
+def tls_expected(address: str) -> BrokerFailure:
+    """A TLS listener was spoken to in plain words."""
+    return BrokerFailure(
+        "NETWORK_EXCEPTION",
+        f"{address} speaks TLS, and was spoken to in plain",
+        hint="set `security.protocol=SSL`, or `SASL_SSL` with a login",
+        address=address,
+        fatal=True,
+    )
+
+
+def timed_out(address: str, what: str) -> BrokerFailure:
+    """The broker did not do something until the deadline."""
+    return BrokerFailure(
+        "REQUEST_TIMED_OUT",
+        f"{address} did not {what} in time",
+        hint="is it the right port, and is the broker up? `--timeout` waits longer",
+        address=address,
+    )

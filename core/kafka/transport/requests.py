@@ -1,0 +1,118 @@
+"""The requests that the adapter sends, each as a function from a version to kio's message."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kgroups.core.kafka.transport.framing import build, build_part, schema
+
+Body = Callable[[int], Any]
+
+EARLIEST = -2
+LATEST = -1
+ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
+
+
+def metadata(topics: Sequence[str] | None) -> Body:
+    """Brokers and these topics (None: all); never creates a topic."""
+
+    def body(version: int) -> Any:
+        module = schema("metadata", version, "request")
+        named = None
+        if topics is not None:
+            named = tuple(
+                build_part(module, "MetadataRequestTopic", name=name, topic_id=None)
+                for name in topics
+            )
+        return build(
+            "metadata",
+            version,
+            topics=named,
+            allow_auto_topic_creation=False,
+            include_cluster_authorized_operations=False,
+            include_topic_authorized_operations=False,
+        )
+
+    return body
+
+
+def find_coordinator(groups: Sequence[str]) -> Body:
+    """The coordinators of these groups; below version 4 of the first one only."""
+    return lambda version: build(
+        "find_coordinator",
+        version,
+        key_type=0,
+        key=groups[0],
+        coordinator_keys=tuple(groups),
+    )
+
+
+def list_groups() -> Body:
+    """The groups that a broker coordinates, unfiltered."""
+    return lambda version: build("list_groups", version, states_filter=(), types_filter=())
+
+
+def describe_groups(api: str, groups: Sequence[str]) -> Body:
+    """These groups, by any of the four describing APIs."""
+    name = "groups" if api == "describe_groups" else "group_ids"
+    return lambda version: build(
+        api, version, **{name: tuple(groups)}, include_authorized_operations=False
+    )
+
+
+def offset_fetch(groups: Sequence[str]) -> Body:
+    """All committed offsets of these groups; below version 8 of the first one only."""
+
+    def body(version: int) -> Any:
+        if version < 8:
+            return build(
+                "offset_fetch", version, group_id=groups[0], topics=None, require_stable=False
+            )
+        module = schema("offset_fetch", version, "request")
+        parts = tuple(
+            build_part(module, "OffsetFetchRequestGroup", group_id=group, topics=None)
+            for group in groups
+        )
+        return build("offset_fetch", version, groups=parts, require_stable=False)
+
+    return body
+
+
+def list_offsets(
+    partitions: Mapping[str, Sequence[int]], timestamp: int, isolation: str = "read_uncommitted"
+) -> Body:
+    """One offset of each of these partitions.
+
+    Args:
+        partitions: topic to partition numbers.
+        timestamp: EARLIEST or LATEST.
+        isolation: whose end LATEST is.
+    """
+
+    def body(version: int) -> Any:
+        module = schema("list_offsets", version, "request")
+        topics = tuple(
+            build_part(
+                module,
+                "ListOffsetsTopic",
+                name=topic,
+                partitions=tuple(
+                    module.ListOffsetsPartition(partition_index=number, timestamp=timestamp)
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in partitions.items()
+        )
+        return build(
+            "list_offsets",
+            version,
+            replica_id=-1,
+            isolation_level=ISOLATION_LEVELS[isolation],
+            topics=topics,
+        )
+
+    return body
+
+
+def delete_groups(groups: Sequence[str]) -> Body:
+    """Deletes these groups with their offsets."""
+    return lambda version: build("delete_groups", version, groups_names=tuple(groups))

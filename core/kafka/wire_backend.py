@@ -1,0 +1,301 @@
+"""The cluster's answers over the wire, put together: listing, snapshot, deletion."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from kgroups.core.coordinator.placement import offsets_partition
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.answers import (
+    GroupListing,
+    Isolation,
+    Outcome,
+    Placement,
+    no_offsets_topic,
+    outcome_of,
+)
+from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
+from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
+from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, START, read_bounds, read_topics
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
+
+Progress = Callable[[str], None]
+Types = Mapping[str, GroupType]
+
+
+class WireClient:
+    """Questions to one cluster, each within its own deadline."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def cluster(self) -> Cluster:
+        """The brokers that are asked."""
+        return self._cluster
+
+    async def list_groups(self, deadline: Deadline) -> GroupListing:
+        """Every group of the cluster, with its state.
+
+        Raises:
+            BrokerFailure: no broker could be asked.
+        """
+        errors: list[ItemError] = []
+        groups, types = await self._list(deadline, errors)
+        if any(group.state is None for group in groups.values()):  # brokers before 2.6
+            described = await describe(self._cluster, _placed(groups), types, deadline)
+            for name, outcome in described.items():
+                if isinstance(outcome, Group):
+                    groups[name] = replace(outcome, members=None)
+        return GroupListing(
+            tuple(groups.values()),
+            tuple(self._cluster.brokers.values()),
+            self._cluster.cluster_id,
+            tuple(errors),
+        )
+
+    async def topics(self, deadline: Deadline) -> tuple[str, ...]:
+        """Names of all topics, ascending.
+
+        Raises:
+            BrokerFailure: no broker could be asked.
+        """
+        return tuple((await read_topics(self._cluster, None, deadline)).topics)
+
+    async def place(self, groups: Sequence[str], deadline: Deadline) -> Placement:
+        """Where these groups live; nothing is created for it."""
+        cluster = self._cluster
+        if cluster.has_offsets_topic:
+            placed, lost = await cluster.coordinators(list(dict.fromkeys(groups)), deadline)
+            errors = [item_error(name, failure) for name, failure in lost.items()]
+        else:
+            placed, errors = {}, [no_offsets_topic(name) for name in dict.fromkeys(groups)]
+        return Placement(
+            partitions=cluster.offsets_partitions,
+            coordinators={
+                name: cluster.brokers[broker]
+                for name, broker in placed.items()
+                if broker in cluster.brokers
+            },
+            cluster_id=cluster.cluster_id,
+            bootstrap=cluster.settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
+
+    async def snapshot(
+        self,
+        groups: Sequence[str] | None,
+        deadline: Deadline,
+        *,
+        members: bool,
+        offsets: bool,
+        log_offsets: bool,
+        isolation: Isolation,
+        more_topics: Callable[[str], bool] | None,
+        progress: Progress,
+    ) -> ClusterSnapshot:
+        """Groups (None: all), what they committed, and the bounds of what they read.
+
+        Raises:
+            BrokerFailure: nothing could be learned.
+        """
+        errors: list[ItemError] = []
+        progress("looking for the groups")
+        known, types = await self._find(groups, deadline, errors)
+        progress(f"asking {len(known):,} groups")
+        described, commits = await asyncio.gather(
+            self._describe(known, types, deadline, needed=members or groups is not None),
+            fetch_commits(self._cluster, _with_commits(known, types), deadline)
+            if offsets
+            else _no_commits(),
+        )
+        found = self._join(described, commits, errors, members=members)
+        topics: dict[str, Topic] = {}
+        if offsets or members:
+            names = topics_of(found)
+            if more_topics is not None:
+                names |= {name for name in await self.topics(deadline) if more_topics(name)}
+            progress(f"reading the offsets of {len(names):,} topics")
+            listing = await read_topics(self._cluster, names, deadline)
+            topics = listing.topics
+            errors += [item_error(name, code) for name, code in listing.failures.items()]
+            if log_offsets:
+                bounds = (START, END, STABLE_END) if isolation == "read_committed" else (START, END)
+                topics = await read_bounds(self._cluster, topics, bounds, deadline)
+                errors += _partition_errors(topics)
+        return ClusterSnapshot(
+            captured_at_ms=time.time_ns() // 1_000_000,
+            groups=tuple(found),
+            topics=topics,
+            brokers=tuple(self._cluster.brokers.values()),
+            cluster_id=self._cluster.cluster_id,
+            bootstrap=self._cluster.settings.bootstrap_servers,
+            errors=tuple(errors),
+        )
+
+    async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
+        """What became of each group, in the order given; a group named twice is deleted once."""
+        names = list(dict.fromkeys(groups))
+        if not self._cluster.has_offsets_topic:
+            return tuple(outcome_of(name, "GROUP_ID_NOT_FOUND") for name in names)
+        problems: dict[str, str | BrokerFailure | None] = {}
+        unheard: set[str] = set()  # asked before, and nobody knows what became of it
+        left = names
+        async for attempt in Attempts(deadline, whole=True):
+            find = self._cluster.known_coordinators if attempt == 1 else self._cluster.coordinators
+            placed, lost = await find(left, deadline)
+            problems |= lost
+            grouped = by_broker(placed)
+
+            async def ask(
+                broker: int, limit: float, grouped: dict[int, list[str]] = grouped
+            ) -> dict[str, str | None]:
+                return await self._delete_on(broker, grouped[broker], limit)
+
+            results, failures = await self._cluster.each_broker(ask, deadline, grouped)
+            for answers in results.values():
+                problems |= answers
+            for broker, failure in failures.items():
+                problems |= dict.fromkeys(grouped[broker], failure)
+            for name in unheard:
+                if problems[name] == "GROUP_ID_NOT_FOUND":
+                    problems[name] = None
+            left = [name for name in left if may_repeat(problems[name])]
+            if not left:
+                break
+            unheard |= {name for name in left if name in placed}
+            self._cluster.forget_failures()
+        return tuple(outcome_of(name, problems[name]) for name in names)
+
+    async def _delete_on(
+        self, broker: int, groups: Sequence[str], limit: float
+    ) -> dict[str, str | None]:
+        _, answer = await self._cluster.ask(
+            broker, "delete_groups", requests.delete_groups(groups), limit
+        )
+        return {item.group_id: error_name(item.error_code) for item in answer.results}
+
+    async def _list(
+        self, deadline: Deadline, errors: list[ItemError]
+    ) -> tuple[dict[str, Group], Types]:
+        """All groups by name, and their types where the brokers tell them."""
+        listing = await list_all(self._cluster, deadline)
+        if listing.failures and len(listing.failures) == len(self._cluster.brokers):
+            raise next(iter(listing.failures.values()))
+        for broker, failure in listing.failures.items():
+            errors.append(item_error(self._cluster.label(broker), failure))
+        lost = await self._cluster.lost_groups(deadline)
+        if lost is not None:
+            errors.append(lost)
+        self._cluster.placed |= _placed(listing.groups)
+        types = {name: group.type for name, group in listing.groups.items()}
+        return listing.groups, types if listing.has_types else {}
+
+    async def _find(
+        self, names: Sequence[str] | None, deadline: Deadline, errors: list[ItemError]
+    ) -> tuple[dict[str, Group], Types]:
+        """The groups asked for, each with its coordinator, as far as they can be placed.
+
+        A cluster without `__consumer_offsets` would create it when asked for a coordinator, so
+        there the groups are looked up in the listing.
+        """
+        if names is None:
+            return await self._list(deadline, errors)
+        wanted = sorted(set(names))
+        if self._cluster.has_offsets_topic:
+            placed, lost = await self._cluster.coordinators(wanted, deadline)
+            errors += [item_error(name, failure) for name, failure in lost.items()]
+            return {
+                name: Group(name, "classic", None, coordinator=broker)
+                for name, broker in sorted(placed.items())
+            }, {}
+        listed, types = await self._list(deadline, errors)
+        errors += [item_error(name, "GROUP_ID_NOT_FOUND") for name in wanted if name not in listed]
+        return {name: listed[name] for name in wanted if name in listed}, types
+
+    async def _describe(
+        self, known: dict[str, Group], types: Types, deadline: Deadline, *, needed: bool
+    ) -> dict[str, Described]:
+        """Descriptions, or the listing's rows where they say enough.
+
+        They do for a classic group without members: nothing else of it is left to describe.
+        """
+        complete = types and all(group.state is not None for group in known.values())
+        if not needed and (complete or not known):
+            return dict(known)
+        empty: dict[str, Described] = {
+            name: replace(group, members=())
+            for name, group in known.items()
+            if group.state == "Empty" and types.get(name) == "classic"
+        }
+        asked = {name: broker for name, broker in _placed(known).items() if name not in empty}
+        return empty | await describe(self._cluster, asked, types, deadline)
+
+    def _join(
+        self,
+        described: Mapping[str, Described],
+        commits: Mapping[str, Commits | BrokerFailure],
+        errors: list[ItemError],
+        *,
+        members: bool,
+    ) -> list[Group]:
+        """Groups with their commits, ascending by name; what failed goes to `errors`."""
+        found: list[Group] = []
+        for name in sorted(described):
+            outcome = described[name]
+            if isinstance(outcome, BrokerFailure):
+                errors.append(item_error(name, outcome))
+                continue
+            committed = commits.get(name)
+            offsets = None
+            if isinstance(committed, BrokerFailure):
+                errors.append(item_error(name, committed))
+            elif committed is not None and outcome.type != "share":
+                offsets = committed.offsets
+                errors += [
+                    item_error(f"{name} {topic}-{number}", code)
+                    for (topic, number), code in sorted(committed.failures.items())
+                ]
+            found.append(
+                replace(
+                    outcome,
+                    members=outcome.members if members else None,
+                    offsets=offsets,
+                    offsets_partition=self._partition_of(name),
+                )
+            )
+        return found
+
+    def _partition_of(self, group: str) -> int | None:
+        partitions = self._cluster.offsets_partitions
+        return offsets_partition(group, partitions) if partitions else None
+
+
+def _placed(groups: Mapping[str, Group]) -> dict[str, int]:
+    return {
+        name: group.coordinator for name, group in groups.items() if group.coordinator is not None
+    }
+
+
+def _with_commits(known: Mapping[str, Group], types: Types) -> dict[str, int]:
+    """Coordinators of the groups that commit offsets; share groups keep their own kind of state."""
+    return {name: broker for name, broker in _placed(known).items() if types.get(name) != "share"}
+
+
+async def _no_commits() -> dict[str, Commits | BrokerFailure]:
+    return {}
+
+
+def _partition_errors(topics: Mapping[str, Topic]) -> list[ItemError]:
+    """A row for each partition whose log could not be asked."""
+    return [
+        item_error(f"{topic.topic}-{number}", log.error)
+        for topic in topics.values()
+        for number, log in topic.partitions.items()
+        if log.error is not None
+    ]

@@ -1,0 +1,1 @@
+"""What is changed in a cluster, with an outcome for each item."""

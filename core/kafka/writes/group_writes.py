@@ -1,0 +1,353 @@
+"""Writes to many groups at once: commits, deletion of commits, removal of members.
+
+All groups of a round are placed by one question, and their requests are on the way together; what
+may be tried again is, within the deadline. Every item has its own answer.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgroups.core.errors import ItemError, RefusedError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.reads.committed_offsets import fetch_commits
+from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
+from kgroups.core.kafka.transport.framing import (
+    build,
+    build_part,
+    decode_response,
+    error_name,
+    schema,
+)
+from kgroups.core.kafka.writes.alterations import NOBODY, delete_offsets_body
+from kgroups.core.offsets.change import Key
+from kgroups.core.snapshot import CommittedOffset, Member
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+
+Partition = tuple[str, int]
+Commits = Mapping[Partition, CommittedOffset | None]
+Failure = str | BrokerFailure | None
+Failures = dict[Partition, Failure]
+Answers = dict[Key, ItemError | None]
+Held = Mapping[str, Mapping[int, CommittedOffset]]
+
+LANES = 16
+"""Connections to each coordinator, when there are many groups."""
+
+GROUPS_A_LANE = 30
+
+
+def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:
+    """What became of each partition of these groups: an error, or None when it was done.
+
+    Args:
+        admin: the cluster.
+        groups: group to partition to its new commit; None deletes the commit.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    return write_and_read(admin, groups, ())[0]
+
+
+def write_and_read(
+    admin: ClusterAdmin, groups: Mapping[str, Commits], read: Sequence[str]
+) -> tuple[Answers, dict[str, Held | None]]:
+    """What `write_commits` gives, and meanwhile what `read_commits` gives of other groups.
+
+    Args:
+        admin, groups: as for `write_commits`.
+        read: not among `groups`; what cannot be read now is missing in what is given back.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(
+        cluster: Cluster, deadline: Deadline
+    ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
+        async def look() -> dict[str, Held | None]:
+            try:
+                held = await _read(cluster, read, deadline, LANES) if read else {}
+            except BrokerFailure:
+                return {}
+            return {group: commits for group, commits in held.items() if commits is not None}
+
+        written, held = await asyncio.gather(_write(cluster, groups, deadline), look())
+        return written, held
+
+    def otherwise(
+        client: "LibrdkafkaClient",
+    ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
+        return _through_librdkafka(client, groups), {}
+
+    found, held = admin.over_wire(ask, otherwise)
+    answers: Answers = {
+        (group, topic, number): None
+        if failure is None
+        else _error(f"{group} {topic}-{number}", failure)
+        for group, failures in found.items()
+        for (topic, number), failure in failures.items()
+    }
+    return answers, held
+
+
+async def _write(
+    cluster: Cluster, groups: Mapping[str, Commits], deadline: Deadline
+) -> dict[str, Failures]:
+    """The answers to the commits and deletions of these groups, tried again where it may help."""
+    found: dict[str, Failures] = {}
+    left: dict[str, Commits] = {group: commits for group, commits in groups.items() if commits}
+    async for attempt in Attempts(deadline, whole=True):
+        find = cluster.known_coordinators if attempt == 1 else cluster.coordinators
+        placed, lost = await find(list(left), deadline)
+
+        names = [group for group in left if group in placed]
+        lanes = min(LANES, 1 + len(names) // GROUPS_A_LANE)
+        bundles: dict[tuple[int, int], dict[str, Commits]] = {}
+        for index, group in enumerate(names):
+            bundles.setdefault((placed[group], index % lanes), {})[group] = left[group]
+        answers = await asyncio.gather(
+            *(
+                _write_bundle(cluster, broker, lane, bundle, deadline)
+                for (broker, lane), bundle in bundles.items()
+            )
+        )
+        round_: dict[str, Failures] = {
+            group: failures for answer in answers for group, failures in answer.items()
+        }
+        round_ |= {group: dict.fromkeys(left[group], why) for group, why in lost.items()}
+        again: dict[str, Commits] = {}
+        for group, failures in round_.items():
+            if group in found:
+                found[group].update(failures)
+            else:
+                found[group] = failures
+            if not any(failures.values()):
+                continue
+            repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
+            if repeat:
+                again[group] = repeat
+        left = again
+        if not left:
+            break
+        cluster.forget_failures()
+    return found
+
+
+def _through_librdkafka(
+    client: "LibrdkafkaClient", groups: Mapping[str, Commits]
+) -> dict[str, Failures]:
+    from kgroups.core.kafka.librdkafka.librdkafka_writes import write_commits as write
+
+    return write(client, groups)
+
+
+def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
+    """What each group has committed now, by topic and partition; None where it cannot be learned.
+
+    Args:
+        admin: the cluster.
+        groups: one that does not exist has committed nothing.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
+        return await _read(cluster, groups, deadline)
+
+    def otherwise(client: "LibrdkafkaClient") -> dict[str, Held | None]:
+        looked = client.snapshot(
+            groups,
+            members=False,
+            offsets=True,
+            log_offsets=False,
+            isolation="read_uncommitted",
+            more_topics=None,
+            progress=lambda _: None,
+        )
+        held: dict[str, Held | None] = dict.fromkeys(groups)
+        held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
+        return held | {group.group: group.offsets for group in looked.groups}
+
+    return admin.over_wire(ask, otherwise)
+
+
+async def _read(
+    cluster: Cluster, groups: Sequence[str], deadline: Deadline, lane: int = 0
+) -> dict[str, Held | None]:
+    """What these groups have committed; None where it cannot be learned."""
+    placed, _ = await cluster.known_coordinators(groups, deadline)
+    held: dict[str, Held | None] = dict.fromkeys(groups)
+    for group, commits in (await fetch_commits(cluster, placed, deadline, lane)).items():
+        if not isinstance(commits, BrokerFailure):
+            held[group] = commits.offsets
+        elif commits.code == "GROUP_ID_NOT_FOUND":
+            held[group] = {}
+    return held
+
+
+def _error(target: str, failure: str | BrokerFailure) -> ItemError:
+    if failure == "UNKNOWN_MEMBER_ID":  # a commit of nobody, to a group that is not empty any more
+        hint = "stop its consumers first, then try again"
+        return ItemError(target, failure, "the group has members now", hint, RefusedError.exit_code)
+    return item_error(target, failure)
+
+
+async def _write_bundle(
+    cluster: Cluster, broker: int, lane: int, groups: Mapping[str, Commits], deadline: Deadline
+) -> dict[str, Failures]:
+    """The answers of groups of one coordinator: at most one commit and one deletion each."""
+    found: dict[str, Failures] = {group: {} for group in groups}
+    commits: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
+    gone: dict[str, list[Partition]] = {}
+    for group, wanted in groups.items():
+        for at, commit in wanted.items():
+            if commit is None:
+                gone.setdefault(group, []).append(at)
+            else:
+                commits.setdefault(group, {}).setdefault(at[0], {})[at[1]] = commit
+    limit = deadline.share(2)
+    for api, bodies, read in (
+        (
+            "offset_commit",
+            {group: _commit_body(group, rows) for group, rows in commits.items()},
+            read_commit_answer,
+        ),
+        (
+            "offset_delete",
+            {group: delete_offsets_body(group, rows) for group, rows in gone.items()},
+            read_delete_answer,
+        ),
+    ):
+        if not bodies:
+            continue
+        try:
+            answers = await cluster.ask_many(broker, api, list(bodies.values()), limit, read, lane)
+        except BrokerFailure as failure:
+            answers = [failure] * len(bodies)
+        for group, answer in zip(bodies, answers, strict=True):
+            if isinstance(answer, dict):
+                found[group] |= answer
+                continue
+            asked = gone[group] if api == "offset_delete" else _places(commits[group])
+            found[group] |= dict.fromkeys(asked, answer)
+    for group, wanted in groups.items():
+        for at in wanted if len(found[group]) < len(wanted) else ():  # not all was answered
+            found[group].setdefault(at, "NETWORK_EXCEPTION")
+    return found
+
+
+def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[Partition]:
+    return [(topic, number) for topic, rows in commits.items() for number in rows]
+
+
+def read_delete_answer(api: str, version: int, frame: bytes) -> Failures | str:
+    """The error name of each partition in an answer to OffsetDelete, or that of the group.
+
+    Raises:
+        BrokerFailure: the bytes are not an answer of this version.
+    """
+    answer = decode_response(api, version, frame)
+    whole = error_name(answer.error_code)
+    if whole is not None:
+        return whole
+    return {
+        (topic.name, item.partition_index): error_name(item.error_code)
+        for topic in answer.topics
+        for item in topic.partitions
+    }
+
+
+def _commit_body(group: str, commits: Mapping[str, Mapping[int, CommittedOffset]]) -> Any:
+    """A commit of nobody: no member, no generation."""
+
+    def body(version: int) -> Any:
+        if version in VERSIONS:
+            return commit_request(group, commits)
+        module = schema("offset_commit", version, "request")
+        topics = tuple(
+            build_part(
+                module,
+                "OffsetCommitRequestTopic",
+                name=topic,
+                partitions=tuple(
+                    _commit_part(module, number, commit) for number, commit in rows.items()
+                ),
+            )
+            for topic, rows in commits.items()
+        )
+        return build("offset_commit", version, group_id=group, member_id="", topics=topics)
+
+    return body
+
+
+def _commit_part(module: Any, number: int, commit: CommittedOffset) -> Any:
+    return build_part(
+        module,
+        "OffsetCommitRequestPartition",
+        partition_index=number,
+        committed_offset=commit.offset,
+        committed_leader_epoch=NOBODY if commit.leader_epoch is None else commit.leader_epoch,
+        committed_metadata=commit.metadata,
+    )
+
+
+def remove_members(
+    admin: ClusterAdmin, group: str, members: Sequence[Member], reason: str
+) -> dict[str, ItemError | None]:
+    """What became of each member, by its id: an error, or None when it was removed.
+
+    A member is named by its id and its instance id, so that one which has taken the instance id
+    over in the meantime is not removed.
+
+    Args:
+        admin: the cluster.
+        group: its name.
+        members: of the group.
+        reason: for the broker's log (from LeaveGroup 5 on).
+    Raises:
+        ClusterError: the coordinator cannot be asked.
+    """
+
+    def body(left: Sequence[Member]) -> Any:
+        def build_body(version: int) -> Any:
+            module = schema("leave_group", version, "request")
+            parts = tuple(
+                build_part(
+                    module,
+                    "MemberIdentity",
+                    member_id=member.member_id,
+                    group_instance_id=member.instance_id,
+                    reason=reason,
+                )
+                for member in left
+            )
+            return build("leave_group", version, group_id=group, members=parts)
+
+        return build_body
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
+        left = list(members)
+        async for _ in Attempts(deadline):
+            placed, lost = await cluster.coordinators([group], deadline)
+            if lost:
+                raise lost[group]
+            _, answer = await cluster.ask(placed[group], "leave_group", body(left), deadline.at)
+            whole = error_name(answer.error_code)
+            if whole is None:
+                found |= {item.member_id: error_name(item.error_code) for item in answer.members}
+            else:
+                found |= {member.member_id: whole for member in left}
+            left = [member for member in left if may_repeat(found.get(member.member_id))]
+            if not left:
+                break
+        return found
+
+    return {
+        member: None if code is None else item_error(member, code)
+        for member, code in admin.over_wire(ask).items()
+    }

@@ -1,0 +1,1 @@
+"""Captures of a cluster as Parquet files, and their reader."""

@@ -1,0 +1,391 @@
+"""Captures kept as Parquet: written whole or not at all, found again by their times.
+
+    DIR/rows/cluster=<id>/date=2026-11-21/<first ms>-<last ms>-<unique>.parquet
+    DIR/members/...    DIR/topics/...
+
+A file's name says which captures it holds, so that a window of time is found without opening
+anything; `cluster` and `date` (UTC) are directories, as Spark and others prune them. Files are
+written under a hidden name and renamed, so a run that dies leaves nothing that a reader sees, and
+two at once never meet. No Spark is needed to collect.
+"""
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote
+
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.lag.captures.capture_tables import (
+    SCHEMA_VERSION,
+    CaptureTables,
+    capture_tables,
+    cluster_name,
+)
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = CaptureTables._fields
+VERSION_KEY = b"kgroups.schema"
+# Of a file in which the last stable offset is known of every log that was measured.
+STABLE_KEY = b"kgroups.last_stable_offset"
+# Rows that one task reads at least; a merged file is shared out by these.
+ROW_GROUP = 131_072
+# Hidden from Spark, DuckDB and our own reader.
+UNFINISHED = ".unfinished-"
+# A hidden file as old as this was left by a run that died.
+ABANDONED_S = 3600.0
+# How often a window is looked up again when files of it go away at that moment, and the pauses
+# between: a compaction removes the files of a day one by one, for longer than five looks take.
+LOOKS = 12
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.01, 1.0
+
+
+class Capture(NamedTuple):
+    """What one run of the collector did.
+
+    Args:
+        captured_at_ms: time of the snapshot; None if there is none.
+        rows: partitions written.
+        files: what was written.
+        error: why there is no snapshot.
+    """
+
+    captured_at_ms: int | None
+    rows: int
+    files: tuple[Path, ...]
+    error: KgroupsError | None = None
+
+
+class CapturedFile(NamedTuple):
+    """A file of captures: its cluster, and the times of its first and last capture.
+
+    Args:
+        rows: how many it has; 0 until `readable` has looked into it.
+        has_stable: whether it holds last stable offsets; False until then.
+    """
+
+    path: Path
+    cluster: str
+    date: str
+    first_ms: int
+    last_ms: int
+    rows: int = 0
+    has_stable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The files that have captures in a window of time, and those that cannot be read.
+
+    Args:
+        files: by cluster, then time.
+        broken: files that are cut off, no Parquet, or of a newer kgroups.
+    """
+
+    files: tuple[CapturedFile, ...]
+    broken: tuple[ItemError, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows its files have, those outside the window included."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def last_ms(self) -> dict[str, int]:
+        """Cluster to the time of its newest capture."""
+        newest: dict[str, int] = {}
+        for file in self.files:
+            newest[file.cluster] = max(file.last_ms, newest.get(file.cluster, 0))
+        return newest
+
+
+def utc_date(ms: int) -> str:
+    """The UTC date of a time, as the directories spell it."""
+    return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+
+
+def utc_time(ms: int) -> str:
+    """A time as options take it, to the millisecond."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z")
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def collect(
+    take: Callable[[], ClusterSnapshot],
+    folder: Path,
+    *,
+    every_ms: int = 0,
+    count: int = 1,
+    clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    sleep_ms: Callable[[int], None] = lambda ms: time.sleep(ms / 1000),
+) -> Iterator[Capture]:
+    """Takes `count` captures, `every_ms` apart, and appends each to `folder`.
+
+    A capture that fails is told and the next one tried. Captures start on a fixed beat; one that
+    takes longer than a beat makes the next wait for the following beat.
+
+    Args:
+        take: gives a snapshot, with offsets and log offsets.
+        clock_ms, sleep_ms: the real ones unless a test says otherwise.
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    make_folder(folder)
+    start = clock_ms()
+    for number in range(count):
+        try:
+            snapshot = take()
+            yield write_capture(folder, snapshot)
+        except KgroupsError as exc:
+            if isinstance(exc, UsageError):
+                raise
+            yield Capture(None, 0, (), exc)
+        if number + 1 < count and every_ms > 0:
+            passed = clock_ms() - start
+            sleep_ms(every_ms - passed % every_ms)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder of captures, made if it is not there, cleared of what died runs left.
+
+    Raises:
+        UsageError: it cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f"{UNFINISHED}{secrets.token_hex(4)}"
+        probe.touch()
+        probe.unlink()
+    except OSError as exc:
+        raise UsageError(
+            f"captures cannot be written to `{folder}`: {exc.strerror}",
+            hint="name a folder that is yours to write",
+        ) from exc
+    for left in folder.glob(f"*/*/*/{UNFINISHED}*"):
+        if time.time() - left.stat().st_mtime > ABANDONED_S:
+            left.unlink(missing_ok=True)
+
+
+def write_capture(folder: Path, snapshot: ClusterSnapshot) -> Capture:
+    """Appends one snapshot; its rows come last, so that a capture with rows has everything."""
+    tables = capture_tables([snapshot])
+    at_ms, cluster = snapshot.captured_at_ms, cluster_name(snapshot)
+    # fmt: off
+    files = tuple(
+        write_file(folder, name, getattr(tables, name), cluster, at_ms, at_ms)
+        for name in ("topics", "members", "rows")
+    )
+    # fmt: on
+    return Capture(at_ms, tables.rows.num_rows, files)
+
+
+def write_file(
+    folder: Path, table: str, content: "pa.Table", cluster: str, first_ms: int, last_ms: int
+) -> Path:
+    """Writes captures of one cluster and one day as one new file, atomically."""
+    has_stable = _has_stable(content)
+    return write_tables(
+        folder, table, content.schema, [content], cluster, first_ms, last_ms, has_stable=has_stable
+    )
+
+
+def _has_stable(content: "pa.Table") -> bool:
+    """Whether the last stable offset is known of every log that was measured."""
+    import pyarrow.compute as pc
+
+    if "last_stable_offset" not in content.column_names:
+        return False
+    end, stable, error = (
+        pc.is_valid(content[name]) for name in ("log_end_offset", "last_stable_offset", "error")
+    )
+    is_unknown = pc.and_(end, pc.invert(pc.or_(stable, error)))
+    return not pc.any(is_unknown, min_count=0).as_py()
+
+
+def write_tables(
+    folder: Path,
+    table: str,
+    schema: "pa.Schema",
+    contents: "Iterable[pa.Table]",
+    cluster: str,
+    first_ms: int,
+    last_ms: int,
+    *,
+    has_stable: bool,
+) -> Path:
+    """`write_file` of tables that need not be in memory together; all have `schema`."""
+    import pyarrow.parquet as pq
+
+    place = folder / table / f"cluster={quote(cluster, safe='')}" / f"date={utc_date(first_ms)}"
+    place.mkdir(parents=True, exist_ok=True)
+    name = f"{first_ms}-{last_ms}-{secrets.token_hex(6)}.parquet"
+    hidden = place / f"{UNFINISHED}{name}"
+    if "cluster" in schema.names:
+        schema = schema.remove(schema.get_field_index("cluster"))
+    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
+    schema = schema.with_metadata(metadata | ({STABLE_KEY: b"known"} if has_stable else {}))
+    try:
+        with hidden.open("wb") as file:
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for content in contents:
+                    rows = content.select(schema.names).replace_schema_metadata(schema.metadata)
+                    writer.write_table(rows, row_group_size=ROW_GROUP)
+            file.flush()
+            os.fsync(file.fileno())
+        return hidden.rename(place / name)
+    except FileNotFoundError:
+        raise  # one of `contents` is gone
+    except OSError as exc:
+        raise KgroupsError(
+            f"capture `{place / name}` was not written: {exc.strerror}",
+            hint="nothing of it is left; free some space or choose another folder",
+            code="NOT_WRITTEN",
+        ) from exc
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+# --- finding -----------------------------------------------------------------------------------
+
+
+def find_captures(
+    folder: Path, table: str = "rows", *, since_ms: int | None = None, until_ms: int | None = None
+) -> list[CapturedFile]:
+    """Files that may hold captures from `since_ms` to `until_ms`, both included.
+
+    Raises:
+        NotFoundError: there is no such folder.
+    """
+    if not folder.is_dir():
+        raise NotFoundError(
+            f"there is no folder `{folder}`", hint="collect captures with `kgroups lag collect`"
+        )
+    found = []
+    for path in (folder / table).glob("cluster=*/date=*/*.parquet"):
+        file = _parse(path)
+        if file is None:
+            continue
+        if (since_ms is None or file.last_ms >= since_ms) and (
+            until_ms is None or file.first_ms <= until_ms
+        ):
+            found.append(file)
+    return sorted(found, key=lambda file: (file.cluster, file.first_ms, file.path.name))
+
+
+def _parse(path: Path) -> CapturedFile | None:
+    """What a file's path says; None for a file that is not ours."""
+    try:
+        first, last, _unique = path.name.removesuffix(".parquet").split("-")
+        day = date.fromisoformat(path.parent.name.removeprefix("date=")).isoformat()
+        cluster = unquote(path.parents[1].name.removeprefix("cluster="))
+        return CapturedFile(path, cluster, day, int(first), int(last))
+    except ValueError:
+        return None
+
+
+def open_window(
+    folder: Path, *, since_ms: int | None = None, until_ms: int | None = None, strict: bool = False
+) -> Window:
+    """The captures of a window of time, every file checked.
+
+    Args:
+        strict: a file that cannot be read is a failure, not left out.
+    Raises:
+        NotFoundError: no captures in the window.
+        UsageError: `strict`, and a file cannot be read.
+    """
+    good, errors = _examined(folder, since_ms, until_ms, strict=strict)
+    if not good:
+        every = find_captures(folder)
+        hint = "collect some with `kgroups lag collect`"
+        if every:
+            first = min(file.first_ms for file in every)
+            last = max(file.last_ms for file in every)
+            hint = f"there are captures from {utc_time(first)} to {utc_time(last)}"
+        raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
+    return Window(good, errors)
+
+
+def readable(
+    files: Sequence[CapturedFile], *, strict: bool = False
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files that can be read, and what is wrong with the others.
+
+    Raises:
+        UsageError: `strict`, and there are others.
+        FileNotFoundError: one went away meanwhile.
+    """
+    looked_into = [(file, *_look_into(file)) for file in files]
+    errors = tuple(
+        ItemError(str(file.path), "BROKEN_CAPTURE", why, hint="delete it, or report without it")
+        for file, why, _ in looked_into
+        if why is not None
+    )
+    if errors and strict:
+        raise UsageError(
+            f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
+            hint="delete it, or leave out --strict to report without it",
+        )
+    return tuple(opened for _, why, opened in looked_into if why is None), errors
+
+
+def looks() -> Iterator[None]:
+    """As often as files that go away are looked up again, with growing pauses between."""
+    for look in range(LOOKS):
+        if look:
+            time.sleep(min(FIRST_PAUSE_S * 2**look, LONGEST_PAUSE_S))
+        yield
+
+
+def _examined(
+    folder: Path, since_ms: int | None, until_ms: int | None, *, strict: bool
+) -> tuple[tuple[CapturedFile, ...], tuple[ItemError, ...]]:
+    """The files of a window, `readable`; looked up again where one went away meanwhile."""
+    for _ in looks():
+        with contextlib.suppress(FileNotFoundError):  # merged into another file just now
+            files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+            return readable(files, strict=strict)
+    raise KgroupsError(
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+    )
+
+
+def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
+    """Why a file cannot be read, None if it can as far as its footer tells; what that says of it.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        footer = pq.read_metadata(file.path)
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
+        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+    said = footer.metadata or {}
+    version = said.get(VERSION_KEY)
+    if version is None or not version.isdigit():
+        return "it was not written by kgroups", file
+    if int(version) > SCHEMA_VERSION:
+        return f"it was written by a newer kgroups (schema {int(version)})", file
+    has_stable = STABLE_KEY in said or not footer.num_rows
+    return None, file._replace(rows=footer.num_rows, has_stable=has_stable)
+
+
+def folders_of(files: Iterable[CapturedFile]) -> Sequence[str]:
+    """The directories of these files, each once."""
+    return sorted({str(file.path.parent) for file in files})

@@ -1,0 +1,303 @@
+"""What the pipeline's tables hold: Spark schemas, and a cluster snapshot in their form.
+
+Three tables of facts, nothing computed but patterns looked up: rows (one partition of a group),
+members and topics.
+`captured_at_ms` and `cluster` are in each, so that tables of many captures can be put together.
+A column added later is nullable and goes at the end: readers fill it with null in older files.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from kgroups.assignors.order.java_order import java_sorted
+from kgroups.core.lag.arithmetic import (
+    NO_COMMIT,
+    NO_COMMITS,
+    NO_LOG,
+    NO_OWNERS,
+    NOBODY,
+    partition_owners,
+)
+from kgroups.core.planning.topic_patterns import matching_topics
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+STRING, INT, LONG, FLAG = StringType(), IntegerType(), LongType(), BooleanType()
+
+
+def _columns(*columns: tuple[str, Any, bool]) -> StructType:
+    return StructType([StructField(name, kind, nullable) for name, kind, nullable in columns])
+
+
+CAPTURE = (("captured_at_ms", LONG, False), ("cluster", STRING, False))
+
+# One partition that a group reads or has committed, at one time; `next_record_at_ms` is when its
+# oldest unread record was written, where that was asked.
+ROWS = _columns(
+    *CAPTURE,
+    ("group", STRING, False),
+    ("group_type", STRING, False),
+    ("group_state", STRING, True),
+    ("topic", STRING, False),
+    ("partition", INT, False),
+    ("commits_known", FLAG, False),
+    ("committed_offset", LONG, True),
+    ("committed_at_ms", LONG, True),
+    ("leader_epoch", INT, True),
+    ("log_start_offset", LONG, True),
+    ("log_end_offset", LONG, True),
+    ("last_stable_offset", LONG, True),
+    ("member_id", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("error", STRING, True),
+    ("assignor", STRING, True),
+    ("next_record_at_ms", LONG, True),
+)
+
+OWNED = ArrayType(
+    StructType(
+        [
+            StructField("topic", STRING, False),
+            StructField("partitions", ArrayType(INT, False), False),
+        ]
+    ),
+    False,
+)
+
+# One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
+# the next rebalance starts from: the assignment, in a KIP-848 group the target assignment.
+MEMBERS = _columns(
+    *CAPTURE,
+    ("group", STRING, False),
+    ("group_type", STRING, False),
+    ("ordinal", INT, False),
+    ("member_id", STRING, False),
+    ("client_id", STRING, False),
+    ("host", STRING, False),
+    ("instance_id", STRING, True),
+    ("rack", STRING, True),
+    ("subscription", ArrayType(STRING, False), False),
+    ("owned", OWNED, False),
+    ("assignor", STRING, True),
+)
+
+# One member as it is planned: `assumed_id` is drawn for a member that joins, whose `member_id` is
+# only a name; `leader` is the client library whose rules the plan follows.
+PLAN_MEMBERS = StructType(
+    [
+        *MEMBERS.fields,
+        StructField("assumed_id", STRING, True),
+        StructField("leader", STRING, False),
+    ]
+)
+
+# One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
+TOPICS = _columns(
+    *CAPTURE,
+    ("topic", STRING, False),
+    ("topic_id", STRING, True),
+    ("partitions", INT, False),
+    ("racks", ArrayType(ArrayType(STRING, True), False), False),
+)
+
+# A topic's partitions that a member has in a planned assignment. A group that was not planned is
+# one row with `error`; `applies` is false where the assignor is not for groups of its type.
+PLANS = _columns(
+    ("cluster", STRING, False),
+    ("group", STRING, False),
+    ("assignor", STRING, False),
+    ("member_id", STRING, True),
+    ("client_id", STRING, True),
+    ("host", STRING, True),
+    ("topic", STRING, True),
+    ("applies", FLAG, False),
+    ("error", STRING, True),
+    ("partitions", ArrayType(INT, False), False),
+)
+
+
+class CaptureTables(NamedTuple):
+    """A snapshot as Arrow tables, in the schemas of this file."""
+
+    rows: "pa.Table"
+    members: "pa.Table"
+    topics: "pa.Table"
+
+
+# Topic, partition and offset to when the record there, or the next one, was written.
+RecordTimes = Mapping[tuple[str, int, int], int]
+NO_TIMES: RecordTimes = MappingProxyType({})
+
+
+def capture_tables(
+    snapshots: Iterable[ClusterSnapshot], record_times: RecordTimes = NO_TIMES
+) -> CaptureTables:
+    """Snapshots as tables of facts; no lag is computed here.
+
+    Args:
+        record_times: of the next record that a group will read, by topic, partition and offset.
+    Returns:
+        Rows by group, topic and partition within a snapshot; members in the broker's order.
+    """
+    rows, members, topics = _Table(ROWS), _Table(MEMBERS), _Table(TOPICS)
+    for snapshot in snapshots:
+        capture = (snapshot.captured_at_ms, cluster_name(snapshot))
+        reads = Subscriptions(snapshot)
+        for group in snapshot.groups:
+            _add_rows(rows, capture, snapshot.topics, group, record_times)
+            for ordinal, member in enumerate(group.members or ()):
+                members.add(
+                    (
+                        *(*capture, group.group, group.type, ordinal),
+                        *_member(member, reads),
+                        group.assignor,
+                    )
+                )
+        for topic in snapshot.topics.values():
+            topics.add((*capture, *_topic(topic)))
+    return CaptureTables(rows.to_arrow(), members.to_arrow(), topics.to_arrow())
+
+
+def plan_tables(
+    snapshots: Iterable[ClusterSnapshot],
+    assumed_ids: Mapping[tuple[str, str], str],
+    leader_of: Callable[[Group], str],
+) -> tuple["pa.Table", "pa.Table"]:
+    """Members in `PLAN_MEMBERS` and topics of clusters as they are to be planned.
+
+    Args:
+        assumed_ids: group and name of a member that joins -> the id drawn for it.
+        leader_of: the client library whose rules a group's plan follows.
+    """
+    members, topics = _Table(PLAN_MEMBERS), _Table(TOPICS)
+    for snapshot in snapshots:
+        capture = (snapshot.captured_at_ms, cluster_name(snapshot))
+        reads = Subscriptions(snapshot)
+        for group in snapshot.groups:
+            leader = leader_of(group) if group.members else ""
+            for ordinal, member in enumerate(group.members or ()):
+                assumed = assumed_ids.get((group.group, member.member_id))
+                facts = (*_member(member, reads), group.assignor, assumed, leader)
+                members.add((*capture, group.group, group.type, ordinal, *facts))
+        for topic in snapshot.topics.values():
+            topics.add((*capture, *_topic(topic)))
+    return members.to_arrow(), topics.to_arrow()
+
+
+class Subscriptions:
+    """What members read, patterns of KIP-848 resolved against the topics of one snapshot."""
+
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self._topics = snapshot.topics
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def of(self, member: Member) -> list[str]:
+        """Topics of a member. One whose subscription is not shown is taken to want what it has."""
+        pattern = member.subscription_regex
+        if not pattern:
+            names = member.subscription
+            return list(names if names is not None else member.assignment or ())
+        if pattern not in self._found:
+            self._found[pattern] = matching_topics(self._topics, pattern, "re2")
+        return java_sorted({*(member.subscription or ()), *self._found[pattern]})
+
+
+def cluster_name(snapshot: ClusterSnapshot) -> str:
+    """What tells this cluster from others: its id, else where it was reached."""
+    return snapshot.cluster_id or snapshot.bootstrap or "unknown"
+
+
+class _Table:
+    """Tuples on their way to an Arrow table."""
+
+    def __init__(self, schema: StructType) -> None:
+        self._schema = schema
+        self._tuples: list[tuple[Any, ...]] = []
+        self.add = self._tuples.append
+
+    def to_arrow(self) -> "pa.Table":
+        """The table; column by column, because Arrow reads a list much faster than rows."""
+        import pyarrow as pa
+
+        schema = to_arrow_schema(self._schema)
+        columns = list(zip(*self._tuples, strict=True)) or [()] * len(schema)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _add_rows(
+    table: _Table,
+    capture: tuple[int, str],
+    topics: Mapping[str, Topic],
+    group: Group,
+    record_times: RecordTimes,
+) -> None:
+    """The row set of a group: partitions that it committed or that a member is assigned."""
+    owners = partition_owners(group)
+    offsets = group.offsets or {}
+    head = (*capture, group.group, group.type, group.state)
+    commits_known = group.offsets is not None
+    add = table.add
+    for name in sorted(offsets.keys() | owners.keys()):
+        logs = topics[name].partitions if name in topics else {}
+        commits = offsets.get(name, NO_COMMITS)
+        members = owners.get(name, NO_OWNERS)
+        for partition in sorted(commits.keys() | members.keys()):
+            start, end, stable, leader, _, error = logs.get(partition, NO_LOG)
+            if error is None and leader is None and end is None:
+                error = "LEADER_NOT_AVAILABLE"
+            committed, epoch, _, at_ms = commits.get(partition, NO_COMMIT)
+            next_at = None
+            if record_times and committed is not None:
+                next_at = record_times.get((name, partition, committed))
+            # fmt: off
+            add((
+                *head, name, partition, commits_known, committed, at_ms, epoch, start, end, stable,
+                *members.get(partition, NOBODY), error, group.assignor, next_at,
+            ))
+            # fmt: on
+
+
+def _member(member: Member, reads: Subscriptions) -> tuple[Any, ...]:
+    """A member's columns."""
+    assignment = member.assignment or {}
+    owned = member.target_assignment if member.target_assignment is not None else assignment
+    return (
+        member.member_id,
+        member.client_id,
+        member.host,
+        member.instance_id,
+        member.rack,
+        reads.of(member),
+        [{"topic": name, "partitions": list(held)} for name, held in owned.items()],
+    )
+
+
+def _topic(topic: Topic) -> tuple[Any, ...]:
+    """A topic's columns; a partition number that is missing in between counts as there."""
+    count = max(topic.partitions, default=-1) + 1
+    logs = [topic.partitions.get(number, NO_LOG) for number in range(count)]
+    has_racks = any(rack for log in logs for rack in log.racks)
+    return (
+        topic.topic,
+        topic.topic_id,
+        count,
+        [list(log.racks) for log in logs] if has_racks else [],
+    )

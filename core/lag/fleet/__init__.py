@@ -1,0 +1,1 @@
+"""Every group of a cluster planned inside Spark."""

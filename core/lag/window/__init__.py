@@ -1,0 +1,1 @@
+"""Lag over a window of time: rates, trends, verdicts, commit history."""

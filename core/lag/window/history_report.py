@@ -1,0 +1,207 @@
+"""The lag history: what groups committed and when, out of `__consumer_offsets` itself.
+
+It works on a cluster that nobody collected. The log knows every commit since its last compaction,
+with its time, but not where the partitions ended then: that is asked of the partitions' own logs
+(`ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the last
+commit, and Burrow's rule that tells a reader that stopped from one that stands still.
+"""
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.lag import transforms
+from kgroups.core.lag.captures.capture_tables import (
+    MEMBERS,
+    NO_TIMES,
+    ROWS,
+    RecordTimes,
+    capture_tables,
+    cluster_name,
+)
+from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.report import (
+    LagQuery,
+    LagReport,
+    answer_rows,
+    collect_rows,
+    drawn,
+    running,
+    totals_of,
+)
+from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.window import trends
+from kgroups.core.lag.window.commit_log import CommitLog, read_commits
+from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.spark.session import Progress, SessionOptions
+
+KINDS = ("commit", "tombstone", "other", "broken")
+
+NO_ENDS: Ends = MappingProxyType({})
+
+
+def lag_history(
+    snapshot: ClusterSnapshot,
+    log: CommitLog,
+    query: LagQuery | None = None,
+    *,
+    since_ms: int,
+    until_ms: int,
+    ends: Ends = NO_ENDS,
+    record_times: RecordTimes = NO_TIMES,
+    session: SparkSession | SessionOptions | None = None,
+    progress: Progress | None = None,
+) -> LagReport:
+    """Commits of a window of time, with lag at its end.
+
+    Args:
+        snapshot: the groups as they are now, with offsets and log offsets.
+        log: the same cluster's commit log; it travels to Spark's tasks.
+        since_ms, until_ms: commits outside are left out. If `ends` has `until_ms` itself, the
+            report is of that time: of what was committed and where logs ended then.
+        ends: where logs ended at times of the window: without them, rates in, trend and lag over
+            time are not known.
+        record_times: when the next records were written.
+    Returns:
+        Columns of `over.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
+        `records` of the log by kind; `errors` name records that could not be read, `top` at most.
+    Raises:
+        UsageError: as in `lag_report`.
+        ClusterError: the topic cannot be read.
+    """
+    query = query or LagQuery()
+    if query.assignors or query.by not in transforms.KEYS:
+        raise UsageError(
+            f"a lag history cannot be by `{'assignor' if query.assignors else query.by}`",
+            hint="one of " + ", ".join(transforms.KEYS),
+        )
+    if query.isolation == "read_committed":
+        raise UsageError("nobody can tell where last stable offsets were at times gone by")
+    if since_ms >= until_ms:
+        raise UsageError("the window of time is empty", hint="--since must be before --until")
+    tell = progress or (lambda _text: None)
+    tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
+    if session is None or isinstance(session, SessionOptions):
+        session = replace(session or SessionOptions(), small=True)
+    with running(session, progress) as spark:
+        commits = read_commits(spark, log).persist()
+        try:
+            said = as_captures(commits, cluster_name(snapshot))
+            rows = spark.createDataFrame(tables.rows, schema=ROWS)
+            members = spark.createDataFrame(tables.members, schema=MEMBERS)
+            captures = captures_then(said, rows, ends_frame(spark, ends)) if ends else None
+            if captures is not None and until_ms in ends:
+                rows = captures.where(F.col("captured_at_ms") == until_ms)
+                members = members.limit(0)
+            window = Told(said, captures, rows, members, since_ms, until_ms)
+            answer = _answer(window, query, tell)
+            answer.summary["records"] = counts_by_kind(commits)
+            if answer.summary["records"]["broken"]:
+                answer = replace(answer, errors=broken_records(commits, query.top))
+        finally:
+            commits.unpersist()
+    return answer
+
+
+class Told(NamedTuple):
+    """What the logs tell of a window.
+
+    Args:
+        said: all commits, as captures that know no log.
+        then: captures made up of commits and ends of logs; None without ends.
+        rows, members: the groups at the end of the window, in `schemas.ROWS` and `MEMBERS`.
+    """
+
+    said: DataFrame
+    then: DataFrame | None
+    rows: DataFrame
+    members: DataFrame
+    since_ms: int
+    until_ms: int
+
+
+def _answer(told: Told, query: LagQuery, tell: Progress) -> LagReport:
+    """The rows of the report, its totals and pictures."""
+
+    def lag_of(rows: DataFrame) -> DataFrame:
+        return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+
+    now = lag_of(told.rows)
+    keys = transforms.KEYS[query.by]
+    series = history_series(told, now)
+    by_key = history_by(series, keys, told.until_ms)
+    report = with_members(by_key, now, told.members, query.by, keys)
+    tell("reading commits out of __consumer_offsets")
+    items = answer_rows(report, query, query.sort or "lag", keys)
+    tell("computing totals")
+    summary = totals_of(now, told.members)
+    summary |= {"since_ms": told.since_ms, "until_ms": told.until_ms}
+    captures = None if told.then is None else lag_of(told.then)
+    pictures = drawn(query, tell, series, captures)
+    return LagReport(items, report.schema, summary, (), pictures)
+
+
+def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
+    """Commits and tombstones as rows of captures that know no log: the time is the commit's."""
+    known: dict[str, Any] = {
+        "captured_at_ms": F.coalesce("committed_at_ms", "at_ms"),
+        "cluster": F.lit(cluster),
+        "commits_known": F.lit(True),
+    }
+    columns = []
+    for field in ROWS.fields:
+        column = known.get(field.name)
+        if column is None:
+            has = field.name in commits.columns
+            column = F.col(field.name) if has else F.lit(None).cast(field.dataType)
+        columns.append(column.alias(field.name))
+    return commits.where(F.col("kind").isin("commit", "tombstone")).select(*columns)
+
+
+def history_series(told: Told, now: DataFrame) -> DataFrame:
+    """What the window says about each partition of a group, with the number of its commits."""
+    since_ms, until_ms = told.since_ms, told.until_ms
+    captures = told.said.where(F.col("captured_at_ms").between(since_ms, until_ms))
+    known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
+    if told.then is not None:
+        known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
+    points = trends.points(known, since_ms, until_ms, BUCKETS)
+    figures = trends.series_figures(trends.with_steps(points))
+    counted = captures.groupBy(series_id().alias("series")).agg(
+        F.count("committed_offset").alias("commits_seen")
+    )
+    return trends.with_history(now, figures, until_ms).join(counted, "series", "left")
+
+
+def history_by(series: DataFrame, keys: tuple[str, ...], until_ms: int) -> DataFrame:
+    """Figures by `keys`, with the number of commits and the age of the last one."""
+    ages = series.groupBy(*keys).agg(
+        F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
+        ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),
+    )
+    return transforms.join_by(trends.history_by(series, keys), ages, keys, "left")
+
+
+def counts_by_kind(commits: DataFrame) -> dict[str, int]:
+    """Records of the log by kind; 0 where there are none."""
+    found = collect_rows(commits.groupBy("kind").agg(F.count(F.lit(1)).alias("n")))
+    return dict.fromkeys(KINDS, 0) | {row["kind"]: row["n"] for row in found}
+
+
+def broken_records(commits: DataFrame, top: int) -> tuple[ItemError, ...]:
+    """The first records that could not be read, with their place in the log."""
+    order = ("log_partition", "log_offset")
+    broken = commits.where(F.col("kind") == "broken").orderBy(*order).limit(top)
+    return tuple(
+        ItemError(
+            f"__consumer_offsets-{row['log_partition']} offset {row['log_offset']}",
+            "CORRUPT_RECORD",
+            row["error"],
+        )
+        for row in collect_rows(broken)
+    )

@@ -1,0 +1,399 @@
+"""Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
+
+Raw captures are thinned first: the window is cut into at most `buckets` stretches, and of each
+series (cluster, group, topic, partition) the last capture in a stretch is a *point*. Points are
+read out of captures (`points.last_rows`) or aggregated from a DataFrame (`points`); all that
+follows looks at points, and no raw row is ever sorted. A series is one 64-bit number, and names
+come back at the end, from the newest capture.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from kgroups.core.lag.arithmetic import END_OF, Isolation
+from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.transforms import (
+    lag_percentiles,
+    record_age,
+    split_percentiles,
+    worst_seconds,
+)
+
+SERIES = ("cluster", "group", "topic", "partition")
+BUCKETS = 60
+# Points that Burrow's rules look at, and the fewest that they need (fewer say nothing).
+VERDICT_POINTS = 10
+FEWEST_POINTS = 3
+# Lag that changed by less than these shares of what was produced and of its peak is steady.
+STEADY_OF_PRODUCED = 0.05
+STEADY_OF_PEAK = 0.1
+
+# Verdicts from harmless to bad, with their place; what is not known is no verdict.
+VERDICTS: Mapping[str, int] = MappingProxyType(
+    {"OK": 1, "WARN": 2, "STOP": 4, "STALL": 5, "REWIND": 6}
+)
+
+
+def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
+    """The last capture of each series in each stretch of the window, by aggregation.
+
+    Args:
+        rows: captures in `schemas.ROWS`.
+        since_ms, until_ms: the window, both ends included.
+    Returns:
+        `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
+    """
+    width = stretch_ms(since_ms, until_ms, buckets)
+    t = F.col("captured_at_ms")
+    facts = ("committed", "committed_at", "start", "end")
+    return with_known_lag(
+        rows.where(t.between(since_ms, until_ms))
+        .select(
+            F.floor((t - F.lit(since_ms)) / F.lit(width)).cast("int").alias("bucket"),
+            series_id().alias("series"),
+            *point_columns(),
+            F.col("committed_at_ms").alias("committed_at"),
+        )
+        .groupBy("series", "bucket")
+        .agg(
+            *(F.max_by(name, "t").alias(name) for name in facts),
+            F.max("t").alias("t"),
+        )
+    )
+
+
+def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
+    """How long the stretches are that a window is cut into."""
+    return max((until_ms - since_ms) // buckets, 1)
+
+
+def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
+    """What a point says, of columns in `schemas.ROWS`; `end` is what lag is measured to."""
+    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
+    return [
+        F.col("captured_at_ms").alias("t"),
+        committed.alias("committed"),
+        F.col("log_start_offset").alias("start"),
+        F.col(END_OF[isolation]).alias("end"),
+    ]
+
+
+def points_of(last_rows: DataFrame, isolation: Isolation = "read_uncommitted") -> DataFrame:
+    """The same as `points`, of rows from `points.last_rows` for the same isolation.
+
+    With `read_committed` the end of a log is its last stable offset throughout: records come in
+    when a reader may have them, so rates and lag in seconds are of those too.
+    """
+    no_time = F.lit(None).cast("long").alias("committed_at")
+    return with_known_lag(last_rows.select("series", *point_columns(isolation), no_time))
+
+
+def with_known_lag(of_points: DataFrame) -> DataFrame:
+    """Points with `lag`, null where a bound or the commit is not known."""
+    committed, start, end = F.col("committed"), F.col("start"), F.col("end")
+    is_known = committed.isNotNull() & start.isNotNull() & end.isNotNull()
+    lag = F.greatest(end - F.greatest(committed, start), F.lit(0).cast("long"))
+    return of_points.select(
+        "series", "t", "committed", "committed_at", "start", "end",
+        F.when(is_known, lag).alias("lag"),
+    )  # fmt: skip
+
+
+def with_steps(of_points: DataFrame) -> DataFrame:
+    """Points with what the point before said (`prev_`), the newest one, and their place.
+
+    All of it in one order, from the newest point back: Spark sorts once, and no frame has to look
+    at a row more than once.
+
+    Returns:
+        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`, the last that was
+        known before; `now_committed` of the newest point; `best_from_here`: highest commit of
+        this point and those after it; `age`: 1 for the newest point, 2 before it...
+    """
+    newest_first = Window.partitionBy("series").orderBy(F.desc("t"))
+    from_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    # Of `lead` only SQL can say that it skips nulls.
+    before = "lead({}) ignore nulls over (partition by series order by t desc)"
+    known = {name: name for name in ("committed", "start", "end", "lag")}
+    known["t"] = "case when end is not null then t end"
+    return of_points.select(
+        "*",
+        *(F.expr(before.format(what)).alias(f"prev_{name}") for name, what in known.items()),
+        F.first("committed").over(from_here).alias("now_committed"),
+        F.max("committed").over(from_here).alias("best_from_here"),
+        F.row_number().over(newest_first).alias("age"),
+    )
+
+
+def series_figures(stepped: DataFrame) -> DataFrame:
+    """One row a series with the sums that everything else is made of.
+
+    Returns:
+        `series`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
+        window and the milliseconds between the first and last point that knew each
+        (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
+        `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
+        the last time that the log's end went back (the topic was recreated or truncated); and
+        the facts that `verdict_columns` reads.
+    """
+    committed, end, t = F.col("committed"), F.col("end"), F.col("t")
+    now_committed, prev_end, prev_t = F.col("now_committed"), F.col("prev_end"), F.col("prev_t")
+    passes = (prev_end <= now_committed) & (now_committed < end)
+    crossing = prev_t + (now_committed - prev_end) * (t - prev_t) / (end - prev_end)
+    is_recent = F.col("age") <= VERDICT_POINTS
+    # Inside the recent points there must be a point before: the oldest of them has none.
+    has_before = F.col("age") < VERDICT_POINTS
+    went_back = has_before & (committed < F.col("prev_committed"))
+    recovered = F.col("best_from_here") >= F.col("prev_committed")
+    return stepped.groupBy("series").agg(
+        F.count(F.lit(1)).alias("points"),
+        F.max("t").alias("last_t"),
+        *(
+            F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
+            for name, as_name in (
+                ("end", "produced"),
+                ("committed", "consumed"),
+                ("start", "expired"),
+            )
+        ),
+        *(
+            (
+                F.max(F.when(F.col(name).isNotNull(), t))
+                - F.min(F.when(F.col(name).isNotNull(), t))
+            ).alias(f"{name}_ms")
+            for name in ("end", "committed", "start")
+        ),
+        F.min_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_first"),
+        F.max_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_last"),
+        F.max("lag").alias("lag_peak"),
+        F.max_by(F.when(passes, crossing), F.when(passes, t)).alias("caught_at"),
+        F.max(F.when(end < prev_end, t)).alias("reset_t"),
+        F.max(F.when(passes, t)).alias("passed_t"),
+        # What Burrow's rules ask.
+        F.count_if(is_recent & committed.isNotNull()).alias("commits"),
+        F.min(F.when(is_recent, committed)).alias("committed_min"),
+        F.max(F.when(is_recent, committed)).alias("committed_max"),
+        F.min(F.when(is_recent, end)).alias("end_min"),
+        F.min(F.when(is_recent, F.col("lag"))).alias("lag_min"),
+        F.count_if(has_before & (F.col("lag") < F.col("prev_lag"))).alias("lag_drops"),
+        F.min_by(~recovered, F.when(went_back, t)).alias("is_rewound"),
+        F.min(F.when(is_recent, F.col("committed_at"))).alias("first_commit_at"),
+        F.max("committed_at").alias("last_commit_at"),
+        F.count_if(is_recent & F.col("lag").isNotNull()).alias("lags"),
+    )
+
+
+def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame:
+    """The newest rows, each with what the window says about its series.
+
+    Args:
+        now: rows of the newest capture, from `transforms.with_lag`, one a series.
+        figures: from `series_figures`.
+    Returns:
+        `now`'s columns and `rate_in`, `rate_out` (records a second); `lag_seconds`,
+        `lag_seconds_method` (at_head, record, interpolated, rate), `lag_seconds_confidence`
+        (high, low); `catch_up_seconds`; `trend`; `verdict`, `verdict_rule`;
+        `retention_seconds_left`.
+    """
+    joined = now.withColumn("series", series_id()).join(figures, "series", "left")
+    rated = joined.withColumns(
+        {
+            "rate_in": per_second("produced", "end_ms"),
+            "rate_out": per_second("consumed", "committed_ms"),
+            "rate_expired": per_second("expired", "start_ms"),
+            "is_stale": F.col("is_stale") | _stood_still(),
+        }
+    )
+    return (
+        rated.withColumns(lag_time_columns())
+        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peak")})
+        .withColumns(verdict_columns(until_ms))
+        .withColumn("retention_seconds_left", retention_column())
+    )
+
+
+def _stood_still() -> Column:
+    """Whether nobody is assigned a partition, and its commit stood still while records came."""
+    stood = F.col("member_id").isNull() & (F.col("committed_offset") >= 0)
+    moved = (F.col("produced") > 0) & (F.col("consumed") == 0)
+    return F.coalesce(stood & moved & (F.col("points") > 1), F.lit(False))
+
+
+def per_second(records: str, ms: str) -> Column:
+    """Records a second; null without time between two points."""
+    return F.when(F.col(ms) > 0, F.col(records) * F.lit(1000.0) / F.col(ms))
+
+
+def lag_time_columns() -> dict[str, Column]:
+    """How old the oldest unread record is, by when the log's end was at the commit.
+
+    Where the record itself was asked when it was written, that is the answer. Inside the window
+    the history of end offsets says it; a commit that is older than the window is reached by
+    dividing lag by the rate at which records came in, which is a guess and marked so. A flat
+    stretch counts from its end: the reader was at the head until the next record.
+    """
+    lag, caught_at = F.col("lag"), F.col("caught_at")
+    is_trusted = F.col("reset_t").isNull() | (F.col("passed_t") > F.col("reset_t"))
+    is_seen = (lag > 0) & caught_at.isNotNull() & is_trusted & (F.col("lag_status") == "ok")
+    # Below log start the next record is gone, and with it its age.
+    is_guessed = (lag > 0) & (F.col("rate_in") > 0) & (F.col("lag_status") != "below_log_start")
+    age = record_age()
+    method = (
+        F.when(lag == 0, "at_head")
+        .when(age.isNotNull(), "record")
+        .when(is_seen, "interpolated")
+        .when(is_guessed, "rate")
+    )
+    seconds = (
+        F.when(lag == 0, F.lit(0.0))
+        .when(age.isNotNull(), age)
+        .when(is_seen, (F.col("last_t") - caught_at) / F.lit(1000.0))
+        .when(is_guessed, lag / F.col("rate_in"))
+    )
+    is_sure = (lag == 0) | age.isNotNull() | is_seen
+    confidence = F.when(is_sure, "high").when(is_guessed, "low")
+    return {
+        "lag_seconds": seconds,
+        "lag_seconds_method": method,
+        "lag_seconds_confidence": confidence,
+    }
+
+
+def catch_up_column() -> Column:
+    """Seconds until the lag is gone at the rates of the window; null if it never is."""
+    gained = F.col("rate_out") - F.col("rate_in")
+    return F.when(F.col("lag") == 0, F.lit(0.0)).when(gained > 0, F.col("lag") / gained)
+
+
+def trend_column(peak: str) -> Column:
+    """growing, steady or draining; null without two points.
+
+    Args:
+        peak: the column with the most lag of the window, which says what is little.
+    """
+    change = F.col("lag_last") - F.col("lag_first")
+    slack = F.greatest(
+        F.lit(1.0),
+        F.lit(STEADY_OF_PRODUCED) * F.coalesce("produced", F.lit(0)),
+        F.lit(STEADY_OF_PEAK) * F.col(peak),
+    )
+    return F.when(
+        (F.col("points") > 1) & change.isNotNull(),
+        F.when(change > slack, "growing").when(change < -slack, "draining").otherwise("steady"),
+    )
+
+
+def verdict_columns(until_ms: int) -> dict[str, Column]:
+    """Burrow's verdict on the last points, the rule that decided, and how bad it is.
+
+    Burrow watches commits; captures see where they stand, so a reader that commits the same
+    offset again and one that has stopped look alike unless commit times are known. Without them
+    STOP is given only where nobody is assigned the partition.
+    """
+    lag = F.col("lag")
+    is_flat = F.col("committed_min") == F.col("committed_max")
+    was_never_at_head = F.col("end_min") > F.col("committed_offset")
+    quiet_ms = F.lit(until_ms) - F.col("last_commit_at")
+    busy_ms = F.col("last_commit_at") - F.col("first_commit_at")
+    is_silent = F.when(F.col("last_commit_at").isNotNull(), quiet_ms > busy_ms).otherwise(
+        is_flat & F.col("member_id").isNull()
+    )
+    rules: tuple[tuple[str, str | None, Column], ...] = (
+        ("lag_unknown", None, lag.isNull()),
+        ("no_lag", "OK", lag == 0),
+        ("too_few_captures", None, F.coalesce("commits", F.lit(0)) < FEWEST_POINTS),
+        ("commits_stopped", "STOP", is_silent & was_never_at_head),
+        ("offset_went_back", "REWIND", F.col("is_rewound")),
+        ("was_at_head", "OK", F.col("lag_min") == 0),
+        ("offset_stands_still", "STALL", is_flat),
+        ("lag_never_falls", "WARN", (F.col("lag_drops") == 0) & (F.col("lags") > 1)),
+    )
+    rule = verdict = weight = F.when(F.lit(False), None)
+    for place, (name, says, holds) in enumerate(rules):
+        holds = F.coalesce(holds, F.lit(False))
+        rule = rule.when(holds, name)
+        verdict = verdict.when(holds, says)
+        weight = weight.when(holds, VERDICTS.get(says or "", 0) * 100 - place)
+    return {
+        "verdict_rule": rule.otherwise("progresses"),
+        "verdict": verdict.otherwise("OK"),
+        "verdict_weight": weight.otherwise(VERDICTS["OK"] * 100 - len(rules)),
+    }
+
+
+def retention_column() -> Column:
+    """Seconds until log start reaches the commit, as fast as it moved; null if it stands."""
+    left = F.col("committed_offset") - F.col("log_start_offset")
+    return F.when(F.col("lag") == 0, None).when(
+        F.col("rate_expired") > 0, F.greatest(left, F.lit(0)) / F.col("rate_expired")
+    )
+
+
+def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Figures by `keys`, from `with_history`.
+
+    Rates and lag add up (a topic's `rate_in` once, however many groups read it), `lag_peak` is
+    the most that one partition lagged in the window, times and the verdict are those of the worst
+    partition (null only where no partition has one), and catching up is worked out from the sums.
+    """
+    once = _reader_share(series, keys)
+    # fmt: off
+    summed = once.groupBy(*keys).agg(
+        F.count(F.lit(1)).alias("partitions"),
+        F.sum("lag").alias("lag"),
+        F.max("lag").alias("lag_max"),
+        lag_percentiles(),
+        F.max("lag_peak").alias("lag_peak"),
+        F.sum("lost").alias("lost"),
+        F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
+        F.count_if("is_stale").alias("stale_partitions"),
+        F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
+        F.sum("rate_out").alias("rate_out"),
+        *worst_seconds(),
+        F.max("points").alias("points"),
+        F.sum("lag_first").alias("lag_first"),
+        F.sum("lag_last").alias("lag_last"),
+        F.sum("lag_peak").alias("lag_peaks"),
+        F.sum("produced").alias("produced"),
+        *(F.max_by(name, "verdict_weight").alias(name) for name in ("verdict", "verdict_rule")),
+        F.min("retention_seconds_left").alias("retention_seconds_left"),
+    )
+    # fmt: on
+    columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peaks")}
+    order = [name for name in HISTORY_COLUMNS if name in {*summed.columns, *columns}]
+    return split_percentiles(summed.withColumns(columns).select(*keys, *order))
+
+
+HISTORY_COLUMNS = (
+    "partitions",
+    "lag",
+    "lag_max",
+    "lag_percentiles",
+    "lag_peak",
+    "lost",
+    "unknown_partitions",
+    "stale_partitions",
+    "rate_in",
+    "rate_out",
+    "lag_seconds",
+    "lag_seconds_method",
+    "lag_seconds_confidence",
+    "catch_up_seconds",
+    "trend",
+    "verdict",
+    "verdict_rule",
+    "retention_seconds_left",
+)
+
+
+def _reader_share(series: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Adds `share`: what part of a partition's inflow a row stands for among its key's rows."""
+    if "group" in keys:
+        return series.withColumn("share", F.lit(1.0))
+    same = Window.partitionBy(*{*keys, "cluster", "topic", "partition"}).rowsBetween(
+        Window.unboundedPreceding, Window.unboundedFollowing
+    )
+    return series.withColumn("share", F.lit(1.0) / F.count(F.lit(1)).over(same))

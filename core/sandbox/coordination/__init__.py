@@ -1,0 +1,1 @@
+"""The group coordinators of the embedded cluster, and its event log."""

@@ -1,0 +1,1 @@
+"""Faults of the embedded cluster: by request, and at a time."""

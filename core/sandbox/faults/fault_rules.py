@@ -1,0 +1,186 @@
+"""Rules that make the cluster misbehave: which requests, how often, and what happens to them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from uuid import UUID
+
+from kio.schema.errors import ErrorCode
+
+from kgroups.core.errors import UsageError
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.wire.frame_codec import Request
+from kgroups.core.sandbox.wire.schema import Body
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Close the connection instead of answering; the request is not carried out."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoseRequest:
+    """Neither carry out nor answer the request; the connection stays open and silent."""
+
+
+Action = Drop | LoseRequest | int | None
+"""What happens after the delay: drop, lose, answer an error code, or None: go on as usual."""
+
+
+NameOf = Callable[[UUID], str | None]
+
+
+@dataclass(slots=True)
+class Fault:
+    """One rule.
+
+    Args:
+        api: what is asked; None for everything.
+        group: of the request; None for any, also for requests without a group.
+        topic: that the request names, by name or by id; None for any, also for requests without.
+        client: client id as the request says it; None for any.
+        broker: broker that is asked; None for any.
+        action: what is done to a request that fits.
+        delay_ms: how long it waits before that.
+        times: how many requests the rule is for; None for all.
+        skip: how many fitting requests pass first.
+        hits: how many requests it was applied to so far.
+    """
+
+    api: Api | None = None
+    group: str | None = None
+    topic: str | None = None
+    client: str | None = None
+    broker: int | None = None
+    action: Action = None
+    delay_ms: int = 0
+    times: int | None = 1
+    skip: int = 0
+    hits: int = 0
+    number: int = field(default=0, compare=False)
+
+    def fits(self, broker: int, request: Request, name_of: NameOf) -> bool:
+        """Whether the rule is for this request, how often it was used aside.
+
+        Args:
+            name_of: the name of a topic by its id.
+        """
+        return (
+            self.api in (None, request.api)
+            and self.broker in (None, broker)
+            and self.client in (None, request.client_id)
+            and (self.group is None or self.group in groups_of(request.body))
+            and (self.topic is None or self.topic in topics_of(request.body, name_of))
+        )
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        match self.action:
+            case Drop():
+                what = "connection dropped"
+            case LoseRequest():
+                what = "request lost"
+            case None:
+                what = "answered late" if self.delay_ms else "let through"
+            case code:
+                what = f"answered {error_name(code)}"
+        return f"{what} after {self.delay_ms} ms" if self.delay_ms else what
+
+
+class FaultRules:
+    """The rules in force, asked before every request; the first that fits is used.
+
+    Args:
+        name_of: the name of a topic by its id.
+    """
+
+    def __init__(self, name_of: NameOf) -> None:
+        self._name_of = name_of
+        self._rules: list[Fault] = []
+        self._numbers = count(1)
+
+    def add(self, fault: Fault) -> Fault:
+        """Put a rule in force, after those that are."""
+        fault.number = next(self._numbers)
+        self._rules.append(fault)
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Take a rule out of force; one that is used up is out already."""
+        self._rules = [rule for rule in self._rules if rule is not fault]
+
+    def clear(self) -> None:
+        """Take every rule out of force."""
+        self._rules.clear()
+
+    def match(self, broker: int, request: Request) -> Fault | None:
+        """The rule to apply to this request, counted as used; None for none."""
+        for rule in self._rules:
+            if not rule.fits(broker, request, self._name_of):
+                continue
+            if rule.skip > 0:
+                rule.skip -= 1
+                continue
+            rule.hits += 1
+            if rule.times is not None:
+                rule.times -= 1
+                if rule.times <= 0:
+                    self.remove(rule)
+            return rule
+        return None
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+
+def groups_of(body: Body) -> list[str]:
+    """The groups that a request names, wherever its API keeps them."""
+    named = [body["group_id"]] if body.get("group_id") is not None else []
+    for key in ("groups", "groups_names", "group_ids", "coordinator_keys"):
+        entries = body.get(key) or ()
+        named += [entry["group_id"] if isinstance(entry, dict) else entry for entry in entries]
+    if "key" in body:
+        named.append(body["key"])
+    return named
+
+
+def topics_of(body: Body, name_of: NameOf) -> list[str]:
+    """The topics that a request names, wherever its API keeps them."""
+    named: list[str] = []
+    for key in ("topics", "topic_data", "topic_names", "topic_partitions"):
+        for entry in body.get(key) or ():
+            if isinstance(entry, str):
+                named.append(entry)
+                continue
+            name = entry.get("name") or entry.get("topic")
+            if not name and entry.get("topic_id") is not None:
+                name = name_of(entry["topic_id"])
+            if name:
+                named.append(name)
+    for group in body.get("groups") or ():
+        if isinstance(group, dict):
+            named += topics_of(group, name_of)
+    return named
+
+
+_ERROR_NAMES: Mapping[str, int] = {code.name.upper(): int(code) for code in ErrorCode}
+
+
+def error_name(code: int) -> str:
+    """Kafka's name of an error number, or the number."""
+    try:
+        return ErrorCode(code).name.upper()
+    except ValueError:
+        return f"error {code}"
+
+
+def error_code(name: str) -> int:
+    """The number of an error, from Kafka's name.
+
+    Raises:
+        UsageError: there is no such error.
+    """
+    code = _ERROR_NAMES.get(name.upper())
+    if code is None:
+        raise UsageError(f"unknown error `{name}`", hint="Kafka's names, as NOT_COORDINATOR")
+    return code

@@ -1,0 +1,1 @@
+"""Topics, logs and the data directory of the embedded cluster."""

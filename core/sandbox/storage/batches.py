@@ -1,0 +1,273 @@
+"""Record batches (message format 2): headers read, offsets patched, records read when needed.
+
+A broker does not need to know what is in a batch. Base offset (bytes 0-7) and leader epoch (12-15)
+lie outside the checksum, so both are written over and the rest is passed through, compressed or
+not. Records are read for ListOffsets by timestamp and for `__consumer_offsets`.
+Source: Kafka's DefaultRecordBatch and DefaultRecord.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import cramjam
+from crc32c import crc32c
+
+from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, write_uvarint
+
+_HEADER = struct.Struct(">qiibIhiqqqhii")
+HEADER_BYTES = _HEADER.size  # 61
+_LENGTH_START = 12  # base offset and length are not counted in `length`
+_CRC_FROM = 21
+_MAGIC = 2
+_MAX_INFLATED_BYTES = 64 * 1024 * 1024
+
+COMPRESSION_MASK = 0x07
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+
+
+class CorruptBatch(Exception):
+    """Bytes that are no record batch, or whose checksum is wrong."""
+
+
+class BatchHeader(NamedTuple):
+    """The fixed part of a batch, field for field."""
+
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp_ms: int
+    max_timestamp_ms: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    record_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record with its place and time."""
+
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+
+
+def read_batch_header(data: bytes, start: int = 0) -> BatchHeader:
+    """Header of the batch that starts at `start`.
+
+    Raises:
+        CorruptBatch: too few bytes.
+    """
+    if len(data) - start < HEADER_BYTES:
+        raise CorruptBatch(f"{len(data) - start} bytes hold no batch header")
+    return BatchHeader(*_HEADER.unpack_from(data, start))
+
+
+def split_batches(data: bytes, *, stored: bool = False) -> list[tuple[BatchHeader, bytes]]:
+    """Every batch in what a producer sent, checked as a broker checks it.
+
+    Args:
+        stored: they come from a log, where compaction may have taken records out.
+    Raises:
+        CorruptBatch: wrong length, magic, checksum or count of records.
+    """
+    batches = []
+    start = 0
+    while start < len(data):
+        header = read_batch_header(data, start)
+        stop = start + _LENGTH_START + header.length
+        if header.magic != _MAGIC:
+            raise CorruptBatch(f"magic {header.magic}")
+        if header.length < HEADER_BYTES - _LENGTH_START or stop > len(data):
+            raise CorruptBatch(f"length {header.length}")
+        whole = header.record_count >= 1 and header.last_offset_delta == header.record_count - 1
+        if not whole and not stored:
+            raise CorruptBatch(f"{header.record_count} records, last {header.last_offset_delta}")
+        if crc32c(memoryview(data)[start + _CRC_FROM : stop]) != header.crc:
+            raise CorruptBatch("checksum")
+        batches.append((header, data[start:stop]))
+        start = stop
+    return batches
+
+
+def place_batch(batch: bytes, base_offset: int, leader_epoch: int) -> bytes:
+    """The batch at its offset in the log; nothing that the checksum covers changes."""
+    return (
+        struct.pack(">q", base_offset) + batch[8:12] + struct.pack(">i", leader_epoch) + batch[16:]
+    )
+
+
+def build_batch(
+    records: Sequence[tuple[bytes | None, bytes | None]],
+    timestamp_ms: int,
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = 0,
+) -> bytes:
+    """A batch, not compressed, of these (key, value) pairs; a value of None is a tombstone."""
+    out = bytearray(HEADER_BYTES)
+    for delta, (key, value) in enumerate(records):
+        _write_record(out, delta, 0, key, value)
+    count = len(records)
+    return _seal(out, count, count - 1, timestamp_ms, base_offset=base_offset, epoch=leader_epoch)
+
+
+def thinned_batch(header: BatchHeader, kept: Sequence[Record]) -> bytes:
+    """A stored batch with only these of its records, each at its offset; not compressed."""
+    out = bytearray(HEADER_BYTES)
+    for one in kept:
+        place = one.offset - header.base_offset
+        _write_record(out, place, one.timestamp_ms - header.base_timestamp_ms, one.key, one.value)
+    return _seal(
+        out,
+        len(kept),
+        header.last_offset_delta,
+        header.base_timestamp_ms,
+        base_offset=header.base_offset,
+        epoch=header.leader_epoch,
+        max_timestamp_ms=max(one.timestamp_ms for one in kept),
+    )
+
+
+def empty_batch(offsets: int, timestamp_ms: int) -> bytes:
+    """A batch that takes up `offsets` offsets and has no record left."""
+    return _seal(bytearray(HEADER_BYTES), 0, offsets - 1, timestamp_ms, base_offset=0, epoch=0)
+
+
+def _write_record(
+    out: bytearray, delta: int, timestamp_delta_ms: int, key: bytes | None, value: bytes | None
+) -> None:
+    body = bytearray(b"\0")  # attributes
+    _write_varint(body, timestamp_delta_ms)
+    _write_varint(body, delta)
+    for part in (key, value):
+        _write_varint(body, -1 if part is None else len(part))
+        body += part or b""
+    body.append(0)  # no headers
+    _write_varint(out, len(body))
+    out += body
+
+
+def _seal(
+    out: bytearray,
+    count: int,
+    last: int,
+    timestamp_ms: int,
+    *,
+    base_offset: int,
+    epoch: int,
+    max_timestamp_ms: int | None = None,
+) -> bytes:
+    """The batch in `out` with its header and checksum."""
+    latest_ms = timestamp_ms if max_timestamp_ms is None else max_timestamp_ms
+    _HEADER.pack_into(
+        out, 0, base_offset, len(out) - _LENGTH_START, epoch, _MAGIC, 0, 0,
+        last, timestamp_ms, latest_ms, -1, -1, -1, count,
+    )  # fmt: skip
+    struct.pack_into(">I", out, 17, crc32c(memoryview(out)[_CRC_FROM:]))
+    return bytes(out)
+
+
+def read_records(batch: bytes) -> Iterator[Record]:
+    """Records of one batch, in order, inflated if need be.
+
+    Raises:
+        CorruptBatch: the content is not what the header says.
+    """
+    header = read_batch_header(batch)
+    content = batch[HEADER_BYTES:]
+    codec = header.attributes & COMPRESSION_MASK
+    if codec:
+        content = _inflate(codec, content)
+    cursor = Cursor(content)
+    try:
+        for _ in range(header.record_count):
+            yield _read_record(cursor, header)
+    except DecodeError as error:
+        raise CorruptBatch(str(error)) from error
+
+
+def _read_record(cursor: Cursor, header: BatchHeader) -> Record:
+    stop = _read_varint(cursor) + cursor.pos
+    cursor.take(1)
+    timestamp_delta = _read_varint(cursor)
+    offset_delta = _read_varint(cursor)
+    key, value = (_read_bytes(cursor) for _ in range(2))
+    if not cursor.pos <= stop <= cursor.end:
+        raise DecodeError(f"record ends at {stop}, read to {cursor.pos}")
+    cursor.pos = stop
+    return Record(
+        header.base_offset + offset_delta, header.base_timestamp_ms + timestamp_delta, key, value
+    )
+
+
+def _read_bytes(cursor: Cursor) -> bytes | None:
+    length = _read_varint(cursor)
+    return None if length < 0 else cursor.take(length)
+
+
+def _read_varint(cursor: Cursor) -> int:
+    """A zig-zag varint of up to 64 bits."""
+    shift = value = 0
+    while shift < 70:
+        byte = cursor.take(1)[0]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1)
+        shift += 7
+    raise DecodeError("varint has no end")
+
+
+def _write_varint(out: bytearray, value: int) -> None:
+    write_uvarint(out, value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def _inflate(codec: int, content: bytes) -> bytes:
+    """Records of a compressed batch: 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
+    try:
+        match codec:
+            case 1:
+                inflater = zlib.decompressobj(wbits=31)
+                return inflater.decompress(content, _MAX_INFLATED_BYTES)
+            case 2:
+                return _inflate_snappy(content)
+            case 3:
+                return bytes(cramjam.lz4.decompress(content))
+            case 4:
+                return bytes(cramjam.zstd.decompress(content))
+    except (zlib.error, cramjam.DecompressionError, ValueError) as error:
+        raise CorruptBatch(f"compressed content: {error}") from error
+    raise CorruptBatch(f"compression {codec}")
+
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER_BYTES = 16
+
+
+def _inflate_snappy(content: bytes) -> bytes:
+    """Raw snappy, or blocks of it with Java's (xerial's) header and lengths."""
+    if not content.startswith(_XERIAL_MAGIC):
+        return _inflate_snappy_block(content)
+    out = bytearray()
+    cursor = Cursor(content, _XERIAL_HEADER_BYTES)
+    try:
+        while cursor.pos < cursor.end:
+            out += _inflate_snappy_block(cursor.take(int.from_bytes(cursor.take(4), "big")))
+    except DecodeError as error:
+        raise CorruptBatch(f"snappy block: {error}") from error
+    return bytes(out)
+
+
+def _inflate_snappy_block(block: bytes) -> bytes:
+    if cramjam.snappy.decompress_raw_len(block) > _MAX_INFLATED_BYTES:
+        raise CorruptBatch("snappy block claims to be too long")
+    return bytes(cramjam.snappy.decompress_raw(block))

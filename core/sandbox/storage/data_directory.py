@@ -1,0 +1,233 @@
+"""The data directory: topics and records outlive the process.
+
+`meta.json` has the topics, ids and epochs and is replaced as a whole; `logs/TOPIC-PARTITION.log`
+has the batches as they were stored, appended before a client is answered, so that a process that
+is killed loses nothing that was acknowledged. A tail that was cut is dropped at the next start.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+from uuid import UUID
+
+from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.sandbox.storage.batches import (
+    BatchHeader,
+    CorruptBatch,
+    read_batch_header,
+    split_batches,
+)
+from kgroups.core.sandbox.storage.topics import Topics
+
+_FORMAT = 1
+_META = "meta.json"
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPartition:
+    """A partition as `meta.json` knows it."""
+
+    replicas: tuple[int, ...]
+    leader_epoch: int
+    log_start_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTopic:
+    """A topic as `meta.json` knows it."""
+
+    name: str
+    topic_id: UUID
+    partitions: tuple[StoredPartition, ...]
+    configs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """Everything of a cluster that is not a record."""
+
+    cluster_id: str
+    next_producer_id: int
+    topics: tuple[StoredTopic, ...] = field(default=())
+
+
+class DataDirectory:
+    """One directory, used by one process at a time.
+
+    Args:
+        path: made if it is missing.
+    Raises:
+        UsageError: it cannot be made or written.
+        RefusedError: another sandbox uses it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._logs = path / "logs"
+        self._lock: TextIO | None = None
+        try:
+            self._logs.mkdir(parents=True, exist_ok=True)
+            lock = (path / _LOCK).open("a")
+        except OSError as error:
+            raise UsageError(f"data directory `{path}`: {error.strerror}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise RefusedError(
+                f"data directory `{path}` is in use by another sandbox",
+                hint="stop that one first, or give another directory",
+            ) from error
+        self._lock = lock
+
+    def close(self) -> None:
+        """Let others use it."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def read_meta(self) -> Meta | None:
+        """What the last run knew; None in a new directory.
+
+        Raises:
+            UsageError: the file is not what this program writes.
+        """
+        path = self.path / _META
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+            return _meta_from(raw)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"`{path}` cannot be read: {error!r}",
+                hint="move the data directory away to start with an empty one",
+            ) from error
+
+    def write_meta(self, meta: Meta) -> None:
+        """Replace `meta.json` as a whole."""
+        new = self.path / f"{_META}.new"
+        new.write_text(json.dumps(_meta_to(meta), indent=1), encoding="utf-8")
+        new.replace(self.path / _META)
+
+    def append(self, topic: str, partition: int, batch: bytes) -> None:
+        """Put a stored batch at the end of its partition's file.
+
+        Raises:
+            OSError: it is not in the file, also not in part.
+        """
+        with self._log(topic, partition).open("ab", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END)
+            written = 0
+            try:
+                while written < len(batch):
+                    written += file.write(batch[written:])
+            except OSError:
+                file.truncate(end)  # half a batch would hide what is appended after it
+                raise
+
+    def rewrite(self, topic: str, partition: int, batches: Sequence[bytes]) -> None:
+        """Put these batches in the place of all that a partition's file holds, or change nothing.
+
+        Raises:
+            OSError: the old ones are still there.
+        """
+        path = self._log(topic, partition)
+        new = path.with_suffix(".new")
+        try:
+            new.write_bytes(b"".join(batches))
+            new.replace(path)
+        except OSError:
+            new.unlink(missing_ok=True)
+            raise
+
+    def read_log(self, topic: str, partition: int) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Batches of a partition, oldest first; what follows a broken one is cut off."""
+        path = self._log(topic, partition)
+        if not path.exists():
+            return
+        data = path.read_bytes()
+        start = 0
+        try:
+            while start < len(data):
+                stop = start + 12 + read_batch_header(data, start).length
+                yield split_batches(data[start:stop], stored=True)[0]
+                start = stop
+        except (CorruptBatch, IndexError):
+            os.truncate(path, start)
+
+    def forget_topic(self, topic: str, partitions: int) -> None:
+        """Remove the files of a deleted topic."""
+        for partition in range(partitions):
+            self._log(topic, partition).unlink(missing_ok=True)
+
+    def _log(self, topic: str, partition: int) -> Path:
+        return self._logs / f"{topic}-{partition}.log"
+
+
+def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> None:
+    """Make a topic as it was kept, with its records.
+
+    Replicas on brokers that this cluster does not have are spread anew.
+    """
+    replicas = [one.replicas for one in stored.partitions]
+    known = all(broker in topics.brokers for brokers in replicas for broker in brokers)
+    topic = topics.create(
+        stored.name,
+        len(replicas),
+        replication_factor=min(len(replicas[0]), len(topics.brokers)),
+        configs=stored.configs,
+        topic_id=stored.topic_id,
+        assignments=replicas if known else (),
+    )
+    for partition, kept in zip(topic.partitions, stored.partitions, strict=True):
+        partition.leader_epoch = kept.leader_epoch
+        partition.log.end_offset = kept.log_start_offset
+        for header, batch in data.read_log(stored.name, partition.index):
+            partition.log.restore(header, batch)
+        partition.log.delete_before(kept.log_start_offset)
+
+
+def _meta_to(meta: Meta) -> dict[str, Any]:
+    return {
+        "format": _FORMAT,
+        "cluster_id": meta.cluster_id,
+        "next_producer_id": meta.next_producer_id,
+        "topics": [
+            {
+                "name": topic.name,
+                "topic_id": str(topic.topic_id),
+                "configs": dict(topic.configs),
+                "partitions": [
+                    [list(p.replicas), p.leader_epoch, p.log_start_offset] for p in topic.partitions
+                ],
+            }
+            for topic in meta.topics
+        ],
+    }
+
+
+def _meta_from(raw: Mapping[str, Any]) -> Meta:
+    if raw["format"] != _FORMAT:
+        raise ValueError(f"format {raw['format']}")
+    return Meta(
+        cluster_id=str(raw["cluster_id"]),
+        next_producer_id=int(raw["next_producer_id"]),
+        topics=tuple(
+            StoredTopic(
+                name=str(topic["name"]),
+                topic_id=UUID(topic["topic_id"]),
+                configs={str(k): str(v) for k, v in topic["configs"].items()},
+                partitions=tuple(
+                    StoredPartition(tuple(map(int, replicas)), int(epoch), int(start))
+                    for replicas, epoch, start in topic["partitions"]
+                ),
+            )
+            for topic in raw["topics"]
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Listeners, connections and frames of the embedded cluster."""

@@ -1,0 +1,1 @@
+"""Runs of a scenario: virtual time, network, processes, events."""

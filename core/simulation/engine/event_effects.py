@@ -1,0 +1,305 @@
+"""What the events of a scenario do to its world: one function an event."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.engine.network import START_MS
+from kgroups.core.simulation.engine.process import Seat
+from kgroups.core.simulation.engine.world import World
+from kgroups.core.simulation.scenario.scenario_events import (
+    SCENARIO_EVENT_NAMES,
+    AddPartitions,
+    BrokerDown,
+    BrokerUp,
+    Crash,
+    CreateTopic,
+    MoveCoordinator,
+    NetworkSplit,
+    Pause,
+    Poison,
+    RollingRestart,
+    ScaleIn,
+    ScaleOut,
+    ScenarioEvent,
+    Scheduled,
+)
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
+from kgroups.core.simulation.scenario.subscriptions import reads
+
+# How long a coordinator reads the log of a partition that it takes over.
+LOAD_MS: Final = 50
+
+
+def plan_events(world: World, until_ms: int) -> None:
+    """Put every event of the scenario on the agenda; those at random as they come."""
+    for scheduled in world.scenario.events:
+        if scheduled.at_ms is not None:
+            _pend(world, START_MS + scheduled.at_ms, scheduled.incident)
+        else:
+            _plan_next(world, scheduled, START_MS + scheduled.from_ms, until_ms)
+
+
+def _plan_next(world: World, scheduled: Scheduled, after_ms: int, until_ms: int) -> None:
+    assert scheduled.every_ms is not None
+    at_ms = after_ms + max(1, round(world.chance.expovariate(1 / scheduled.every_ms)))
+    last_ms = until_ms if scheduled.until_ms is None else START_MS + scheduled.until_ms
+    if at_ms < min(last_ms, until_ms):
+        world.pending += 1
+        world.agenda.at(at_ms, _happen_again, world, scheduled, until_ms)
+
+
+def _happen_again(world: World, scheduled: Scheduled, until_ms: int) -> None:
+    world.pending -= 1
+    happen(world, scheduled.incident)
+    _plan_next(world, scheduled, world.now_ms, until_ms)
+
+
+def _pend(world: World, at_ms: int, incident: ScenarioEvent) -> None:
+    def now() -> None:
+        world.pending -= 1
+        happen(world, incident)
+
+    world.pending += 1
+    world.agenda.at(at_ms, now)
+
+
+def _later(world: World, after_ms: int, what: Callable[[], None]) -> None:
+    """Part of an event that is still to come: a run is not over before it."""
+
+    def now() -> None:
+        world.pending -= 1
+        world.last_ms = world.now_ms
+        what()
+
+    world.pending += 1
+    world.agenda.at(world.now_ms + after_ms, now)
+
+
+def happen(world: World, incident: ScenarioEvent) -> None:
+    """Let it happen now."""
+    name = SCENARIO_EVENT_NAMES[type(incident)]
+    given = (f"{f.name} {getattr(incident, f.name)}" for f in fields(incident))
+    shown = ", ".join(text for text in given if not text.endswith((" None", " ()")))
+    world.recorder.line(world.now_ms, getattr(incident, "group", ""), "event", name, shown)
+    world.happened[name] += 1
+    world.last_ms = world.now_ms
+    EVENT_EFFECTS[type(incident)](world, incident)
+
+
+# ---------------------------------------------------------------------- members
+
+
+def _running(world: World, group: str) -> list[Seat]:
+    seats = world.groups[group].seats.values()
+    return [seat for seat in seats if seat.process is not None and not seat.process.closing]
+
+
+def _one(world: World, group: str, member: str | None) -> Seat | None:
+    """The seat that is named, or a random one where somebody sits; None if there is none."""
+    if member is not None:
+        return world.groups[group].seats.get(member)
+    running = _running(world, group)
+    return world.chance.choice(running) if running else None
+
+
+def _rolling_restart(world: World, event: RollingRestart) -> None:
+    seats = world.groups[event.group].seats
+    names = event.members or tuple(seat.name for seat in _running(world, event.group))
+    _restart_next(world, event, [seats[name] for name in names if name in seats])
+
+
+def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) -> None:
+    if not waiting:
+        return
+    seat, rest = waiting[0], waiting[1:]
+
+    def start() -> None:
+        world.start(seat)
+        _later(world, event.pause_ms, lambda: _restart_next(world, event, rest))
+
+    def gone() -> None:
+        _later(world, event.down_ms, start)
+
+    if seat.process is None:
+        gone()
+    elif event.graceful:
+        world.close(seat, gone)
+    else:
+        world.kill(seat)
+        gone()
+
+
+def _scale_out(world: World, event: ScaleOut) -> None:
+    seats = world.groups[event.group].seats
+    like = seats.get(event.like or "") or next(iter(seats.values()))
+    label, dash, number = like.name.rpartition("-")
+    label = label if dash and number.isdigit() else like.name
+    for _ in range(event.count):
+        place = len(seats) + 1
+        while f"{label}-{place}" in seats:
+            place += 1
+        name = f"{label}-{place}"
+        instance = None if like.plan.instance_id is None else name
+        plan = replace(like.plan, name=name, instance_id=instance, start_ms=0)
+        world.start(world.add_seat(event.group, plan))
+
+
+def _scale_in(world: World, event: ScaleIn) -> None:
+    running = _running(world, event.group)
+    seats = world.groups[event.group].seats
+    named = [seats[name] for name in event.members if name in seats]
+    for seat in named or list(reversed(running))[: event.count]:
+        world.close(seat)
+
+
+def _crash(world: World, event: Crash) -> None:
+    seat = _one(world, event.group, event.member)
+    if seat is None:
+        return
+    world.kill(seat)
+    if event.restart_after_ms is not None:
+        _later(world, event.restart_after_ms, lambda: world.start(seat))
+
+
+def _pause(world: World, event: Pause) -> None:
+    seat = _one(world, event.group, event.member)
+    if seat is not None:
+        world.freeze(seat, event.for_ms)
+        _later(world, event.for_ms, lambda: None)
+
+
+def _poison(world: World, event: Poison) -> None:
+    seat = _one(world, event.group, event.member)
+    if seat is not None and seat.process is not None:
+        seat.process.app.run_to(world.now_ms)
+        seat.process.app.delay(event.for_ms)
+        _later(world, event.for_ms, lambda: None)
+
+
+def _cut_off(world: World, event: NetworkSplit) -> None:
+    seat = _one(world, event.group, event.member)
+    if seat is not None and seat.process is not None:
+        seat.process.cut_ms = world.now_ms + event.for_ms
+        seat.process.app.cut_off(world.now_ms, seat.process.cut_ms)
+        world.stop_reading(seat.process, event.for_ms)
+        _later(world, event.for_ms, lambda: None)
+
+
+# ---------------------------------------------------------------------- brokers
+
+
+def _move_coordinator(world: World, event: MoveCoordinator) -> None:
+    brokers = world.brokers
+    to = brokers.next_up(brokers.leader_of(event.group)) if event.to is None else event.to
+    if to in brokers.up:
+        _move(world, brokers.partition_of(event.group), to)
+
+
+def _move(world: World, partition: int, to: int | None) -> None:
+    brokers = world.brokers
+    brokers.move(world.now_ms, partition, to)
+
+    def loaded() -> None:
+        brokers.finish_loading(world.now_ms, partition)
+        _drain(world)
+
+    if to is not None:
+        _later(world, LOAD_MS, loaded)
+    _drain(world)
+
+
+def _drain(world: World) -> None:
+    for broker in world.brokers.up:
+        world.drain(broker)
+
+
+def _broker_down(world: World, event: BrokerDown) -> None:
+    brokers = world.brokers
+    if event.broker not in brokers.up:
+        return
+    partitions = brokers.led_by(event.broker)
+    brokers.take_down(world.now_ms, event.broker)
+    world.break_connections(event.broker)
+    _drain(world)
+
+    def fail_over() -> None:
+        if event.broker not in brokers.up:
+            for partition in partitions:
+                _move(world, partition, brokers.next_up(event.broker))
+            _tell_others(world)
+
+    _later(world, event.failover_ms, fail_over)
+    if event.for_ms is not None:
+        _later(world, event.for_ms, lambda: _broker_up(world, BrokerUp(event.broker)))
+
+
+def _broker_up(world: World, event: BrokerUp) -> None:
+    brokers = world.brokers
+    if event.broker in brokers.up:
+        return
+    brokers.bring_up(world.now_ms, event.broker)
+    for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
+        _move(world, partition, event.broker)
+    _tell_others(world)
+    _drain(world)
+
+
+def _tell_others(world: World) -> None:
+    """Services that are no brokers learn of topics and brokers."""
+    for address, service in world.services.items():
+        if not isinstance(address, int):
+            service.update_topology(world.now_ms, world.brokers.topology)
+            world.drain(address)
+
+
+# ---------------------------------------------------------------------- topics
+
+
+def _add_partitions(world: World, event: AddPartitions) -> None:
+    new = world.logs.grow(event.topic, event.partitions, world.now_ms)
+    _topics_changed(world, event.topic, new)
+
+
+def _create_topic(world: World, event: CreateTopic) -> None:
+    topic = TopicPlan(event.topic, event.partitions, event.rate)
+    world.logs.create(topic, world.now_ms)
+    new = tuple(TopicPartition(event.topic, n) for n in range(event.partitions))
+    _topics_changed(world, event.topic, new)
+
+
+def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> None:
+    for state in world.groups.values():
+        if reads(state.plan, topic):
+            state.ledger.expect(new, world.now_ms, count=True)
+            state.whole_since_ms = None
+    world.brokers.set_topics(world.now_ms, world.logs.topics())
+    _tell_others(world)
+    _drain(world)
+    world.refresh_all()
+
+
+EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]] = {
+    RollingRestart: _rolling_restart,
+    ScaleOut: _scale_out,
+    ScaleIn: _scale_in,
+    Crash: _crash,
+    Pause: _pause,
+    Poison: _poison,
+    NetworkSplit: _cut_off,
+    MoveCoordinator: _move_coordinator,
+    BrokerDown: _broker_down,
+    BrokerUp: _broker_up,
+    AddPartitions: _add_partitions,
+    CreateTopic: _create_topic,
+}
+
+
+def expect_topics(world: World, group: GroupPlan) -> None:
+    """What a group is to read from the start on."""
+    ledger = world.groups[group.name].ledger
+    for name, topic in world.brokers.topology.topics.items():
+        if reads(group, name):
+            partitions = (TopicPartition(name, n) for n in range(topic.partitions))
+            ledger.expect(partitions, world.now_ms, count=False)

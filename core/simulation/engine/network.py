@@ -1,0 +1,265 @@
+"""The network of a run: it carries requests, answers and pushes between processes and services.
+
+What takes how long is drawn from the seed; messages of one connection keep their order.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable
+from itertools import count
+from random import Random
+from typing import Final
+from uuid import UUID
+
+from kgroups.core.simulation.engine.agenda import Agenda
+from kgroups.core.simulation.engine.process import GroupState, Process
+from kgroups.core.simulation.figures.invariants import Invariants
+from kgroups.core.simulation.figures.ledger import Ledger
+from kgroups.core.simulation.figures.recorder import Line, Recorder
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.world.actors import (
+    ANY_BROKER,
+    ZOOKEEPER,
+    Address,
+    Answer,
+    Ask,
+    Began,
+    Forgotten,
+    Push,
+    Service,
+    Stored,
+    Told,
+)
+from kgroups.core.simulation.world.brokers import NOBODY, Brokers
+from kgroups.core.simulation.world.partition_logs import Logs
+from kgroups.core.simulation.world.zookeeper_service import Frame, Reception, ZookeeperService
+
+# Kafka's clock is never near 0, and the coordinator reads 0 as "never".
+START_MS: Final = 1_000_000_000
+# A lost packet is sent again after this, then after twice this, ... (TCP).
+RESEND_MS: Final = 200
+MAX_RESENDS: Final = 10
+
+
+class Network(ABC):
+    """The state of a run, and the messages in it.
+
+    Args:
+        timeline: takes the lines of the timeline; None: nobody looks.
+        every_request: heartbeats and commits answered well are in the timeline too.
+
+    Attributes:
+        agenda: virtual time and what is to come.
+        services: by address.
+        groups: by name.
+        pending: events, and parts of events, that are still to come.
+        last_ms: when the last event happened.
+        happened: events so far, by name.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeline: Callable[[Line], None] | None = None,
+        every_request: bool = False,
+    ) -> None:
+        self.scenario, self.seed = scenario, seed
+        self.agenda = Agenda(START_MS)
+        # Streams of their own: what one draws does not shift what the other draws.
+        self.network, self.chance = Random(f"{seed} network"), Random(f"{seed} events")
+        ids = Random(f"{seed} ids")
+        self.new_id: Callable[[], UUID] = lambda: UUID(int=ids.getrandbits(128), version=4)
+        self.logs = Logs(scenario.topics, START_MS)
+        self.brokers = Brokers(scenario, self.logs.topics(), self.new_id, START_MS)
+        self.services: dict[Address, Service] = {}
+        self.services.update(self.brokers.services.items())
+        if any(plan.protocol == "zookeeper" for plan in scenario.groups):
+            self.services[ZOOKEEPER] = ZookeeperService(
+                scenario, Random(f"{seed} zookeeper"), self.brokers.topology, now_ms=START_MS
+            )
+        self._service_wake: dict[Address, int | None] = {}
+        self.groups = {
+            plan.name: GroupState(plan, Ledger(plan.name, plan.committed))
+            for plan in scenario.groups
+        }
+        self.recorder = Recorder(self.groups, START_MS, timeline, every_request=every_request)
+        self.invariants = Invariants(self.groups, seed, START_MS)
+        self.processes: dict[str, Process] = {}
+        self.pending = 0
+        self.last_ms = START_MS
+        self.happened: Counter[str] = Counter()
+        latency, loss = scenario.network.latency, scenario.network.loss
+        steady = latency.shape == "fixed" and not loss
+        self._steady_ms = max(1, round(latency.mean_ms)) if steady else None
+        self._tokens = count(1)
+        self._asked: dict[Hashable, tuple[Process, int, str, Address]] = {}
+        self._asking: Process | None = None
+
+    @property
+    def now_ms(self) -> int:
+        """The virtual time."""
+        return self.agenda.now_ms
+
+    @abstractmethod
+    def carry_out(self, process: Process) -> None:
+        """See to what the process's consumer wants done."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that have arrived and are not answered."""
+        return len(self._asked)
+
+    # ------------------------------------------------------------------ requests
+
+    def delay_ms(self, process: Process) -> int:
+        """One way, packets that were lost included."""
+        if self._steady_ms is not None and process.cut_ms <= self.agenda.now_ms:
+            return self._steady_ms
+        network, random = self.scenario.network, self.network
+        delay_ms = network.latency.draw(random)
+        if network.loss:
+            resend_ms = RESEND_MS
+            for _ in range(MAX_RESENDS):
+                if random.random() >= network.loss:
+                    break
+                delay_ms += resend_ms
+                resend_ms *= 2
+        delay = max(1, round(delay_ms))
+        cut_ms = process.cut_ms - self.now_ms
+        if cut_ms > 0:
+            # Sent again and again at growing distances; the first that gets through counts.
+            resend_ms = RESEND_MS
+            while resend_ms < cut_ms:
+                resend_ms *= 2
+            delay += resend_ms
+        return delay
+
+    def send(self, process: Process, ask: Ask) -> None:
+        agenda = self.agenda
+        self.recorder.asked(process, ask.kind)
+        arrives_ms = agenda.now_ms + self.delay_ms(process)
+        if type(ask.request) is Frame:
+            arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
+        elif arrives_ms < process.sent_ms:
+            arrives_ms = process.sent_ms
+        else:
+            process.sent_ms = arrives_ms
+        agenda.at(arrives_ms, self._arrive, process, ask)
+
+    def _arrive(self, process: Process, ask: Ask) -> None:
+        number, to, kind, request = ask
+        up = self.brokers.up
+        if to == ANY_BROKER:
+            to = up[0] if up else -1
+        if to is not ZOOKEEPER and to not in up:
+            self._reply(process, number, kind, None)
+            return
+        token = next(self._tokens)
+        self._asked[token] = (process, number, kind, to)
+        self._asking = process
+        self.services[to].submit(self.agenda.now_ms, token, process.life, request)
+        self.drain(to)
+        self._asking = None
+
+    def drain(self, address: Address) -> None:
+        """Carry out what a service wants done, and see to its next deadline."""
+        service, now_ms = self.services[address], self.agenda.now_ms
+        for output in service.take():
+            if type(output) is Answer:
+                if output.token is NOBODY:
+                    continue
+                process, token, kind, _ = self.invariants.answered(
+                    self._asked.pop(output.token, None), now_ms
+                )
+                self._reply(process, token, kind, output.response)
+            elif type(output) is Forgotten:
+                self._asked.pop(output.token, None)
+            elif type(output) is Stored:
+                self._store(output)
+            elif type(output) is Told:
+                self._told(output)
+            elif type(output) is Began:
+                self.groups[output.group].whole_since_ms = None
+                self.recorder.begin_rebalance(now_ms, output.group, output.cause)
+            elif type(output) is Push:
+                self._push(output)
+        due_ms = service.next_deadline()
+        wake_ms = self._service_wake.get(address)
+        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
+            self._service_wake[address] = due_ms
+            self.agenda.at(due_ms, self._wake_service, address, due_ms)
+
+    def _wake_service(self, address: Address, at_ms: int) -> None:
+        if self._service_wake.get(address) == at_ms:
+            self._service_wake[address] = None
+            self.services[address].advance(self.now_ms)
+            self.drain(address)
+
+    def _store(self, stored: Stored) -> None:
+        state = self.groups.get(stored.group)
+        if state is not None:
+            backwards = state.ledger.store(stored.offsets)
+            self.invariants.stored(stored.group, backwards, self.now_ms)
+
+    def _told(self, told: Told) -> None:
+        event, asking = told.event, self._asking
+        state = self.groups.get(event.group_id)
+        if state is not None and event.member_id and asking is not None:
+            name = asking.consumer.member_id
+            if name in ("", event.member_id) and asking.seat.group is state.plan:
+                state.names.setdefault(event.member_id, asking.seat.name)
+        found = self.brokers.snapshot_of(event.group_id) if self.invariants.asks(event) else None
+        self.invariants.told(event, found)
+        self.recorder.event(self.now_ms, event)
+
+    def _reply(self, process: Process, token: int, kind: str, response: object) -> None:
+        agenda = self.agenda
+        arrives_ms = agenda.now_ms + self.delay_ms(process)
+        if type(response) is Reception:
+            arrives_ms = process.in_turn(-response.connection, arrives_ms)
+        elif arrives_ms < process.received_ms:
+            arrives_ms = process.received_ms
+        else:
+            process.received_ms = arrives_ms
+        agenda.at(arrives_ms, self._deliver, process, token, kind, response)
+
+    def _deliver(self, process: Process, token: int, kind: str, response: object) -> None:
+        if not process.alive:
+            return
+        now_ms = self.agenda.now_ms
+        if process.frozen_ms > now_ms:
+            self.agenda.at(process.frozen_ms, self._deliver, process, token, kind, response)
+            return
+        self.recorder.answered(now_ms, process, kind, response)
+        process.consumer.answer(now_ms, token, response)
+        self.carry_out(process)
+
+    def _push(self, push: Push) -> None:
+        process = self.processes.get(push.to)
+        if process is not None:
+            arrives_ms = self.now_ms + self.delay_ms(process)
+            if type(push.message) is Reception:
+                arrives_ms = process.in_turn(-push.message.connection, arrives_ms)
+            else:
+                process.received_ms = arrives_ms = max(arrives_ms, process.received_ms)
+            self.agenda.at(arrives_ms, self._notify, process, push)
+
+    def _notify(self, process: Process, push: Push) -> None:
+        if not process.alive:
+            return
+        if process.frozen_ms > self.now_ms:
+            self.agenda.at(process.frozen_ms, self._notify, process, push)
+            return
+        told = self.recorder.told[process.seat.group.name]
+        told.counts[push.kind] += 1
+        process.consumer.notify(self.now_ms, push.message)
+        self.carry_out(process)
+
+    def break_connections(self, broker: int) -> None:
+        """The broker is gone: who waits for its answer hears that the connection broke."""
+        broken = [token for token, asked in self._asked.items() if asked[3] == broker]
+        for number in broken:
+            process, token, kind, _ = self._asked.pop(number)
+            self._reply(process, token, kind, None)

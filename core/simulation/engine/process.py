@@ -1,0 +1,129 @@
+"""A seat in a group and the process that sits in it now: consumer, application, connection."""
+
+from collections.abc import Callable
+
+from kgroups.core.simulation.figures.ledger import Ledger, Stretch
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.world.actors import Consumer
+from kgroups.core.simulation.world.application import Application
+from kgroups.core.simulation.world.readers import Readers
+
+
+class Process:
+    """One life of a member.
+
+    Attributes:
+        group: its group's state.
+        life: its name, unique in the run: `GROUP/NAME#LIFE`.
+        alive: until it ends in whatever way.
+        frozen_ms: it stands still until then.
+        cut_ms: its network does not reach the cluster until then.
+        wake_ms: for when it has been put on the agenda; None if it has not.
+        poll_ms: for when a poll has been put on the agenda; None if none has.
+        told_ms: of which poll its consumer was told last.
+        by_hand: every poll is the world's, because each commits what the last one gave.
+        commit_due: its next poll commits.
+        sent_ms, received_ms: when the last message of its connection arrives: they keep order.
+        lines: the same for a consumer with several connections, by number: there, and back.
+        whole: settled and so counted.
+    """
+
+    __slots__ = (
+        "alive",
+        "app",
+        "by_hand",
+        "closing",
+        "commit_due",
+        "consumer",
+        "cut_ms",
+        "frozen_ms",
+        "group",
+        "life",
+        "lines",
+        "poll_ms",
+        "received_ms",
+        "seat",
+        "sent_ms",
+        "then",
+        "told_ms",
+        "wake_ms",
+        "whole",
+    )
+
+    def __init__(self, seat: "Seat", group: "GroupState", life: str, now_ms: int) -> None:
+        self.seat, self.group, self.life = seat, group, life
+        self.consumer: Consumer
+        self.app: Application
+        self.alive = True
+        self.closing = False
+        self.then: Callable[[], None] | None = None
+        self.frozen_ms = self.cut_ms = now_ms
+        self.wake_ms: int | None = None
+        self.poll_ms: int | None = None
+        self.told_ms = now_ms
+        self.commit_due = False
+        settings = seat.plan.settings
+        self.by_hand = settings.commit_each_poll and not settings.enable_auto_commit
+        self.sent_ms = self.received_ms = now_ms
+        self.lines: dict[int, int] = {}
+        self.whole = False
+
+    def in_turn(self, line: int, arrives_ms: int) -> int:
+        """When a message of one of several connections arrives, not before the one before it.
+
+        Args:
+            line: the connection's number; negated for the way back.
+            arrives_ms: when it would arrive alone.
+        """
+        at_ms = self.lines[line] = max(arrives_ms, self.lines.get(line, 0))
+        return at_ms
+
+
+class Seat:
+    """A member's place over all its lives, with its figures.
+
+    Attributes:
+        process: who sits there now; None while nobody does.
+        lives: how many there were.
+        stopped: time without anything to read, from giving everything up until the next
+            assignment, whatever is in it.
+        starting: time from the start of a process until its first assignment.
+        records: records handed to its application.
+        failures: fatal errors.
+    """
+
+    def __init__(self, group: GroupPlan, plan: MemberPlan) -> None:
+        self.group, self.plan = group, plan
+        self.process: Process | None = None
+        self.lives = 0
+        self.stopped = Stretch()
+        self.starting = Stretch()
+        self.failures: list[str] = []
+        self.paused = Stretch()
+
+    @property
+    def name(self) -> str:
+        """The plan's name."""
+        return self.plan.name
+
+
+class GroupState:
+    """One group of the run.
+
+    Attributes:
+        seats: by name, in the order in which they came.
+        restless: processes that are alive and not settled.
+        alive: processes that are alive.
+        whole_since_ms: since when everybody is settled and everything owned; None if not.
+        names: member id -> seat name, for texts.
+        readers: who really reads what, of a group without a coordinator.
+    """
+
+    def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
+        self.plan, self.ledger = plan, ledger
+        self.readers = Readers() if plan.protocol == "zookeeper" else None
+        self.seats: dict[str, Seat] = {}
+        self.restless = 0
+        self.alive = 0
+        self.whole_since_ms: int | None = None
+        self.names: dict[str, str] = {}

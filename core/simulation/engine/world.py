@@ -1,0 +1,363 @@
+"""The world of a run: virtual time, the network, processes and services, driven by one heap.
+
+Everything that could be a race is drawn from the seed. The machines (`actors.py`) decide; the
+world carries messages, lets applications poll, and writes down who owns what.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from math import ceil
+from random import Random
+from typing import Any
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.engine.network import Network
+from kgroups.core.simulation.engine.process import GroupState, Process, Seat
+from kgroups.core.simulation.scenario.scenario_model import MemberPlan
+from kgroups.core.simulation.world.actors import (
+    ZOOKEEPER,
+    Ask,
+    Committed,
+    Hold,
+    Read,
+    Refresh,
+    Release,
+    Step,
+)
+from kgroups.core.simulation.world.application import Application
+from kgroups.core.simulation.world.member_kinds import make_consumer
+from kgroups.core.simulation.world.readers import Readers
+from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
+
+
+class World(Network):
+    """One run of a scenario; arguments and attributes as `Network`'s."""
+
+    # ------------------------------------------------------------------ lives
+
+    def add_seat(self, group: str, plan: MemberPlan) -> Seat:
+        """A place for a member."""
+        state = self.groups[group]
+        seat = state.seats[plan.name] = Seat(state.plan, plan)
+        return seat
+
+    def start(self, seat: Seat) -> None:
+        """A new process sits down, if nobody sits there."""
+        if seat.process is not None:
+            return
+        now_ms, plan, group = self.now_ms, seat.plan, seat.group
+        seat.lives += 1
+        state = self.groups[group.name]
+        process = Process(seat, state, f"{group.name}/{plan.name}#{seat.lives}", now_ms)
+        process.app = Application(
+            plan,
+            self.logs,
+            state.ledger.highest,
+            Random(f"{self.seed} {process.life}"),
+            now_ms=now_ms,
+            fetch_ms=self.scenario.network.latency.mean_ms,
+        )
+        process.consumer = make_consumer(
+            group, plan, process.life, partial(self._positions, process), self.new_id, self.services
+        )
+        seat.process = self.processes[process.life] = process
+        state.alive += 1
+        state.restless += 1
+        self._unsettle(state)
+        seat.starting.begin(now_ms)
+        self.recorder.line(now_ms, group.name, plan.name, "started", f"life {seat.lives}")
+        process.consumer.start(now_ms, self.brokers.topology)
+        settings = plan.settings
+        if settings.enable_auto_commit:
+            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+        self.carry_out(process)
+
+    def close(self, seat: Seat, then: Callable[[], None] | None = None) -> None:
+        """The application closes its consumer at its next poll; then the process ends."""
+        process = seat.process
+        if process is None or process.closing:
+            return
+        process.closing = True
+        process.then = then
+        self._arrange_poll(process)
+
+    def kill(self, seat: Seat) -> None:
+        """The process ends without a word."""
+        if seat.process is not None:
+            self.recorder.line(self.now_ms, seat.group.name, seat.name, "killed")
+            self._end(seat.process)
+
+    def freeze(self, seat: Seat, for_ms: int) -> None:
+        """The whole process stands still for so long."""
+        process = seat.process
+        if process is not None:
+            process.app.freeze(self.now_ms, for_ms)
+            process.frozen_ms = self.now_ms + for_ms
+            self.stop_reading(process, for_ms)
+            self.recorder.line(
+                self.now_ms, seat.group.name, seat.name, "paused", f"for {for_ms} ms"
+            )
+
+    def stop_reading(self, process: Process, for_ms: int) -> None:
+        """The process can read nothing for so long, whatever it owns."""
+        readers = self.groups[process.seat.group.name].readers
+        if readers is not None:
+            readers.stop(process.life, self.now_ms)
+            self.agenda.at(self.now_ms + for_ms, self._read_on, readers, process.life)
+
+    def _read_on(self, readers: Readers, life: str) -> None:
+        readers.go_on(life, self.now_ms)
+
+    def _end(self, process: Process) -> None:
+        now_ms, seat = self.now_ms, process.seat
+        state = self.groups[seat.group.name]
+        process.alive = False
+        seat.process = None
+        del self.processes[process.life]
+        process.app.run_to(now_ms)
+        state.ledger.release(list(state.ledger.accounts), process.life, now_ms)
+        if state.readers is not None:
+            state.readers.leave(process.life, now_ms)
+        state.alive -= 1
+        if not process.whole:
+            state.restless -= 1
+        seat.stopped.end(now_ms)
+        seat.starting.end(now_ms)
+        for address, service in self.services.items():
+            service.disconnect(now_ms, process.life)
+            if address == ZOOKEEPER:
+                self.drain(address)
+        self._unsettle(state)
+        self._judge(state)
+        if process.then is not None:
+            process.then()
+
+    # ------------------------------------------------------------------ a process and its time
+
+    def _wake(self, process: Process, at_ms: int) -> None:
+        """A timer of the consumer may be due."""
+        if not process.alive or process.wake_ms != at_ms:
+            return
+        process.wake_ms = None
+        now_ms = self.now_ms
+        if process.frozen_ms > now_ms:
+            self._wake_at(process, process.frozen_ms)
+            return
+        if now_ms - process.told_ms > process.seat.plan.settings.max_poll_interval_ms // 2:
+            process.app.run_to(now_ms)
+            process.told_ms = int(process.app.polled_ms)
+            process.consumer.polled(now_ms, process.told_ms)
+        process.consumer.advance(now_ms)
+        self.carry_out(process)
+
+    def _wake_at(self, process: Process, at_ms: int) -> None:
+        process.wake_ms = at_ms
+        self.agenda.at(at_ms, self._wake, process, at_ms)
+
+    def _commit_due(self, process: Process) -> None:
+        if process.alive:
+            process.commit_due = True
+            self._arrange_poll(process)
+
+    def _arrange_poll(self, process: Process) -> None:
+        """Let the application poll, as soon as it is free, with the world looking on."""
+        now_ms = self.now_ms
+        if process.poll_ms is not None:
+            return
+        app = process.app
+        app.hold_up(now_ms, True)
+        process.poll_ms = max(now_ms, ceil(app.free_ms), process.frozen_ms)
+        self.agenda.at(process.poll_ms, self._poll, process)
+
+    def _poll(self, process: Process) -> None:
+        """The application is at its poll."""
+        process.poll_ms = None
+        if not process.alive:
+            return
+        now_ms, app, consumer = self.now_ms, process.app, process.consumer
+        if process.frozen_ms > now_ms or app.free_ms > now_ms:
+            self._arrange_poll(process)
+            return
+        app.polled_ms = process.told_ms = now_ms
+        settings = process.seat.plan.settings
+        if process.closing:
+            consumer.close(now_ms)
+            self.carry_out(process)
+            return
+        if process.commit_due:
+            process.commit_due = False
+            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+            if app.positions:
+                consumer.commit(now_ms, dict(app.positions))
+        elif app.uncommitted and process.by_hand:
+            consumer.commit(now_ms, dict(app.uncommitted))
+            app.uncommitted = {}
+        consumer.poll(now_ms)
+        self.carry_out(process)
+        if process.by_hand and app.positions and process.alive:
+            self._step_once(process)
+
+    def _step_once(self, process: Process) -> None:
+        """One poll with records; the next one, which commits them, is the world's again."""
+        app = process.app
+        before = dict(app.positions)
+        if process.consumer.gives_records:
+            app.hold_up(self.now_ms, False)
+            app.run_to(self.now_ms)
+        app.uncommitted = {p: at for p, at in app.positions.items() if before.get(p) != at}
+        app.hold_up(self.now_ms, True)
+        if process.poll_ms is None:
+            at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
+            if at_ms < float("inf"):
+                process.poll_ms = ceil(at_ms)
+                self.agenda.at(process.poll_ms, self._poll, process)
+
+    # ------------------------------------------------------------------ what a consumer wants done
+
+    def carry_out(self, process: Process) -> None:
+        consumer = process.consumer
+        for output in consumer.take():
+            if type(output) is Ask:
+                self.send(process, output)
+            else:
+                self._take_note(process, output)
+        # A settled consumer neither closes nor fails nor wants a poll: most events end here.
+        settled = consumer.settled
+        if not settled and not self._see_to(process):
+            return
+        due_ms, wake_ms = consumer.next_deadline(), process.wake_ms
+        if due_ms is not None and (wake_ms is None or due_ms < wake_ms):
+            self._wake_at(process, due_ms)
+        held = process.poll_ms is not None or process.by_hand
+        held = held or (not settled and not consumer.gives_records)
+        if held is not process.app.held:
+            process.app.hold_up(self.now_ms, held)
+        if settled is not process.whole or process.group.whole_since_ms is None:
+            self._settle(process, settled)
+
+    def _see_to(self, process: Process) -> bool:
+        """Let a consumer that is not settled end, fail or poll; False if its process is over."""
+        consumer = process.consumer
+        if consumer.closed:
+            self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, "closed")
+            self._end(process)
+            return False
+        if not process.alive:
+            return False
+        if consumer.failure is not None and not process.closing:
+            process.seat.failures.append(consumer.failure)
+            process.closing = True
+            self._arrange_poll(process)
+        elif consumer.wants_poll and process.poll_ms is None:
+            self._arrange_poll(process)
+        return True
+
+    def _take_note(self, process: Process, output: object) -> None:
+        now_ms, seat = self.now_ms, process.seat
+        state = self.groups[seat.group.name]
+        if type(output) is Hold:
+            seat.stopped.end(now_ms)
+            seat.starting.end(now_ms)
+            shared = state.ledger.hold(output.partitions, seat.name, process.life, now_ms)
+            self.invariants.held(process, output, shared, self.processes, now_ms)
+            if state.readers is not None:
+                state.readers.begin(process.life, output.partitions, now_ms)
+            if output.partitions:
+                self._unsettle(state)
+            self._tell_share(process, "assigned", output.partitions)
+        elif type(output) is Release:
+            process.app.run_to(now_ms)
+            process.app.stop(output.partitions)
+            state.ledger.release(output.partitions, process.life, now_ms)
+            if state.readers is not None:
+                state.readers.end(process.life, output.partitions, now_ms)
+            if output.partitions and not process.closing:
+                self._unsettle(state)
+                if not process.app.positions:
+                    seat.stopped.begin(now_ms)
+            self._tell_share(process, "lost" if output.lost else "revoked", output.partitions)
+        elif type(output) is Read:
+            self._begin_reading(process, output)
+        elif type(output) is Refresh:
+            there_and_back_ms = 2 * self.delay_ms(process)
+            self.agenda.at(now_ms + there_and_back_ms, self.refresh, process)
+        elif type(output) is Committed:
+            state.ledger.store(output.offsets)
+        elif type(output) is Step:
+            self.recorder.step(now_ms, process, output)
+
+    def _tell_share(self, process: Process, kind: str, partitions: Any) -> None:
+        text = f"{len(partitions)} partitions"
+        self.recorder.line(self.now_ms, process.seat.group.name, process.seat.name, kind, text)
+
+    def _begin_reading(self, process: Process, read: Read) -> None:
+        now_ms, reset = self.now_ms, process.seat.plan.settings.auto_offset_reset
+        found: dict[TopicPartition, int] = {}
+        for partition, offset in read.positions.items():
+            if offset is None and reset == "none":
+                self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
+                continue
+            end = self.logs.partitions[partition].end(now_ms) if reset == "latest" else 0
+            found[partition] = end if offset is None else offset
+        process.app.run_to(now_ms)
+        process.app.begin(found)
+        if process.by_hand:
+            self._arrange_poll(process)
+
+    # ------------------------------------------------------------------ settled or not
+
+    def _settle(self, process: Process, whole: bool) -> None:
+        state = process.group
+        if whole is process.whole:
+            if whole and state.whole_since_ms is None:
+                self._judge(state)
+            return
+        process.whole = whole
+        state.restless += -1 if whole else 1
+        if whole:
+            self._judge(state)
+        else:
+            self._unsettle(state)
+
+    def _judge(self, state: GroupState) -> None:
+        """Whether the group is whole now, if it was not."""
+        if state.whole_since_ms is None and not state.restless and state.alive:
+            protocol = state.plan.protocol
+            if protocol == "zookeeper" and self._mourned(state):
+                return
+            if protocol != "zookeeper" and state.ledger.free:
+                return
+            if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
+                return  # settled members of a consumer group do not know of a new target
+            state.whole_since_ms = self.now_ms
+            self.recorder.whole(self.now_ms, state.plan.name)
+
+    def _mourned(self, state: GroupState) -> bool:
+        """Whether ZooKeeper still holds a session of a process that is gone."""
+        service = self.services[ZOOKEEPER]
+        assert isinstance(service, ZookeeperService)
+        processes = (seat.process for seat in state.seats.values())
+        alive = (process.consumer.member_id for process in processes if process is not None)
+        return service.mourns(state.plan.name, alive)
+
+    def _positions(
+        self, process: Process, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Next offsets of the application as it is now."""
+        process.app.run_to(self.now_ms)
+        return process.app.known(partitions)
+
+    def refresh_all(self) -> None:
+        """Topics have changed: every process hears of it at its next refresh of the metadata."""
+        for process in self.processes.values():
+            age_ms = process.seat.plan.settings.metadata_max_age_ms
+            self.agenda.at(self.now_ms + self.chance.randrange(age_ms + 1), self.refresh, process)
+
+    def _unsettle(self, state: GroupState) -> None:
+        state.whole_since_ms = None
+
+    def refresh(self, process: Process) -> None:
+        """The process has fetched the metadata of the topics."""
+        if process.alive:
+            process.consumer.update_topics(self.now_ms, self.brokers.topology)
+            self.carry_out(process)

@@ -1,0 +1,184 @@
+"""Who owns what of one group over virtual time, and the figures that follow; whatever the protocol.
+
+Counted as it happens, so that nothing grows with time. Source of every entry are the members' own
+`Hold` and `Release` outputs and what the service stored.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.world.application import Highest
+
+# A picture cannot show more.
+MAX_OWNED: Final = 2_000
+
+
+class BrokenInvariant(Exception):
+    """What can never be has happened: a bug in the coordinator, the client half or the simulation.
+
+    Args:
+        what: the sentence.
+        seed: of the run; the same scenario with it breaks again.
+    """
+
+    def __init__(self, what: str, *, seed: int, at_ms: int) -> None:
+        super().__init__(f"{what} (seed {seed}, at {at_ms} ms)")
+        self.what, self.seed, self.at_ms = what, seed, at_ms
+
+
+class Stretch:
+    """How long something was so, in all and at most at once; counted while it goes on.
+
+    Attributes:
+        total_ms: finished stretches, added up.
+        longest_ms: the longest finished one.
+    """
+
+    __slots__ = ("longest_ms", "since_ms", "total_ms")
+
+    def __init__(self) -> None:
+        self.total_ms = self.longest_ms = 0
+        self.since_ms: int | None = None
+
+    def begin(self, now_ms: int) -> None:
+        """It is so from now on, if it was not already."""
+        if self.since_ms is None:
+            self.since_ms = now_ms
+
+    def end(self, now_ms: int) -> int:
+        """It is so no more; how long it was, 0 if it was not."""
+        if self.since_ms is None:
+            return 0
+        lasted = now_ms - self.since_ms
+        self.since_ms = None
+        self.total_ms += lasted
+        self.longest_ms = max(self.longest_ms, lasted)
+        return lasted
+
+
+class Account:
+    """One partition: who owns it now, who did last.
+
+    Attributes:
+        owners: names of the lives that own it now; more than one is split brain, or a member
+            that has not heard yet that it was thrown out.
+        last: name of the seat that owned it last; None before anybody did.
+    """
+
+    __slots__ = ("doubled", "last", "owners", "unowned")
+
+    def __init__(self) -> None:
+        self.owners: set[str] = set()
+        self.last: str | None = None
+        self.unowned = Stretch()
+        self.doubled = Stretch()
+
+
+class Owned(NamedTuple):
+    """A partition was a seat's from one time to another."""
+
+    partition: TopicPartition
+    seat: str
+    from_ms: int
+    to_ms: int
+
+
+class Ledger:
+    """All partitions that a group reads.
+
+    Attributes:
+        accounts: by partition.
+        committed: what the service stored last.
+        highest: how far the group ever read.
+        moved: partitions that went over to another seat.
+        free: partitions that nobody owns now.
+        owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
+    """
+
+    def __init__(self, group: str, committed: Mapping[str, Mapping[int, int]]) -> None:
+        self.group = group
+        self.accounts: dict[TopicPartition, Account] = {}
+        self.committed = {
+            TopicPartition(topic, number): offset
+            for topic, found in committed.items()
+            for number, offset in found.items()
+        }
+        self.highest = Highest()
+        self.moved = 0
+        self.free: set[TopicPartition] = set()
+        self.first_owned_ms: int | None = None
+        self.owned: list[Owned] = []
+        self._since: dict[tuple[TopicPartition, str], tuple[str, int]] = {}
+
+    def expect(self, partitions: Iterable[TopicPartition], now_ms: int, *, count: bool) -> None:
+        """The group is to read these from now on.
+
+        Args:
+            count: whether their time without an owner counts before the first one has them.
+        """
+        for partition in partitions:
+            if partition not in self.accounts:
+                account = self.accounts[partition] = Account()
+                self.free.add(partition)
+                if count:
+                    account.unowned.begin(now_ms)
+
+    def hold(
+        self, partitions: Iterable[TopicPartition], seat: str, life: str, now_ms: int
+    ) -> list[tuple[TopicPartition, frozenset[str]]]:
+        """A life owns these too; gives back where it is not the only one, with the others."""
+        shared: list[tuple[TopicPartition, frozenset[str]]] = []
+        for partition in partitions:
+            if partition not in self.accounts:
+                self.expect((partition,), now_ms, count=False)
+            account = self.accounts[partition]
+            if account.owners:
+                if life in account.owners:
+                    continue
+                shared.append((partition, frozenset(account.owners)))
+                account.doubled.begin(now_ms)
+            account.owners.add(life)
+            self._since[partition, life] = (seat, now_ms)
+            account.unowned.end(now_ms)
+            self.free.discard(partition)
+            if account.last is not None and account.last != seat:
+                self.moved += 1
+            account.last = seat
+            if self.first_owned_ms is None:
+                self.first_owned_ms = now_ms
+        return shared
+
+    def release(self, partitions: Iterable[TopicPartition], life: str, now_ms: int) -> None:
+        """A life owns these no more."""
+        for partition in partitions:
+            account = self.accounts.get(partition)
+            if account is None or life not in account.owners:
+                continue
+            account.owners.discard(life)
+            self._draw(partition, life, now_ms)
+            if len(account.owners) == 1:
+                account.doubled.end(now_ms)
+            elif not account.owners:
+                account.unowned.begin(now_ms)
+                self.free.add(partition)
+
+    def store(self, offsets: Mapping[TopicPartition, int]) -> list[TopicPartition]:
+        """Commits were stored; gives back those that went backwards."""
+        backwards = [p for p, at in offsets.items() if at < self.committed.get(p, 0)]
+        self.committed.update(offsets)
+        return backwards
+
+    def _draw(self, partition: TopicPartition, life: str, now_ms: int) -> None:
+        began = self._since.pop((partition, life), None)
+        if began is not None and len(self.owned) < MAX_OWNED:
+            seat, since_ms = began
+            self.owned.append(Owned(partition, seat, since_ms, now_ms))
+
+    def finish(self, now_ms: int) -> None:
+        """The run is over: stretches that go on end here."""
+        for partition, life in list(self._since):
+            self._draw(partition, life, now_ms)
+        for account in self.accounts.values():
+            account.unowned.end(now_ms)
+            account.doubled.end(now_ms)

@@ -1,0 +1,105 @@
+"""The JSON form of outcomes: one item a variation and group; several seeds become two numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import ceil
+from typing import Any, Final
+
+from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.scenario.variation import Variation
+from kgroups.core.simulation.world.readers import NOBODY_READS, SPLIT_BRAIN
+from kgroups.core.zookeeper.protocol import READS, Api
+
+# Figure -> how it is read from a group's outcome; durations in ms.
+FIGURES: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
+    "rebalances": lambda g: g.rebalance_count,
+    "epoch": lambda g: g.epoch,
+    "unowned_ms": lambda g: g.unowned_ms,
+    "longest_unowned_ms": lambda g: g.longest_unowned_ms,
+    "doubled_ms": lambda g: g.doubled_ms,
+    "stopped_ms": lambda g: sum(member.stopped_ms for member in g.members),
+    "longest_stop_ms": lambda g: max((m.longest_stop_ms for m in g.members), default=0),
+    "moved": lambda g: g.moved,
+    "records": lambda g: g.records,
+    "read_again": lambda g: g.read_again,
+    "peak_unread": lambda g: g.peak_unread,
+    "unread": lambda g: g.unread,
+    "lag": lambda g: g.lag,
+    "behind_ms": lambda g: g.behind_ms,
+    "catch_up_ms": lambda g: g.catch_up_ms,
+    "requests": lambda g: sum(g.requests.values()),
+}
+
+# Of groups without a coordinator: what every change costs all of them, and what failed.
+HERD: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
+    "split_brain_ms": lambda g: g.counts.get(SPLIT_BRAIN, 0),
+    "nobody_reads_ms": lambda g: g.counts.get(NOBODY_READS, 0),
+    "notifications": lambda g: g.counts.get("watch notifications", 0),
+    "reads": lambda g: sum(g.requests.get(api, 0) for api in READS),
+    "writes": lambda g: sum(g.requests.get(api, 0) for api in Api if api not in READS),
+    "attempts": lambda g: g.counts.get("rebalance attempts", 0),
+    "attempts_spoiled": lambda g: g.counts.get("attempts spoiled by a change", 0),
+    "claims_refused": lambda g: g.counts.get("claims refused", 0),
+    "failed_rebalances": lambda g: g.counts.get("failed rebalances", 0),
+    "sessions_expired": lambda g: g.counts.get("sessions expired", 0),
+}
+
+
+def median(values: Sequence[int]) -> int:
+    """The middle one; of an even number the lower middle one, which did happen."""
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def percentile95(values: Sequence[int]) -> int:
+    """The least value that 95 of 100 runs do not exceed (nearest rank)."""
+    return sorted(values)[ceil(0.95 * len(values)) - 1]
+
+
+def group_items(variation: Variation | None, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The items of one variation, one a group.
+
+    Args:
+        outcomes: its runs; lists and maps are those of the first one.
+    """
+    first = outcomes[0]
+    return [
+        _item(variation, outcomes, group, [one.groups[place] for one in outcomes])
+        for place, group in enumerate(first.groups)
+    ]
+
+
+def _item(
+    variation: Variation | None,
+    outcomes: Sequence[Outcome],
+    group: GroupOutcome,
+    runs: Sequence[GroupOutcome],
+) -> dict[str, Any]:
+    values = {name: [read(run) for run in runs] for name, read in FIGURES.items()}
+    several = len(runs) > 1
+    return {
+        "group": group.group,
+        "protocol": group.protocol,
+        "variation": None if variation is None else dict(variation),
+        "seed": outcomes[0].seed,
+        "runs": len(runs),
+        "runs_settled": sum(run.settled for run in runs),
+        "end_ms": outcomes[0].end_ms,
+        "settled": group.settled,
+        "settled_ms": group.settled_ms,
+        "state": group.state,
+        "first_owned_ms": group.first_owned_ms,
+        "never_owned": group.never_owned,
+        "figures": {name: median(found) for name, found in values.items()},
+        "herd": {name: median([read(run) for run in runs]) for name, read in HERD.items()}
+        if group.protocol == "zookeeper"
+        else None,
+        "p95": {n: percentile95(found) for n, found in values.items()} if several else None,
+        "requests": dict(group.requests),
+        "errors": dict(group.errors),
+        "counts": dict(group.counts),
+        "events": dict(outcomes[0].events),
+        "rebalances": [asdict(one) for one in group.rebalances],
+        "members": [{**asdict(m), "failures": list(m.failures)} for m in group.members],
+        "partitions": [one._asdict() for one in group.partitions],
+        "samples": [asdict(sample) for sample in group.samples],
+    }

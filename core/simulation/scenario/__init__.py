@@ -1,0 +1,1 @@
+"""A scenario as values, and how it is read and varied."""

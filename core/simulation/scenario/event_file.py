@@ -1,0 +1,199 @@
+"""Events of a scenario: as a file has them, and as the command line spells them."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kgroups.core.document import Cursor, Document
+from kgroups.core.simulation.scenario.scenario_events import (
+    SCENARIO_EVENTS,
+    ScenarioEvent,
+    Scheduled,
+)
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario, TopicPlan
+from kgroups.core.simulation.scenario.units import read_ms, read_rate
+
+DEFAULT_EVENT_TIME: Final = "60s"
+WHEN_KEYS: Final = ("at", "every", "from", "until")
+MAX_MEMBERS: Final = 20_000
+MAX_PARTITIONS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What events may refer to."""
+
+    groups: Mapping[str, GroupPlan]
+    topics: Mapping[str, TopicPlan]
+    brokers: int
+
+    def known(self, cursor: Cursor, names: Collection[str], what: str) -> str:
+        """A text that is one of these names."""
+        name = cursor.text()
+        if name not in names:
+            shown = ", ".join(f"`{each}`" for each in sorted(names)[:20])
+            cursor.fail(f"there is no {what} `{name}`", hint=f"{what}s: {shown}")
+        return name
+
+
+def read_events(cursor: Cursor, names: Names) -> tuple[Scheduled, ...]:
+    """The events of a list, each with its time."""
+    return tuple(_event(entry, names) for entry in cursor.items())
+
+
+def parse_event(text: str, scenario: Scenario) -> Scheduled:
+    """The event that `KIND[:KEY=VALUE,...]` spells; `at` is 60s and `group` the first unless said.
+
+    Raises:
+        UsageError: it cannot be understood.
+    """
+    kind, _, rest = text.partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    given: dict[str, object] = {key: _plain_value(value) for key, _, value in pairs}
+    when: dict[str, object] = {key: given.pop(key) for key in WHEN_KEYS if key in given}
+    if not {"at", "every"} & when.keys():
+        when["at"] = DEFAULT_EVENT_TIME
+    if "group" in FIELDS.get(kind, {}):
+        given.setdefault("group", scenario.groups[0].name)
+    names = Names(
+        {group.name: group for group in scenario.groups},
+        {topic.name: topic for topic in scenario.topics},
+        scenario.brokers,
+    )
+    value: dict[str, object] = {**when, kind: given}
+    return _event(Document(f"--event {text}", text, "yaml", value).root, names)
+
+
+def _plain_value(value: str) -> object:
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if value.isdigit() else value
+
+
+def _event(cursor: Cursor, names: Names) -> Scheduled:
+    fields = cursor.fields((), (*WHEN_KEYS, *SCENARIO_EVENTS))
+    kinds = [key for key in SCENARIO_EVENTS if key in fields.values]
+    if len(kinds) != 1:
+        accepted = ", ".join(f"`{name}`" for name in SCENARIO_EVENTS)
+        cursor.fail(f"expected one event, found {len(kinds)}", hint=f"events: {accepted}")
+    at_ms = fields.optional("at", read_ms)
+    every_ms = fields.optional("every", read_ms)
+    if (at_ms is None) == (every_ms is None):
+        cursor.fail("expected `at` (once) or `every` (at random, on average), one of them")
+    if at_ms is not None and not {"from", "until"}.isdisjoint(fields.values):
+        cursor.fail("`from` and `until` belong to `every`")
+    if every_ms == 0:
+        fields["every"].fail("expected more than 0")
+    return Scheduled(
+        _incident(kinds[0], fields[kinds[0]], names),
+        at_ms=at_ms,
+        every_ms=every_ms,
+        from_ms=fields.optional("from", read_ms) or 0,
+        until_ms=fields.optional("until", read_ms),
+    )
+
+
+def _incident(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
+    readers = FIELDS[kind]
+    required = tuple(key for key, (_, needed, _) in readers.items() if needed)
+    fields = cursor.fields(required, tuple(key for key in readers if key not in required))
+    group = names.known(fields["group"], names.groups, "group") if "group" in required else ""
+    values: dict[str, Any] = {}
+    for key in fields.values:
+        field, _, read = readers[key]
+        values[field] = read(fields[key], names, group)
+    return SCENARIO_EVENTS[kind](**values)
+
+
+Reader = Callable[[Cursor, Names, str], object]
+
+
+def _read_group(cursor: Cursor, names: Names, group: str) -> str:
+    return names.known(cursor, names.groups, "group")
+
+
+def _read_member(cursor: Cursor, names: Names, group: str) -> str:
+    """A member of the group; those that events add later are `NAME-4`, so any number passes."""
+    known = [member.name for member in names.groups[group].members]
+    text = cursor.text()
+    label, _, number = text.rpartition("-")
+    if number.isdigit() and any(
+        name.rpartition("-")[0] == label or name == label for name in known
+    ):
+        return text
+    return names.known(cursor, known, "member")
+
+
+def _read_members(cursor: Cursor, names: Names, group: str) -> tuple[str, ...]:
+    return tuple(_read_member(each, names, group) for each in cursor.items())
+
+
+def _read_topic(cursor: Cursor, names: Names, group: str) -> str:
+    return names.known(cursor, names.topics, "topic")
+
+
+def _read_new_topic(cursor: Cursor, names: Names, group: str) -> str:
+    if cursor.text() in names.topics:
+        cursor.fail(f"there is a topic `{cursor.text()}` already")
+    return cursor.text()
+
+
+def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
+    return cursor.integer(0, names.brokers - 1)
+
+
+def _plain(read: Callable[[Cursor], object]) -> Reader:
+    return lambda cursor, names, group: read(cursor)
+
+
+_COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
+_PARTITIONS = _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS))
+_MS = _plain(read_ms)
+_GROUP = ("group", True, _read_group)
+_MEMBER = ("member", False, _read_member)
+_FOR = ("for_ms", True, _MS)
+
+# Event -> key -> (field, whether it must be there, how it is read).
+FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
+    "rolling_restart": {
+        "group": _GROUP,
+        "members": ("members", False, _read_members),
+        "down": ("down_ms", False, _MS),
+        "pause": ("pause_ms", False, _MS),
+        "graceful": ("graceful", False, _plain(Cursor.flag)),
+    },
+    "scale_out": {
+        "group": _GROUP,
+        "count": ("count", False, _COUNT),
+        "like": ("like", False, _read_member),
+    },
+    "scale_in": {
+        "group": _GROUP,
+        "count": ("count", False, _COUNT),
+        "members": ("members", False, _read_members),
+    },
+    "crash": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "restart_after": ("restart_after_ms", False, _MS),
+    },
+    "gc_pause": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
+    "poison_record": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
+    "network_partition": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
+    "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
+    "broker_down": {
+        "broker": ("broker", True, _read_broker),
+        "for": ("for_ms", False, _MS),
+        "failover": ("failover_ms", False, _MS),
+    },
+    "broker_up": {"broker": ("broker", True, _read_broker)},
+    "add_partitions": {
+        "topic": ("topic", True, _read_topic),
+        "partitions": ("partitions", True, _PARTITIONS),
+    },
+    "create_topic": {
+        "topic": ("topic", True, _read_new_topic),
+        "partitions": ("partitions", True, _PARTITIONS),
+        "rate": ("rate", False, _plain(read_rate)),
+    },
+}

@@ -1,0 +1,108 @@
+"""A scenario from a group as it is: what a snapshot tells is taken over, the rest is assumed."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.simulation.scenario.member_settings import (
+    LIBRARY_DEFAULTS,
+    Library,
+    MemberSettings,
+)
+from kgroups.core.simulation.scenario.scenario_model import (
+    GroupPlan,
+    MemberPlan,
+    Protocol,
+    Scenario,
+    TopicPlan,
+)
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+
+# Records a second that come to each partition where nobody says how many.
+ASSUMED_RATE: Final = 10.0
+COOPERATIVE: Final = "cooperative-sticky"
+
+
+def scenario_of_group(snapshot: ClusterSnapshot, name: str) -> Scenario:
+    """A group of a snapshot with its topics and lag, and no events.
+
+    Raises:
+        NotFoundError: there is no such group.
+        UsageError: it is neither classic nor consumer, or has no members.
+    """
+    group = snapshot.group(name)
+    if group is None:
+        raise NotFoundError(f"there is no group `{name}`", code="GROUP_ID_NOT_FOUND")
+    if group.type not in ("classic", "consumer"):
+        raise UsageError(f"`{name}` is a {group.type} group, and those are not simulated")
+    if not group.members:
+        raise UsageError(f"`{name}` has no members", hint="nobody would take part")
+    library, assumed = _library(group)
+    members = tuple(_member(group, member, library) for member in group.members)
+    read = dict.fromkeys(topic for member in members for topic in member.topics)
+    topics = [_topic(snapshot.topics[topic], group) for topic in read if topic in snapshot.topics]
+    assumed += [
+        f"{ASSUMED_RATE:.0f} records a second come to each partition",
+        "a record takes 1 ms to process",
+        "timeouts and every other setting are the client library's defaults",
+    ]
+    plan = GroupPlan(
+        name,
+        _protocol(group),
+        members,
+        committed={topic.name: dict.fromkeys(range(topic.partitions), 0) for topic in topics},
+    )
+    brokers = max(1, len(snapshot.brokers))
+    return Scenario(name, tuple(topics), (plan,), brokers=brokers, assumed=tuple(assumed))
+
+
+def _protocol(group: Group) -> Protocol:
+    if group.type == "consumer":
+        return "consumer"
+    return "cooperative" if group.assignor == COOPERATIVE else "eager"
+
+
+def _library(group: Group) -> tuple[Library, list[str]]:
+    likeliest = "java" if group.type == "consumer" else infer_leader(group).likeliest
+    if likeliest == "librdkafka":
+        return "librdkafka", ["the members use librdkafka"]
+    if likeliest == "java":
+        return "java", ["the members use the Java client"]
+    return "java", [f"the members behave as the Java client does, not as {likeliest}"]
+
+
+def _member(group: Group, member: Member, library: Library) -> MemberPlan:
+    base = LIBRARY_DEFAULTS[library]
+    assignors = (group.assignor,) if group.type == "classic" and group.assignor else ()
+    settings: MemberSettings = base
+    if assignors and group.assignor != COOPERATIVE:
+        settings = _with_assignors(base, assignors)
+    topics = member.subscription or tuple(member.assignment or {})
+    return MemberPlan(
+        name=member.instance_id or member.member_id,
+        library=library,
+        topics=tuple(topics),
+        pattern=member.subscription_regex if group.type == "consumer" else None,
+        instance_id=member.instance_id,
+        client_id=member.client_id or member.member_id,
+        rack=member.rack,
+        settings=settings,
+    )
+
+
+def _with_assignors(base: MemberSettings, assignors: Iterable[str | None]) -> MemberSettings:
+    return replace(base, assignors=tuple(name for name in assignors if name))
+
+
+def _topic(topic: Topic, group: Group) -> TopicPlan:
+    """The topic with as many unread records as the group's lag on it."""
+    commits = (group.offsets or {}).get(topic.topic, {})
+    lag = 0
+    for number, log in topic.partitions.items():
+        commit = commits.get(number)
+        if commit is not None and log.log_end_offset is not None:
+            lag += max(0, log.log_end_offset - commit.offset)
+    count = len(topic.partitions)
+    return TopicPlan(topic.topic, count, rate=ASSUMED_RATE * count, backlog=lag)

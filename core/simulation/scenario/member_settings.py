@@ -1,0 +1,118 @@
+"""A consumer's parameters by the names of its properties; defaults by client library.
+
+Source: ConsumerConfig of Kafka 4.3, librdkafka's CONFIGURATION table, and the consumer settings
+of Kafka 0.8.2 for the members of the ZooKeeper era.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Literal
+
+from kgroups.core.document import Cursor
+from kgroups.core.simulation.scenario.units import read_ms
+
+Library = Literal["java", "librdkafka"]
+OffsetReset = Literal["earliest", "latest", "none"]
+
+_RESETS: Final[Mapping[str, OffsetReset]] = {
+    "earliest": "earliest",
+    "latest": "latest",
+    "none": "none",
+    "smallest": "earliest",
+    "beginning": "earliest",
+    "largest": "latest",
+    "end": "latest",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSettings:
+    """What a member is configured with; times in ms, names as in `SETTINGS`.
+
+    Args:
+        rebalance_timeout_ms: None: that of max.poll.interval.ms, as Java and librdkafka do.
+        assignors: empty: what the group's protocol stands for.
+        rebalance_backoff_ms: None: zookeeper.sync.time.ms.
+        commit_each_poll: without auto-commit: whether the application commits after every poll.
+    """
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    max_poll_records: int = 500
+    rebalance_timeout_ms: int | None = None
+    assignors: tuple[str, ...] = ()
+    auto_offset_reset: OffsetReset = "latest"
+    enable_auto_commit: bool = True
+    auto_commit_interval_ms: int = 5_000
+    commit_each_poll: bool = True
+    request_timeout_ms: int = 30_000
+    metadata_max_age_ms: int = 300_000
+    remote_assignor: str | None = None
+    rebalance_max_retries: int = 4
+    rebalance_backoff_ms: int | None = None
+    zookeeper_session_timeout_ms: int = 6_000
+    zookeeper_sync_time_ms: int = 2_000
+
+
+# librdkafka hands records out one by one, so a rebalance need not wait for a batch of them.
+LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
+    "java": MemberSettings(),
+    "librdkafka": MemberSettings(max_poll_records=1, request_timeout_ms=60_000),
+}
+
+
+def _positive(cursor: Cursor) -> int:
+    return cursor.integer(1)
+
+
+def _count(cursor: Cursor) -> int:
+    return cursor.integer(0)
+
+
+def _names(cursor: Cursor) -> tuple[str, ...]:
+    if isinstance(cursor.value, list):
+        return tuple(each.text() for each in cursor.items())
+    return tuple(name.strip() for name in cursor.text().split(",") if name.strip())
+
+
+def _reset(cursor: Cursor) -> OffsetReset:
+    return _RESETS[cursor.text(tuple(_RESETS))]
+
+
+# Property -> (field, how its value is read).
+SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
+    "session.timeout.ms": ("session_timeout_ms", read_ms),
+    "heartbeat.interval.ms": ("heartbeat_interval_ms", read_ms),
+    "max.poll.interval.ms": ("max_poll_interval_ms", read_ms),
+    "max.poll.records": ("max_poll_records", _positive),
+    "rebalance.timeout.ms": ("rebalance_timeout_ms", read_ms),
+    "partition.assignment.strategy": ("assignors", _names),
+    "auto.offset.reset": ("auto_offset_reset", _reset),
+    "enable.auto.commit": ("enable_auto_commit", Cursor.flag),
+    "auto.commit.interval.ms": ("auto_commit_interval_ms", read_ms),
+    "commit.each.poll": ("commit_each_poll", Cursor.flag),
+    "request.timeout.ms": ("request_timeout_ms", read_ms),
+    "metadata.max.age.ms": ("metadata_max_age_ms", read_ms),
+    "group.remote.assignor": ("remote_assignor", Cursor.text),
+    "rebalance.max.retries": ("rebalance_max_retries", _count),
+    "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),
+    "zookeeper.session.timeout.ms": ("zookeeper_session_timeout_ms", read_ms),
+    "zookeeper.sync.time.ms": ("zookeeper_sync_time_ms", read_ms),
+}
+
+assert {field for field, _ in SETTINGS.values()} == {f.name for f in fields(MemberSettings)}
+
+
+def read_settings(cursor: Cursor, base: MemberSettings) -> MemberSettings:
+    """The settings of a mapping of properties, on top of `base`.
+
+    Raises:
+        UsageError: a property is not known or its value is wrong; names file and line.
+    """
+    given = cursor.fields((), tuple(SETTINGS))
+    found: dict[str, Any] = {}
+    for name in given.values:
+        field, read = SETTINGS[name]
+        found[field] = read(given[name])
+    return replace(base, **found)

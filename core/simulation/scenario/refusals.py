@@ -1,0 +1,165 @@
+"""Parameters that cannot work, refused before a run as the client or the broker would refuse them.
+
+The broker is asked: a real coordinator with the scenario's settings gets each member's first
+request, and its answer is what is told.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+from kgroups.core.broker_ports import coordinator_ports
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.effects import Reply
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.ports import PatternError
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
+from kgroups.core.simulation.scenario.subscriptions import pattern_matches
+from kgroups.core.simulation.world.actors import Ask
+from kgroups.core.simulation.world.member_kinds import make_consumer
+
+NEW_MEMBER = frozenset({ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED})
+
+
+def check_scenario(scenario: Scenario) -> None:
+    """Nothing, if every member may join.
+
+    Raises:
+        UsageError: a parameter is impossible; `code` is Kafka's name of the error.
+    """
+    _check_cluster(scenario.cluster)
+    for group in scenario.groups:
+        seen: set[tuple[object, ...]] = set()
+        for plan in group.members:
+            kind = (plan.settings, plan.library, plan.topics, plan.pattern)
+            if kind not in seen:
+                seen.add(kind)
+                _check_member(scenario, group, plan)
+
+
+def _check_cluster(config: CoordinatorConfig) -> None:
+    """The bounds that a broker puts to its own settings when it starts."""
+    session, beat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
+    for name, value, least, most in (
+        (
+            session,
+            config.consumer_session_timeout_ms,
+            config.consumer_min_session_timeout_ms,
+            config.consumer_max_session_timeout_ms,
+        ),
+        (
+            beat,
+            config.consumer_heartbeat_interval_ms,
+            config.consumer_min_heartbeat_interval_ms,
+            config.consumer_max_heartbeat_interval_ms,
+        ),
+    ):
+        if not least <= value <= most:
+            raise UsageError(
+                f"`{name}` is {value}, and its bounds are {least} and {most}",
+                hint=f"a broker does not start so; its bounds are properties too: {_bounds(name)}",
+                code="INVALID_CONFIG",
+            )
+    if config.consumer_heartbeat_interval_ms >= config.consumer_session_timeout_ms:
+        raise UsageError(
+            f"`{beat}` must be less than `{session}`",
+            hint="a broker does not start so",
+            code="INVALID_CONFIG",
+        )
+
+
+def _bounds(name: str) -> str:
+    least, most = (name.replace("consumer.", f"consumer.{end}.") for end in ("min", "max"))
+    return f"`{least}`, `{most}`"
+
+
+def _check_member(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> None:
+    where = f"`{plan.name}` of `{group.name}`"
+    given = plan.settings
+    classic = group.protocol in ("eager", "cooperative")
+    if classic and not 0 < given.heartbeat_interval_ms < given.session_timeout_ms:
+        raise UsageError(
+            f"{where}: `heartbeat.interval.ms` ({given.heartbeat_interval_ms}) must be less than "
+            f"`session.timeout.ms` ({given.session_timeout_ms})",
+            hint="no client starts so; a third of the session timeout is usual",
+            code="INVALID_CONFIG",
+        )
+    try:
+        pattern_matches(group, plan)
+        if group.protocol == "zookeeper":
+            return  # ZooKeeper refuses nobody: it grants the session timeout that it can
+        answer = _first_answer(scenario, group, plan)
+    except PatternError as broken:
+        raise UsageError(
+            f"{where}: the pattern `{plan.pattern}` does not compile: {broken}",
+            code=ErrorCode.INVALID_REGULAR_EXPRESSION.name,
+        ) from broken
+    except KgroupsError as broken:
+        raise UsageError(f"{where}: {broken.message}", hint=broken.hint) from broken
+    error = ErrorCode(answer.error_code)
+    if error not in NEW_MEMBER:
+        said = getattr(answer, "error_message", None)
+        raise UsageError(
+            f"{where}: the broker refuses it with {error.name}" + (f": {said}" if said else ""),
+            hint=_hint(error, scenario.cluster),
+            code=error.name,
+        )
+
+
+def _hint(error: ErrorCode, config: CoordinatorConfig) -> str | None:
+    if error is ErrorCode.INVALID_SESSION_TIMEOUT:
+        return (
+            "`session.timeout.ms` must lie between `group.min.session.timeout.ms` "
+            f"({config.classic_min_session_timeout_ms}) and `group.max.session.timeout.ms` "
+            f"({config.classic_max_session_timeout_ms}) of `cluster`"
+        )
+    if error is ErrorCode.UNSUPPORTED_ASSIGNOR:
+        return f"server-side assignors: {', '.join(config.consumer_assignors)}"
+    return None
+
+
+def _first_answer(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Any:
+    """What a coordinator answers to the first request by which the member joins."""
+    ids = _counter()
+    topology = Topology()
+    coordinator = Coordinator(scenario.cluster, topology, ids, now_ms=1, ports=coordinator_ports())
+    consumer = make_consumer(group, plan, "probe", _nowhere, ids, {})
+    consumer.start(1, topology)
+    consumer.poll(1)
+    for _ in range(4):
+        for output in consumer.take():
+            if not isinstance(output, Ask):
+                continue
+            coordinator.submit(1, output.token, output.request)  # type: ignore[arg-type]
+            coordinator.advance(1)
+            replies = [effect for effect in coordinator.take() if isinstance(effect, Reply)]
+            reply = replies[0] if replies else None
+            if reply is None:
+                return _Accepted()
+            if output.kind != "FindCoordinator":
+                return reply.response
+            consumer.answer(1, output.token, _here(reply.response))
+    return _Accepted()
+
+
+class _Accepted:
+    error_code = ErrorCode.NONE
+
+
+def _here(found: Any) -> Any:
+    """The answer to FindCoordinator, as if this coordinator had been found."""
+    (one,) = found.coordinators
+    here = one._replace(node_id=0, host="probe", port=9092, error_code=ErrorCode.NONE)
+    return type(found)((here,))
+
+
+def _nowhere(partitions: Iterable[Any]) -> dict[Any, int]:
+    return {}
+
+
+def _counter() -> Callable[[], UUID]:
+    numbers = iter(range(1, 1_000))
+    return lambda: UUID(int=next(numbers))

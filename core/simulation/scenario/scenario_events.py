@@ -1,0 +1,188 @@
+"""What happens to a simulated cluster, as data: one class an event.
+
+Members are named by their plan's name, or `NAME-3` for the third of a plan that has several;
+a tuple of names that is empty stands for every member of the group.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class RollingRestart:
+    """Members are stopped and started one after the other.
+
+    Args:
+        members: in this order.
+        down_ms: from the stop (closed or killed) to the new process.
+        pause_ms: from one member's start to the next one's stop.
+        graceful: whether the consumer is closed; else the process just ends.
+    """
+
+    group: str
+    members: tuple[str, ...] = ()
+    down_ms: int = 10_000
+    pause_ms: int = 30_000
+    graceful: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleOut:
+    """So many more members, like a member of the scenario; None: like the group's first."""
+
+    group: str
+    count: int = 1
+    like: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleIn:
+    """Members are closed: the named ones, else the `count` that came last."""
+
+    group: str
+    count: int = 1
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A process ends without a word; None for the member: a random one that runs.
+
+    Args:
+        restart_after_ms: when it is started again; None for never.
+    """
+
+    group: str
+    member: str | None = None
+    restart_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A process stands still as a whole, heartbeats included: a long garbage collection."""
+
+    group: str
+    for_ms: int
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """The next record of a member takes this long; heartbeats go on where a thread sends them."""
+
+    group: str
+    for_ms: int
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSplit:
+    """A member's network does not reach the cluster: everything sent arrives afterwards."""
+
+    group: str
+    for_ms: int
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCoordinator:
+    """The partition of `__consumer_offsets` with this group gets another leader.
+
+    Args:
+        to: broker id; None for the next one that is up.
+    """
+
+    group: str
+    to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDown:
+    """A broker is gone.
+
+    Args:
+        for_ms: None: for good, or until a `broker_up`.
+        failover_ms: until others lead what it led; 0 of a broker that was shut down in order.
+            The default is `broker.session.timeout.ms`, after which a crash is noticed.
+    """
+
+    broker: int
+    for_ms: int | None = None
+    failover_ms: int = 9_000
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerUp:
+    """A broker is back."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """A topic grows to this number of partitions; the rate is shared out anew."""
+
+    topic: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """A topic is created; rate in records a second over all its partitions."""
+
+    topic: str
+    partitions: int
+    rate: float = 0.0
+
+
+ScenarioEvent = (
+    RollingRestart
+    | ScaleOut
+    | ScaleIn
+    | Crash
+    | Pause
+    | Poison
+    | NetworkSplit
+    | MoveCoordinator
+    | BrokerDown
+    | BrokerUp
+    | AddPartitions
+    | CreateTopic
+)
+
+# The key that a scenario file, a timeline and an answer call each of them by.
+SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
+    "rolling_restart": RollingRestart,
+    "scale_out": ScaleOut,
+    "scale_in": ScaleIn,
+    "crash": Crash,
+    "gc_pause": Pause,
+    "poison_record": Poison,
+    "network_partition": NetworkSplit,
+    "move_coordinator": MoveCoordinator,
+    "broker_down": BrokerDown,
+    "broker_up": BrokerUp,
+    "add_partitions": AddPartitions,
+    "create_topic": CreateTopic,
+}
+SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {
+    cls: name for name, cls in SCENARIO_EVENTS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """An incident with its time.
+
+    Args:
+        at_ms: once, at this virtual time; None for at random.
+        every_ms: at random, on average once in so long (exponential gaps), from `from_ms` on.
+        until_ms: no more from here on; None for the end of the run.
+    """
+
+    incident: ScenarioEvent
+    at_ms: int | None = None
+    every_ms: int | None = None
+    from_ms: int = 0
+    until_ms: int | None = None

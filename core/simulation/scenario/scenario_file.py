@@ -1,0 +1,294 @@
+"""A simulation's scenario in YAML or JSON, checked: complaints name file, line, what is accepted.
+
+The format is described in `cli/schemas/simulation.json`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
+from kgroups.core.document import Cursor, Document, Fields
+from kgroups.core.simulation.scenario.event_file import (
+    MAX_MEMBERS,
+    MAX_PARTITIONS,
+    Names,
+    read_events,
+)
+from kgroups.core.simulation.scenario.member_settings import (
+    LIBRARY_DEFAULTS,
+    Library,
+    read_settings,
+)
+from kgroups.core.simulation.scenario.scenario_model import (
+    PROTOCOLS,
+    GroupPlan,
+    MemberPlan,
+    Network,
+    Protocol,
+    Scenario,
+    TopicPlan,
+)
+from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
+from kgroups.core.simulation.scenario.units import read_duration, read_ms, read_rate
+
+SCHEMA: Final = "kgroups.simulation/1"
+
+ROOT_KEYS: Final = (
+    "schema",
+    "name",
+    "seed",
+    "until",
+    "brokers",
+    "cluster",
+    "network",
+    "topics",
+    "groups",
+    "events",
+)
+TOPIC_KEYS: Final = ("partitions", "rate", "backlog", "racks")
+GROUP_KEYS: Final = ("protocol", "members", "settings", "config", "committed")
+MEMBER_KEYS: Final = (
+    "count",
+    "client",
+    "client_id",
+    "topics",
+    "pattern",
+    "static",
+    "instance_id",
+    "rack",
+    "start",
+    "every",
+    "processing",
+    "settings",
+)
+MAX_BROKERS: Final = 1_000
+
+
+def is_simulation(document: Document) -> bool:
+    """Whether a file means to be a simulation's scenario."""
+    value = document.value
+    return isinstance(value, dict) and str(value.get("schema", "")).startswith("kgroups.simulation")
+
+
+def parse_simulation(document: Document) -> Scenario:
+    """The scenario in a parsed file.
+
+    Raises:
+        UsageError: something in it is wrong; names file, line and what is accepted.
+    """
+    root = document.root.fields(("topics", "groups"), ROOT_KEYS)
+    root.optional("schema", lambda c: c.text((SCHEMA,)))
+    brokers = root.optional("brokers", lambda c: c.integer(1, MAX_BROKERS)) or 1
+    topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
+    groups = {name: _group(name, cursor, topics) for name, cursor in root["groups"].entries()}
+    if not groups:
+        root["groups"].fail("there is no group")
+    names = Names(groups, topics, brokers)
+    events = root.optional("events", lambda c: read_events(c, names)) or ()
+    seed = root.optional("seed", lambda c: c.integer(0))
+    return Scenario(
+        name=root.optional("name", Cursor.text) or "",
+        topics=tuple(topics.values()),
+        groups=tuple(groups.values()),
+        events=events,
+        brokers=brokers,
+        cluster=root.optional("cluster", _cluster) or CoordinatorConfig(),
+        network=root.optional("network", _network) or Network(),
+        seed=1 if seed is None else seed,
+        until_ms=root.optional("until", read_ms),
+    )
+
+
+# ---------------------------------------------------------------------- cluster and topics
+
+
+def _cluster(cursor: Cursor) -> CoordinatorConfig:
+    fields = cursor.fields((), tuple(PROPERTIES))
+    texts: dict[str, str] = {}
+    for name, value in fields.values.items():
+        if name.endswith(".ms"):
+            texts[name] = str(read_ms(fields[name]))
+        elif isinstance(value, int) and not isinstance(value, bool):
+            texts[name] = str(value)
+        else:
+            texts[name] = fields[name].text()
+    try:
+        return CoordinatorConfig.from_properties(texts)
+    except ValueError as error:
+        cursor.fail(f"a property is wrong: {error}")
+
+
+def _network(cursor: Cursor) -> Network:
+    fields = cursor.fields((), ("latency", "loss"))
+    latency = fields.optional("latency", read_spread) or Spread(1.0)
+    loss = fields.optional("loss", _share) or 0.0
+    return Network(latency, loss)
+
+
+def _share(cursor: Cursor) -> float:
+    value = cursor.value
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
+    if not 0 <= number < 1:
+        cursor.fail(f"`{value}` is not a share: expected a number from 0 up to but not 1")
+    return float(number)
+
+
+def read_spread(cursor: Cursor) -> Spread:
+    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms} or {heavy: 2ms, tail: 1.5}."""
+    if not isinstance(cursor.value, dict):
+        return Spread(read_duration(cursor))
+    fields = cursor.fields((), ("fixed", "normal", "deviation", "heavy", "tail"))
+    shapes = [shape for shape in ("fixed", "normal", "heavy") if shape in fields.values]
+    if len(shapes) != 1:
+        cursor.fail("expected one of `fixed`, `normal` and `heavy`")
+    mean_ms = read_duration(fields[shapes[0]])
+    if shapes[0] == "normal":
+        return Spread(mean_ms, "normal", fields.optional("deviation", read_duration) or 0.0)
+    if shapes[0] == "heavy":
+        return Spread(mean_ms, "heavy", tail=fields.optional("tail", _tail) or DEFAULT_TAIL)
+    return Spread(mean_ms)
+
+
+def _tail(cursor: Cursor) -> float:
+    value = cursor.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
+        cursor.fail(f"expected a number above 1, found `{value}`")
+    return float(value)
+
+
+def _topic(name: str, cursor: Cursor) -> TopicPlan:
+    """A topic: its number of partitions, or a mapping that has more."""
+    if not isinstance(cursor.value, dict):
+        return TopicPlan(name, cursor.integer(0, MAX_PARTITIONS))
+    fields = cursor.fields(("partitions",), TOPIC_KEYS)
+    partitions = fields["partitions"].integer(0, MAX_PARTITIONS)
+    racks = fields.optional("racks", lambda c: tuple(_racks(each) for each in c.items())) or ()
+    if racks and len(racks) != partitions:
+        fields["racks"].fail(f"{len(racks)} entries for {partitions} partitions")
+    return TopicPlan(
+        name,
+        partitions,
+        fields.optional("rate", read_rate) or 0.0,
+        fields.optional("backlog", lambda c: c.integer(0)) or 0,
+        racks,
+    )
+
+
+def _racks(cursor: Cursor) -> frozenset[str]:
+    return frozenset(each.text() for each in cursor.items())
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupPlan:
+    fields = cursor.fields(("members",), GROUP_KEYS)
+
+    def read_protocol(value: Cursor) -> Protocol:
+        return cast(Protocol, value.text(PROTOCOLS))
+
+    protocol = fields.optional("protocol", read_protocol) or "eager"
+    members: list[MemberPlan] = []
+    for label, entry in fields["members"].entries():
+        members += _members(label, entry, fields, topics)
+        if len(members) > MAX_MEMBERS:
+            entry.fail(f"more than {MAX_MEMBERS} members")
+    _check_unique(fields["members"], members)
+    committed = fields.optional("committed", lambda c: c.text(("start", "end", "none")))
+    config = fields.optional("config", lambda c: {k: str(v.value) for k, v in c.entries()})
+    return GroupPlan(
+        name, protocol, tuple(members), _commits(committed or "start", topics), config or {}
+    )
+
+
+def _commits(where: str, topics: Mapping[str, TopicPlan]) -> dict[str, dict[int, int]]:
+    """Commits of a group at the start: where the backlog begins, where it ends, or none."""
+    if where == "none":
+        return {}
+    return {
+        name: {n: 0 if where == "start" else topic.backlog_of(n) for n in range(topic.partitions)}
+        for name, topic in topics.items()
+    }
+
+
+def _check_unique(cursor: Cursor, members: Iterable[MemberPlan]) -> None:
+    instances: dict[str, str] = {}
+    names: set[str] = set()
+    for member in members:
+        if member.name in names:
+            cursor.fail(f"two members are called `{member.name}`")
+        names.add(member.name)
+        if member.instance_id is not None:
+            other = instances.setdefault(member.instance_id, member.name)
+            if other != member.name:
+                cursor.fail(f"`{other}` and `{member.name}` have one `instance_id`")
+
+
+def _members(
+    label: str, cursor: Cursor, group: Fields, topics: Mapping[str, TopicPlan]
+) -> list[MemberPlan]:
+    """The members that one entry stands for: `label`, or `label-1`, `label-2`, ..."""
+    fields = cursor.fields((), MEMBER_KEYS)
+    if "topics" not in fields.values and "pattern" not in fields.values:
+        hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
+        cursor.fail("it reads nothing: `topics` or `pattern` is missing", hint=hint)
+    count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
+
+    def read_library(value: Cursor) -> Library:
+        return cast(Library, value.text(tuple(LIBRARY_DEFAULTS)))
+
+    library = fields.optional("client", read_library) or "java"
+    settings = LIBRARY_DEFAULTS[library]
+    for place in (group, fields):
+        settings = place.optional("settings", _settings_on(settings)) or settings
+    record, poll = fields.optional("processing", _processing) or (Spread(1.0), Spread())
+    instance = fields.optional("instance_id", Cursor.text)
+    if instance is not None and count is not None and count > 1:
+        fields["instance_id"].fail("several members cannot have one; write `static: true`")
+    one = MemberPlan(
+        name=label,
+        library=library,
+        topics=fields.optional("topics", lambda c: _topics_of(c, topics)) or (),
+        pattern=fields.optional("pattern", Cursor.text),
+        instance_id=instance,
+        client_id=fields.optional("client_id", Cursor.text) or label,
+        rack=fields.optional("rack", Cursor.text),
+        start_ms=fields.optional("start", read_ms) or 0,
+        record=record,
+        poll=poll,
+        settings=settings,
+    )
+    static = bool(fields.optional("static", Cursor.flag))
+    gap_ms = fields.optional("every", read_ms) or 0
+    return [
+        _numbered(one, number, static=static, alone=count is None, gap_ms=gap_ms)
+        for number in range(1, (1 if count is None else count) + 1)
+    ]
+
+
+def _numbered(
+    plan: MemberPlan, number: int, *, static: bool, alone: bool, gap_ms: int
+) -> MemberPlan:
+    name = plan.name if alone else f"{plan.name}-{number}"
+    instance = name if static and plan.instance_id is None else plan.instance_id
+    start_ms = plan.start_ms + (number - 1) * gap_ms
+    return replace(plan, name=name, instance_id=instance, start_ms=start_ms)
+
+
+def _settings_on(base: Any) -> Callable[[Cursor], Any]:
+    return lambda cursor: read_settings(cursor, base)
+
+
+def _processing(cursor: Cursor) -> tuple[Spread, Spread]:
+    """Time a record, or a mapping with time a record and time a poll."""
+    if isinstance(cursor.value, dict) and not {"record", "poll"}.isdisjoint(cursor.value):
+        fields = cursor.fields((), ("record", "poll"))
+        record = fields.optional("record", read_spread) or Spread(1.0)
+        return record, fields.optional("poll", read_spread) or Spread()
+    return read_spread(cursor), Spread()
+
+
+def _topics_of(cursor: Cursor, topics: Mapping[str, TopicPlan]) -> tuple[str, ...]:
+    """Topics that members name; one that is created later need not exist yet."""
+    return tuple(each.text() for each in cursor.items())

@@ -1,0 +1,126 @@
+"""A scenario as values: brokers, topics, groups with their members, and what happens to them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings
+from kgroups.core.simulation.scenario.scenario_events import Scheduled
+from kgroups.core.simulation.scenario.spread import Spread
+
+# `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how
+# consumers shared partitions before there was a coordinator (Kafka 0.8).
+Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
+PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
+
+# How long a run may take that says no end and does not settle.
+PATIENCE_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Between every client and every broker.
+
+    Args:
+        latency: one way.
+        loss: share of packets that are lost; each is sent again after 200 ms, then 400 ms, ...
+    """
+
+    latency: Spread = field(default_factory=lambda: Spread(1.0))
+    loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """A topic.
+
+    Args:
+        rate: records a second that are produced, over all partitions.
+        backlog: records that are there at the start and nobody has read, over all partitions.
+        racks: per partition the racks of its replicas; empty for none.
+    """
+
+    name: str
+    partitions: int
+    rate: float = 0.0
+    backlog: int = 0
+    racks: tuple[frozenset[str], ...] = ()
+
+    def backlog_of(self, partition: int) -> int:
+        """Records of the backlog that lie in one partition."""
+        share, rest = divmod(self.backlog, self.partitions)
+        return share + (partition < rest)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPlan:
+    """One member, which may be restarted: a process with a consumer in it.
+
+    Args:
+        name: unique in its group; what events and reports call it.
+        topics: subscribed by name.
+        pattern: subscribed by pattern, in the dialect of its protocol and library; None if not.
+        instance_id: `group.instance.id` of a static member; None of a dynamic one.
+        start_ms: when the process is started first.
+        record: time to process one record.
+        poll: time that each poll with records takes besides.
+    """
+
+    name: str
+    library: Library = "java"
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    instance_id: str | None = None
+    client_id: str = "consumer"
+    rack: str | None = None
+    start_ms: int = 0
+    record: Spread = field(default_factory=lambda: Spread(1.0))
+    poll: Spread = field(default_factory=Spread)
+    settings: MemberSettings = field(default_factory=MemberSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """A group and its members, in the order in which they were written.
+
+    Args:
+        committed: topic -> partition -> offset that is committed at the start; a partition that
+            is not named has no commit.
+        config: the group's dynamic settings (`consumer.session.timeout.ms`, ...), KIP-848 only.
+    """
+
+    name: str
+    protocol: Protocol
+    members: tuple[MemberPlan, ...]
+    committed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Everything that a run is a function of, besides the seed.
+
+    Args:
+        name: for people.
+        brokers: how many; their ids count from 0.
+        cluster: the brokers' settings about groups.
+        until_ms: how long the run lasts, settled or not; None: until it has settled after the last
+            event, at most `PATIENCE_MS`.
+        assumed: what was not known and was assumed, a sentence each.
+    """
+
+    name: str
+    topics: tuple[TopicPlan, ...]
+    groups: tuple[GroupPlan, ...]
+    events: tuple[Scheduled, ...] = ()
+    brokers: int = 1
+    cluster: CoordinatorConfig = field(default_factory=CoordinatorConfig)
+    network: Network = field(default_factory=Network)
+    seed: int = 1
+    until_ms: int | None = None
+    assumed: tuple[str, ...] = ()
+
+    def group(self, name: str) -> GroupPlan | None:
+        """The group of this name, or None."""
+        return next((group for group in self.groups if group.name == name), None)

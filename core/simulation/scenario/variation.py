@@ -1,0 +1,171 @@
+"""One scenario in variations: `session.timeout.ms=6000,45000` beside `protocol=eager,consumer`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final, cast
+
+from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
+from kgroups.core.document import Cursor, Document
+from kgroups.core.errors import UsageError
+from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, SETTINGS, Library
+from kgroups.core.simulation.scenario.scenario_file import read_spread
+from kgroups.core.simulation.scenario.scenario_model import (
+    PROTOCOLS,
+    GroupPlan,
+    MemberPlan,
+    Network,
+    Protocol,
+    Scenario,
+)
+from kgroups.core.simulation.scenario.units import read_ms
+
+Change = Callable[[Scenario, str], Scenario]
+Variation = Mapping[str, str]
+MAX_COMBINATIONS: Final = 10_000
+
+
+def parse_vary(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Name to values, of texts as `name=a,b`.
+
+    Raises:
+        UsageError: not of that form, a name that is not known, or one given twice.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        listed = tuple(value.strip() for value in values.split(",") if value.strip())
+        if not equals or not listed:
+            raise UsageError(f"`--vary {text}` is not of the form NAME=VALUE,VALUE...")
+        if name not in CHANGES:
+            known = ", ".join(sorted(CHANGES))
+            raise UsageError(f"nothing called `{name}` can be varied", hint=f"known: {known}")
+        if name in found:
+            raise UsageError(f"`--vary {name}` is given twice")
+        found[name] = listed
+    return found
+
+
+def combinations(vary: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Every combination, the last name changing fastest; one empty one if nothing varies.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    total = 1
+    for values in vary.values():
+        total *= len(values)
+    if total > MAX_COMBINATIONS:
+        raise UsageError(f"{total} combinations are too many", hint=f"at most {MAX_COMBINATIONS}")
+    return [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
+
+
+def varied(scenario: Scenario, variation: Variation) -> Scenario:
+    """The scenario with these values.
+
+    Raises:
+        UsageError: a value is not of its kind.
+    """
+    for name, value in variation.items():
+        scenario = CHANGES[name](scenario, value)
+    return scenario
+
+
+def _cursor(name: str, value: str) -> Cursor:
+    """A value of the command line as one of a file, for the same readers and complaints."""
+    plain: object = {"true": True, "false": False}.get(value, value)
+    if isinstance(plain, str) and plain.isdigit():
+        plain = int(plain)
+    return Document("--vary", f"{name}: {value}", "yaml", {name: plain}).root.child(name, plain)
+
+
+def _members(scenario: Scenario, change: Callable[[MemberPlan], MemberPlan]) -> Scenario:
+    groups = (
+        replace(group, members=tuple(change(plan) for plan in group.members))
+        for group in scenario.groups
+    )
+    return replace(scenario, groups=tuple(groups))
+
+
+def _setting(name: str) -> Change:
+    field, read = SETTINGS[name]
+
+    def change(scenario: Scenario, value: str) -> Scenario:
+        found: Any = {field: read(_cursor(name, value))}
+        return _members(
+            scenario, lambda plan: replace(plan, settings=replace(plan.settings, **found))
+        )
+
+    return change
+
+
+def _property(name: str) -> Change:
+    field, _ = PROPERTIES[name]
+
+    def change(scenario: Scenario, value: str) -> Scenario:
+        text = str(read_ms(_cursor(name, value))) if name.endswith(".ms") else value
+        try:
+            parsed = CoordinatorConfig.from_properties({name: text})
+        except ValueError as error:
+            raise UsageError(f"`--vary {name}={value}`: {error}") from error
+        found: Any = {field: getattr(parsed, field)}
+        return replace(scenario, cluster=replace(scenario.cluster, **found))
+
+    return change
+
+
+def _protocol(scenario: Scenario, value: str) -> Scenario:
+    protocol = cast(Protocol, _cursor("protocol", value).text(PROTOCOLS))
+
+    def change(group: GroupPlan) -> GroupPlan:
+        # An assignor that the members of another protocol do not have is left to its default.
+        members = tuple(
+            replace(plan, settings=replace(plan.settings, assignors=()))
+            if protocol != group.protocol
+            else plan
+            for plan in group.members
+        )
+        return replace(group, protocol=protocol, members=members)
+
+    return replace(scenario, groups=tuple(change(group) for group in scenario.groups))
+
+
+def _client(scenario: Scenario, value: str) -> Scenario:
+    library = cast(Library, _cursor("client", value).text(tuple(LIBRARY_DEFAULTS)))
+    poll = LIBRARY_DEFAULTS[library].max_poll_records
+    return _members(
+        scenario,
+        lambda plan: (
+            plan
+            if plan.library == library
+            else replace(
+                plan, library=library, settings=replace(plan.settings, max_poll_records=poll)
+            )
+        ),
+    )
+
+
+def _static(scenario: Scenario, value: str) -> Scenario:
+    static = _cursor("static", value).flag()
+    return _members(scenario, lambda plan: replace(plan, instance_id=plan.name if static else None))
+
+
+def _latency(scenario: Scenario, value: str) -> Scenario:
+    latency = read_spread(_cursor("latency", value))
+    return replace(scenario, network=Network(latency, scenario.network.loss))
+
+
+def _processing(scenario: Scenario, value: str) -> Scenario:
+    record = read_spread(_cursor("processing", value))
+    return _members(scenario, lambda plan: replace(plan, record=record))
+
+
+CHANGES: Final[Mapping[str, Change]] = {
+    **{name: _setting(name) for name in SETTINGS},
+    **{name: _property(name) for name in PROPERTIES},
+    "protocol": _protocol,
+    "client": _client,
+    "static": _static,
+    "latency": _latency,
+    "processing": _processing,
+}

@@ -1,0 +1,1 @@
+"""What the engine drives: consumers, brokers, ZooKeeper."""

@@ -1,0 +1,282 @@
+"""What the world drives: consumers and services, both without I/O, clock and randomness.
+
+The world (`world.py`) owns the virtual clock, the network and the applications. It calls a
+machine's methods with the time, then takes what the machine wants done, and calls `advance` no
+later than `next_deadline`. Both kinds are driven alike:
+
+    consumer.start(now_ms); for output in consumer.take(): ...      # Ask, Hold, Read, ...
+    service.submit(now_ms, token, sender, request)                   # after the network's delay
+    for output in service.take(): ...                                # Answer, Push, Step
+    consumer.answer(now_ms, token, response)                         # after the network's delay
+
+A consumer knows the protocol of its group; which partitions it may read follows from its `Hold`
+and `Release` outputs alone, and the figures of a run (owners, moves, lag, records read twice) are
+counted from them, whatever the protocol. Reading and processing records is the world's part.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.effects import Event, Reply
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+
+# Where a request goes: a broker by its id, any broker that is up, or the ZooKeeper ensemble.
+Address = int | str
+ANY_BROKER: Final = "any broker"
+ZOOKEEPER: Final = "zookeeper"
+
+
+# ---------------------------------------------------------------------- outputs of a consumer
+
+
+class Ask(NamedTuple):
+    """Send this request; its answer comes back under `token`, None if the connection broke.
+
+    Args:
+        kind: what requests are counted and shown by: `JoinGroup`, `getChildren`, ...
+    """
+
+    token: int
+    to: Address
+    kind: str
+    request: object
+
+
+class Hold(NamedTuple):
+    """From now on the member owns these partitions too; without any, it has none to wait for.
+
+    Args:
+        epoch: the generation, or epoch, that gave them.
+    """
+
+    partitions: Sequence[TopicPartition]
+    epoch: int
+
+
+class Read(NamedTuple):
+    """Read partitions that it owns from these offsets on; a None: `auto.offset.reset` decides."""
+
+    positions: Mapping[TopicPartition, int | None]
+
+
+class Release(NamedTuple):
+    """Read these partitions no more; `lost`: it may be that another member reads them already."""
+
+    partitions: Sequence[TopicPartition]
+    lost: bool = False
+
+
+class Refresh(NamedTuple):
+    """Ask any broker for the topics' metadata now; `update_topics` brings it."""
+
+
+class Committed(NamedTuple):
+    """These offsets are committed now: the answer to the commit was good."""
+
+    offsets: Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something for the timeline, in the field's words.
+
+    Args:
+        kind: `JoinGroup`, `leader chosen`, `REBALANCE_IN_PROGRESS`, `watch fired`, ...
+        text: the rest of the line.
+        rebalance: why a rebalance begins with this step; None if none does.
+        counts: figures that the step adds to, by name: the herd effect, failed rebalances, ...
+    """
+
+    kind: str
+    text: str = ""
+    rebalance: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+ConsumerOutput = Ask | Hold | Read | Release | Refresh | Committed | Step
+
+
+class Consumer(ABC):
+    """One life of a member, from the start of its process to its end; a restart makes a new one.
+
+    Args:
+        group: its group.
+        plan: what it is configured with.
+        sender: its name for services and reports, unique in the run: `GROUP/NAME#LIFE`.
+        positions: the next offset to read of each of these partitions, all that was delivered
+            before being processed; to be asked in `poll`, `commit` and `close` only.
+
+    Attributes:
+        outputs: what `take` gives next; implementations append to it.
+    """
+
+    __slots__ = ("group", "outputs", "plan", "positions", "sender")
+
+    def __init__(
+        self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
+    ) -> None:
+        self.group, self.plan, self.sender, self.positions = group, plan, sender, positions
+        self.outputs: list[ConsumerOutput] = []
+
+    def take(self) -> list[ConsumerOutput]:
+        """What to carry out since the last call, in order."""
+        outputs, self.outputs = self.outputs, []
+        return outputs
+
+    @abstractmethod
+    def start(self, now_ms: int, topology: Topology) -> None:
+        """The process has started and knows these topics; it may ask for the first time."""
+
+    @abstractmethod
+    def poll(self, now_ms: int) -> None:
+        """The application asks for records, having processed all that it was given.
+
+        The world calls it when `wants_poll` is true and the application is free.
+        """
+
+    @abstractmethod
+    def polled(self, now_ms: int, at_ms: int) -> None:
+        """The application polled last at `at_ms`; told before `advance`, where it may matter."""
+
+    @abstractmethod
+    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit these offsets of partitions that it holds, without waiting."""
+
+    @abstractmethod
+    def close(self, now_ms: int) -> None:
+        """Close properly, committing where it auto-commits; `closed` says when that is done."""
+
+    @abstractmethod
+    def answer(self, now_ms: int, token: int, response: object | None) -> None:
+        """The answer to an Ask; None: the connection broke, nobody knows what became of it."""
+
+    @abstractmethod
+    def notify(self, now_ms: int, message: object) -> None:
+        """A Push of a service has arrived (a watch that fired, a session that is over)."""
+
+    @abstractmethod
+    def update_topics(self, now_ms: int, topology: Topology) -> None:
+        """Metadata was refreshed; a consumer that learns of topics otherwise ignores it."""
+
+    @abstractmethod
+    def advance(self, now_ms: int) -> None:
+        """Let time pass: fire timers due by now. After a pause of the process it is called late."""
+
+    @abstractmethod
+    def next_deadline(self) -> int | None:
+        """When `advance` must be called next; None for never."""
+
+    @property
+    @abstractmethod
+    def member_id(self) -> str:
+        """By what the service knows it; empty before that."""
+
+    @property
+    def epoch(self) -> int:
+        """The generation, or member epoch, in which it believes to be; 0 or less for none."""
+        return 0
+
+    @property
+    @abstractmethod
+    def wants_poll(self) -> bool:
+        """Whether the next poll does more than fetch records: then it is made at once."""
+
+    @property
+    @abstractmethod
+    def gives_records(self) -> bool:
+        """Whether a poll gives records of the partitions that it reads; else it waits."""
+
+    @property
+    @abstractmethod
+    def settled(self) -> bool:
+        """Whether it is in its group, holds what it should, and plans nothing else.
+
+        Then it gives records, has no failure, is not closed and wants no poll.
+        """
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether `close` is finished and the process may end."""
+
+    @property
+    @abstractmethod
+    def failure(self) -> str | None:
+        """Why it gave up for good (the application would see an exception); None if it has not."""
+
+
+# ---------------------------------------------------------------------- outputs of a service
+
+
+# The response to the request that was submitted under `token`: a coordinator's own effect.
+Answer = Reply
+
+
+class Forgotten(NamedTuple):
+    """The request that was submitted under `token` will never be answered."""
+
+    token: Hashable
+
+
+class Push(NamedTuple):
+    """A message to a member that it did not ask for: a watch that fired, a session's end."""
+
+    to: str
+    message: object
+    kind: str = "notification"
+
+
+class Stored(NamedTuple):
+    """Commits that the service has stored."""
+
+    group: str
+    offsets: Mapping[TopicPartition, int]
+
+
+class Told(NamedTuple):
+    """An event of a coordinator."""
+
+    event: Event
+
+
+class Began(NamedTuple):
+    """A rebalance of a group that has no coordinator begins; `cause` is a clause."""
+
+    group: str
+    cause: str
+
+
+ServiceOutput = Answer | Forgotten | Push | Stored | Told | Began | Step
+
+
+class Service(ABC):
+    """A server in the cluster: a broker's coordinator, or the ZooKeeper ensemble."""
+
+    @abstractmethod
+    def submit(self, now_ms: int, token: Hashable, sender: str, request: object) -> None:
+        """Take in a request of the member `sender` (`GROUP/NAME#LIFE`); answer now or later."""
+
+    @abstractmethod
+    def disconnect(self, now_ms: int, sender: str) -> None:
+        """The sender's process is gone and its connections with it (a session may live on)."""
+
+    @abstractmethod
+    def update_topology(self, now_ms: int, topology: Topology) -> None:
+        """Topics, partitions or brokers that are up have changed."""
+
+    @abstractmethod
+    def advance(self, now_ms: int) -> None:
+        """Let time pass: fire timers due by now."""
+
+    @abstractmethod
+    def next_deadline(self) -> int | None:
+        """When `advance` must be called next; None for never."""
+
+    @abstractmethod
+    def take(self) -> list[ServiceOutput]:
+        """What to carry out since the last call, in order."""

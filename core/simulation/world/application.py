@@ -1,0 +1,231 @@
+"""What the process around a consumer does: it polls, gets records, processes them, polls again.
+
+Between two moments at which anything else happens, nobody looks; so nothing is on the world's
+heap for it. `run_to` makes up for the time since the last look, poll after poll, and where a
+member has read everything and keeps up easily it passes over the time in one step.
+"""
+
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import Final
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.simulation.scenario.scenario_model import MemberPlan
+from kgroups.core.simulation.world.partition_logs import NEVER, Logs, PartitionRecords
+
+# A member that is busy for less than this share of its time has read everything soon again.
+EASY_SHARE: Final = 0.8
+# So many times the time of a poll with its records is simulated in full before a look.
+FULL_STEPS: Final = 8
+HAIR_MS: Final = 0.001
+SKIP_MS: Final = 200
+
+
+class Highest:
+    """How far each partition of a group was ever read: what is read below that is read again."""
+
+    __slots__ = ("offsets", "read", "read_again")
+
+    def __init__(self) -> None:
+        self.offsets: dict[TopicPartition, int] = {}
+        self.read = 0
+        self.read_again = 0
+
+    def note(self, partition: TopicPartition, begin: int, end: int) -> None:
+        """Records from `begin` up to `end` were handed to an application."""
+        offsets = self.offsets
+        highest = offsets.get(partition, begin)
+        self.read += end - begin
+        if begin < highest:
+            self.read_again += min(end, highest) - begin
+        if end > highest:
+            offsets[partition] = end
+
+
+class Application:
+    """One life of a member's process, as far as records go.
+
+    Args:
+        plan: how long it takes, how many records a poll gives.
+        fetch_ms: how old a record is before a fetch brings it: the network's one way.
+
+    Attributes:
+        positions: next offset to read of each partition that it reads.
+        free_ms: when it has processed what it was given, and polls again.
+        polled_ms: when it polled last.
+        held: whether it has to wait at its poll, because the world has one to make for it.
+        uncommitted: what the last poll gave, where every poll commits what the last one gave.
+    """
+
+    __slots__ = (
+        "_cost_ms",
+        "_cursor",
+        "_delay_ms",
+        "_dry_ms",
+        "_even",
+        "_fetch_ms",
+        "_highest",
+        "_idle",
+        "_logs",
+        "_order",
+        "_plan",
+        "_random",
+        "free_ms",
+        "held",
+        "polled_ms",
+        "positions",
+        "uncommitted",
+    )
+
+    def __init__(
+        self,
+        plan: MemberPlan,
+        logs: Logs,
+        highest: Highest,
+        random: Random,
+        *,
+        now_ms: int,
+        fetch_ms: float,
+    ) -> None:
+        self._plan, self._logs, self._highest, self._random = plan, logs, highest, random
+        self._fetch_ms = fetch_ms
+        self._cost_ms = plan.record.mean_ms + plan.poll.mean_ms
+        self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
+        self._cursor = 0
+        self._order: list[tuple[TopicPartition, PartitionRecords]] = []
+        self._delay_ms = 0.0
+        self._dry_ms: float = now_ms
+        self._idle = False
+        self.positions: dict[TopicPartition, int] = {}
+        self.free_ms: float = now_ms
+        self.polled_ms: float = now_ms
+        self.held = True
+        self.uncommitted: dict[TopicPartition, int] = {}
+
+    # ------------------------------------------------------------------ what the world tells it
+
+    def begin(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Read these from here on too."""
+        self.positions.update(positions)
+        self._arrange()
+
+    def stop(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read these no more."""
+        for partition in partitions:
+            self.positions.pop(partition, None)
+            self.uncommitted.pop(partition, None)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        logs = self._logs.partitions
+        self._order = [(partition, logs[partition]) for partition in self.positions]
+
+    def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Next offset of those of these partitions that it reads."""
+        positions = self.positions
+        return {one: positions[one] for one in partitions if one in positions}
+
+    def hold_up(self, now_ms: int, held: bool) -> None:
+        """From now on wait at the poll, or go on."""
+        if held and not self.held:
+            self.run_to(now_ms)
+        elif self.held and not held:
+            self.free_ms = max(self.free_ms, now_ms)
+        self.held = held
+
+    def delay(self, for_ms: int) -> None:
+        """The next poll that has records takes this much longer: one of them is poison."""
+        self._delay_ms += for_ms
+
+    def cut_off(self, now_ms: int, until_ms: int) -> None:
+        """No fetch is answered until then; it polls on."""
+        self.run_to(now_ms)
+        self._dry_ms = max(self._dry_ms, until_ms)
+
+    def freeze(self, now_ms: int, for_ms: int) -> None:
+        """The whole process stood still from now on for so long."""
+        self.run_to(now_ms)
+        self.free_ms = max(self.free_ms, now_ms) + for_ms
+
+    # ------------------------------------------------------------------ time
+
+    def run_to(self, now_ms: float) -> None:
+        """Poll and process until now, unless it is held at its poll."""
+        if self.held:
+            return
+        while self.free_ms <= now_ms:
+            at_ms = self.free_ms
+            if not self._order:
+                self.free_ms = self.polled_ms = now_ms
+                return
+            if self._idle and now_ms - at_ms > SKIP_MS:
+                self.free_ms = at_ms = self._passed_over(at_ms, now_ms)
+            count = self._take(at_ms)
+            self._idle = not count
+            if count:
+                self.polled_ms = at_ms
+                self._process(at_ms, count)
+                continue
+            next_ms = self.next_arrival()
+            if next_ms > now_ms:
+                # It waits in its poll, however long: to the consumer that is polling.
+                self.free_ms = self.polled_ms = now_ms
+                return
+            # Rounding may put an arrival a hair before the record can be read.
+            self.free_ms = max(next_ms, self._passed_over(at_ms, now_ms), at_ms + HAIR_MS)
+
+    def _process(self, at_ms: float, count: int) -> None:
+        plan = self._plan
+        takes_ms = plan.poll.draw(self._random) + plan.record.draw_sum(self._random, count)
+        self.free_ms = at_ms + takes_ms + self._delay_ms
+        self._delay_ms = 0.0
+
+    def _take(self, at_ms: float) -> int:
+        """Hand over what a poll gives now; how many records that was."""
+        if at_ms < self._dry_ms:
+            return 0
+        room = self._plan.settings.max_poll_records
+        order, positions = self._order, self.positions
+        cursor, size = self._cursor, len(order)
+        seen_ms = at_ms - self._fetch_ms
+        left = room
+        for _ in order:
+            cursor = (cursor + 1) % size
+            partition, records = order[cursor]
+            begin = positions[partition]
+            found = records.end(seen_ms) - begin
+            if found > left:
+                found = left
+            if found > 0:
+                positions[partition] = begin + found
+                self._highest.note(partition, begin, begin + found)
+                left -= found
+                if not left:
+                    break
+        self._cursor = cursor
+        return room - left
+
+    def next_arrival(self) -> float:
+        """When the next record can be read; infinity for never."""
+        first, positions = NEVER, self.positions
+        for partition, records in self._order:
+            at_ms = records.time_of(positions[partition])
+            if at_ms < first:
+                first = at_ms
+        return max(first + self._fetch_ms, self._dry_ms)
+
+    def _passed_over(self, at_ms: float, now_ms: float) -> float:
+        """Having read everything: skip to shortly before now, if it surely keeps up until then."""
+        until_ms = now_ms - FULL_STEPS * (self._cost_ms + 1)
+        if until_ms <= at_ms or self._delay_ms or at_ms < self._dry_ms or not self._even:
+            return at_ms
+        per_ms = sum([records.per_ms for _, records in self._order])
+        if per_ms * self._cost_ms > EASY_SHARE:
+            return at_ms
+        positions, seen_ms = self.positions, until_ms - self._fetch_ms
+        for partition, records in self._order:
+            begin, end = positions[partition], records.end(seen_ms)
+            if end > begin:
+                self._highest.note(partition, begin, end)
+                positions[partition] = end
+        return until_ms

@@ -1,0 +1,100 @@
+"""A member of a classic group: Java's or librdkafka's defaults in front of the client half."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from kgroups.core.client_ports import client_assignors
+from kgroups.core.coordinator.classic.messages import NO_GENERATION
+from kgroups.core.coordinator.client.classic.client import ClassicClient
+from kgroups.core.coordinator.client.classic.states import ClientState
+from kgroups.core.coordinator.client.effects import Subscribe
+from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.scenario.subscriptions import pattern_matches
+from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
+
+# What a member of each library offers where the scenario does not say it.
+ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("eager", "java"): ("range", "cooperative-sticky"),
+    ("eager", "librdkafka"): ("range", "roundrobin"),
+    ("cooperative", "java"): ("cooperative-sticky",),
+    ("cooperative", "librdkafka"): ("cooperative-sticky",),
+}
+SILENT: Final = frozenset({ClientState.LEAVING, ClientState.CLOSED, ClientState.FAILED})
+POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
+
+
+@cache
+def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, ...]:
+    """The assignors of these names, made once.
+
+    Raises:
+        AssignorError: there is none of such a name.
+    """
+    return client_assignors(names, library)
+
+
+def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
+    """Assignors that a member of a classic group offers, in order of preference."""
+    return plan.settings.assignors or ASSIGNORS[group.protocol, plan.library]
+
+
+class ClassicConsumer(GroupConsumer):
+    """A member of a classic group."""
+
+    __slots__ = ("_cooperative",)
+
+    _client: ClassicClient
+    _cooperative: bool
+
+    def _make(self, now_ms: int) -> ClassicClient:
+        assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
+        self._cooperative = all(one.cooperative for one in assignors)
+        ports = ClientPorts(assignors, self.positions)
+        return ClassicClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
+
+    def _subscription(self, topology: Topology) -> Subscribe:
+        """Topics by name, with those that the pattern stands for among the topics known."""
+        found = dict.fromkeys(self.plan.topics)
+        matches = pattern_matches(self.group, self.plan)
+        if matches is not None:
+            found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
+        return Subscribe(tuple(found))
+
+    def _lookup_identity(self) -> tuple[str | None, int]:
+        """A classic member gives none."""
+        return None, -1
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self._client.state is ClientState.LEAVING
+
+    @property
+    def wants_poll(self) -> bool:
+        """A callback waits, or a rebalance is to begin."""
+        if self._callbacks:
+            return True
+        client = self._client
+        if client.state not in POLL_MATTERS:
+            return False
+        return client.rejoin_reason is not None or client.generation == NO_GENERATION
+
+    @property
+    def gives_records(self) -> bool:
+        """Not while an eager member commits before it gives everything up, nor while it leaves."""
+        state = self._client.state
+        return state not in SILENT and (state is not ClientState.PREPARING or self._cooperative)
+
+    @property
+    def settled(self) -> bool:
+        """Stable, with nothing on its mind."""
+        client = self._client
+        stable = client.state is ClientState.STABLE and client.rejoin_reason is None
+        return stable and not self._callbacks and not self._lookup.wanted
+
+    @property
+    def closed(self) -> bool:
+        """Left, or not to leave because static."""
+        return self._client.state is ClientState.CLOSED

@@ -1,0 +1,258 @@
+"""A member of a group with a coordinator: a client half with its application's part in front.
+
+The client half decides everything; here its effects become outputs, its callbacks wait for the
+application's poll, and what the group committed is looked up for partitions that it got.
+"""
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from kgroups.core.coordinator.client.classic.client import ClassicClient
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.effects import (
+    Callback,
+    CallbackDone,
+    CallbackKind,
+    ClientEvent,
+    ClientEventKind,
+    Close,
+    Command,
+    CommitOffsets,
+    Poll,
+    Polled,
+    Send,
+    Subscribe,
+    TopicPartition,
+    UpdateTopics,
+)
+from kgroups.core.coordinator.client.kip848.client import Kip848Client
+from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
+from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.world.actors import (
+    ANY_BROKER,
+    Ask,
+    Consumer,
+    Hold,
+    Read,
+    Refresh,
+    Release,
+    Step,
+)
+
+LOOKUP_BACKOFF_MS: Final = 100
+# The client half counts its own tokens from 1; the lookup's are even lower.
+LOOKUP_TOKEN: Final = -1
+
+# Events of the client half that a timeline shows.
+SHOWN: Final = frozenset(ClientEventKind) - {
+    ClientEventKind.STATE_CHANGED,
+    ClientEventKind.OFFSETS_COMMITTED,
+}
+
+
+@cache
+def kind_of(class_name: str) -> str:
+    """`JoinGroup` of `JoinGroupRequest`."""
+    return class_name.removesuffix("Request")
+
+
+def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
+    """The client half's settings."""
+    given = plan.settings
+    return ClientConfig(
+        group.name,
+        client_id=plan.client_id,
+        client_host=f"/{plan.name}",
+        group_instance_id=plan.instance_id,
+        client_rack=plan.rack,
+        session_timeout_ms=given.session_timeout_ms,
+        heartbeat_interval_ms=given.heartbeat_interval_ms,
+        max_poll_interval_ms=given.max_poll_interval_ms,
+        rebalance_timeout_ms=given.rebalance_timeout_ms,
+        request_timeout_ms=given.request_timeout_ms,
+        enable_auto_commit=given.enable_auto_commit,
+    )
+
+
+class GroupConsumer(Consumer):
+    """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
+
+    __slots__ = ("_callbacks", "_client", "_look_at_ms", "_looking", "_lookup")
+
+    _client: ClassicClient | Kip848Client
+
+    def __init__(
+        self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
+    ) -> None:
+        super().__init__(group, plan, sender, positions)
+        self._callbacks: deque[Callback] = deque()
+        self._lookup = CommittedLookup(group.name, plan.client_id)
+        self._looking = False
+        self._look_at_ms: int | None = None
+
+    # ------------------------------------------------------------------ what differs by protocol
+
+    @abstractmethod
+    def _make(self, now_ms: int) -> ClassicClient | Kip848Client:
+        """The client half."""
+
+    @abstractmethod
+    def _subscription(self, topology: Topology) -> Subscribe:
+        """What it reads, as far as the client has to know the topics."""
+
+    @abstractmethod
+    def _lookup_identity(self) -> tuple[str | None, int]:
+        """Member id and epoch in OffsetFetch."""
+
+    @property
+    @abstractmethod
+    def _is_leaving(self) -> bool:
+        """Whether callbacks run without a poll."""
+
+    # ------------------------------------------------------------------ what the world calls
+
+    def start(self, now_ms: int, topology: Topology) -> None:
+        """Subscribe."""
+        self._client = self._make(now_ms)
+        self._tell(now_ms, UpdateTopics(topology.topics))
+        self._tell(now_ms, self._subscription(topology))
+
+    def poll(self, now_ms: int) -> None:
+        """Run the callbacks that wait, then let a rebalance begin if one is due."""
+        while self._callbacks:
+            self._run(now_ms, self._callbacks.popleft())
+        self._tell(now_ms, Poll())
+        while self._callbacks:
+            self._run(now_ms, self._callbacks.popleft())
+
+    def polled(self, now_ms: int, at_ms: int) -> None:
+        """Put off the end of `max.poll.interval.ms`."""
+        self._client.submit(now_ms, Polled(at_ms))
+
+    def commit(self, now_ms: int, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit without waiting."""
+        if self._client.identity[0] > 0:
+            self._tell(now_ms, CommitOffsets(offsets))
+
+    def close(self, now_ms: int) -> None:
+        """Commit, revoke, leave; callbacks run without a poll from here on."""
+        self._tell(now_ms, Close())
+        while self._callbacks:
+            self._run(now_ms, self._callbacks.popleft())
+
+    def answer(self, now_ms: int, token: int, response: object | None) -> None:
+        """Give the answer to who asked."""
+        if token == LOOKUP_TOKEN:
+            self._looked(now_ms, response)
+        else:
+            self._client.response(now_ms, token, response)
+            self._carry_out(now_ms)
+        if self._callbacks and self._is_leaving:
+            while self._callbacks:
+                self._run(now_ms, self._callbacks.popleft())
+
+    def notify(self, now_ms: int, message: object) -> None:
+        """A coordinator sends nothing that was not asked for."""
+
+    def update_topics(self, now_ms: int, topology: Topology) -> None:
+        """What a pattern stands for may have changed; a leader watches the partitions."""
+        self._tell(now_ms, self._subscription(topology))
+        self._tell(now_ms, UpdateTopics(topology.topics))
+
+    def advance(self, now_ms: int) -> None:
+        """Fire timers."""
+        self._client.advance(now_ms)
+        self._carry_out(now_ms)
+        if self._look_at_ms is not None and self._look_at_ms <= now_ms:
+            self._look(now_ms)
+
+    def next_deadline(self) -> int | None:
+        """Of the client half, or of the next attempt at the lookup."""
+        due = self._client.next_deadline()
+        if self._look_at_ms is None:
+            return due
+        return self._look_at_ms if due is None else min(due, self._look_at_ms)
+
+    # ------------------------------------------------------------------ what the world sees
+
+    @property
+    def member_id(self) -> str:
+        """What the coordinator calls it."""
+        return self._client.identity[1]
+
+    @property
+    def epoch(self) -> int:
+        """The client half's generation, or member epoch."""
+        return self._client.identity[0]
+
+    @property
+    def failure(self) -> str | None:
+        """A fatal error's text."""
+        return self._client.failure
+
+    # ------------------------------------------------------------------ effects
+
+    def _tell(self, now_ms: int, command: Command) -> None:
+        self._client.submit(now_ms, command)
+        self._carry_out(now_ms)
+
+    def _carry_out(self, now_ms: int) -> None:
+        for effect in self._client.take():
+            if type(effect) is Send:
+                token, where, request = effect
+                to = ANY_BROKER if where is None else where.node_id
+                self.outputs.append(Ask(token, to, kind_of(type(request).__name__), request))
+            elif type(effect) is Callback:
+                self._callbacks.append(effect)
+            elif type(effect) is ClientEvent and effect.kind in SHOWN:
+                self._show(effect)
+
+    def _show(self, event: ClientEvent) -> None:
+        detail: Any = event.detail
+        text = event.reason
+        if event.kind is ClientEventKind.COORDINATOR_FOUND:
+            text = f"broker {detail[0].node_id}"
+        self.outputs.append(Step(event.kind.value, text))
+        if event.kind is ClientEventKind.TOPICS_NEEDED:
+            self.outputs.append(Refresh())
+
+    def _run(self, now_ms: int, callback: Callback) -> None:
+        """The application's rebalance listener: it stops or begins to read."""
+        partitions = callback.partitions
+        if callback.kind is CallbackKind.ASSIGNED:
+            self.outputs.append(Hold(partitions, self._client.identity[0]))
+            self._lookup.want(partitions)
+            if not self._looking:
+                self._look(now_ms)
+        else:
+            lost = callback.kind is CallbackKind.LOST
+            self.outputs.append(Release(partitions, lost))
+            self._lookup.drop(partitions)
+        self._tell(now_ms, CallbackDone(callback.number))
+
+    # ------------------------------------------------------------------ where to begin to read
+
+    def _look(self, now_ms: int) -> None:
+        self._look_at_ms = None
+        request = self._lookup.request(*self._lookup_identity())
+        where = self._client.coordinator
+        if request is None or self._looking:
+            return
+        if where is None:
+            self._look_at_ms = now_ms + LOOKUP_BACKOFF_MS
+            return
+        self._looking = True
+        self.outputs.append(Ask(LOOKUP_TOKEN, where.node_id, "OffsetFetch", request))
+
+    def _looked(self, now_ms: int, response: Any) -> None:
+        self._looking = False
+        found = self._lookup.response(response)
+        if not isinstance(found, Refusal) and found:
+            self.outputs.append(Read(found))
+        if self._lookup.wanted:
+            self._look_at_ms = now_ms + LOOKUP_BACKOFF_MS

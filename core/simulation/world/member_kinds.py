@@ -1,0 +1,51 @@
+"""Which consumer sits in a process, by the protocol of its group."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID
+
+from kgroups.core.coordinator.client.ports import Positions
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Protocol
+from kgroups.core.simulation.world.actors import Address, Consumer, Service
+from kgroups.core.simulation.world.classic_consumer import ClassicConsumer
+from kgroups.core.simulation.world.kip848_consumer import Kip848Consumer
+from kgroups.core.simulation.world.zookeeper_consumer import ZookeeperMember
+
+Maker = Callable[[GroupPlan, MemberPlan, str, Positions, Callable[[], UUID]], Consumer]
+
+
+def _classic(
+    group: GroupPlan,
+    plan: MemberPlan,
+    life: str,
+    positions: Positions,
+    new_id: Callable[[], UUID],
+) -> Consumer:
+    return ClassicConsumer(group, plan, life, positions)
+
+
+MAKERS: Final[Mapping[Protocol, Maker]] = {
+    "eager": _classic,
+    "cooperative": _classic,
+    "consumer": Kip848Consumer,
+    "zookeeper": ZookeeperMember,
+}
+
+
+def make_consumer(
+    group: GroupPlan,
+    plan: MemberPlan,
+    life: str,
+    positions: Positions,
+    new_id: Callable[[], UUID],
+    services: Mapping[Address, Service],
+) -> Consumer:
+    """The consumer of a new process.
+
+    Args:
+        life: its name, unique in the run.
+        positions: next offsets of the application.
+        new_id: random ids, for members that make their own.
+        services: of the run.
+    """
+    return MAKERS[group.protocol](group, plan, life, positions, new_id)

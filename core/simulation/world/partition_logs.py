@@ -1,0 +1,105 @@
+"""The topics' partitions and how full they are at a virtual time: records come evenly.
+
+Each partition of a topic gets its share of the topic's rate; partitions are out of step with each
+other, so that records do not come all at once.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import floor
+from typing import Final
+from uuid import UUID
+
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.simulation.scenario.scenario_model import TopicPlan
+
+# What a topic's id begins with; ids only have to differ and to be the same in every run.
+_FIRST_ID: Final = 0x6B67726F757073 << 64
+NEVER: Final = float("inf")
+
+
+class PartitionRecords:
+    """Records of one partition over time.
+
+    Args:
+        base: records that are there at `from_ms`.
+        per_ms: records that come in a millisecond.
+        phase: share of the next record that is there already, from 0 up to but not 1.
+    """
+
+    __slots__ = ("_base", "_from_ms", "_phase", "per_ms")
+
+    def __init__(self, base: int, from_ms: float, per_ms: float, phase: float) -> None:
+        self._base, self._from_ms, self.per_ms, self._phase = base, from_ms, per_ms, phase
+
+    def end(self, at_ms: float) -> int:
+        """Offset after the last record at this time."""
+        return self._base + floor((at_ms - self._from_ms) * self.per_ms + self._phase)
+
+    def time_of(self, offset: int) -> float:
+        """When the record at this offset is there, in ms; infinity for never."""
+        missing = offset + 1 - self._base - self._phase
+        if missing <= 0:
+            return self._from_ms
+        return NEVER if self.per_ms == 0 else self._from_ms + missing / self.per_ms
+
+    def set_rate(self, at_ms: float, per_ms: float) -> None:
+        """From now on records come at another rate."""
+        filled = (at_ms - self._from_ms) * self.per_ms + self._phase
+        self._base, self._phase = self._base + floor(filled), filled - floor(filled)
+        self._from_ms, self.per_ms = at_ms, per_ms
+
+
+class Logs:
+    """All topics of the simulated cluster.
+
+    Attributes:
+        partitions: every partition's records.
+    """
+
+    def __init__(self, topics: Iterable[TopicPlan], now_ms: int) -> None:
+        self.partitions: dict[TopicPartition, PartitionRecords] = {}
+        self._infos: dict[str, TopicInfo] = {}
+        self._rates: dict[str, float] = {}
+        for topic in topics:
+            self.create(topic, now_ms)
+
+    def topics(self) -> Mapping[str, TopicInfo]:
+        """The topics as coordinators and clients know them."""
+        return dict(self._infos)
+
+    def create(self, topic: TopicPlan, now_ms: int) -> None:
+        """Add a topic with its backlog."""
+        number = len(self._infos) + 1
+        topic_id = UUID(int=_FIRST_ID + number)
+        self._infos[topic.name] = TopicInfo(topic.name, topic_id, 0, topic.racks)
+        self._rates[topic.name] = topic.rate / 1_000
+        self._grow(topic.name, topic.partitions, now_ms)
+        for index in range(topic.partitions):
+            partition = TopicPartition(topic.name, index)
+            share = topic.rate / 1_000 / topic.partitions
+            self.partitions[partition] = PartitionRecords(
+                topic.backlog_of(index), now_ms, share, index / topic.partitions
+            )
+
+    def grow(self, name: str, partitions: int, now_ms: int) -> tuple[TopicPartition, ...]:
+        """Let a topic have so many partitions, if that is more; gives back the new ones."""
+        before = self._infos[name].partitions
+        if partitions <= before:
+            return ()
+        return self._grow(name, partitions, now_ms)
+
+    def _grow(self, name: str, partitions: int, now_ms: int) -> tuple[TopicPartition, ...]:
+        info = self._infos[name]
+        share = self._rates[name] / partitions if partitions else 0.0
+        for index in range(info.partitions):
+            self.partitions[TopicPartition(name, index)].set_rate(now_ms, share)
+        new = tuple(TopicPartition(name, n) for n in range(info.partitions, partitions))
+        for partition in new:
+            phase = partition.partition / partitions
+            self.partitions[partition] = PartitionRecords(0, now_ms, share, phase)
+        racks = info.racks
+        if racks:
+            racks += tuple(racks[n % len(racks)] for n in range(len(racks), partitions))
+        self._infos[name] = TopicInfo(name, info.topic_id, partitions, racks)
+        return new

@@ -1,0 +1,1 @@
+"""Spark sessions: local, on a master, or through Spark Connect."""

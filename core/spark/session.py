@@ -1,0 +1,404 @@
+"""The one place that makes a Spark session: local and tuned, on a master, or through Connect.
+
+Starting Spark is most of the time of a small report, so a local session runs the serial
+collector, the C1 compiler only (unless the data is `large`), no user interface, and an archive of
+the JVM's loaded classes (AppCDS) that the first run leaves in the cache folder: 6.5 s a run
+instead of 15 s. What the JVM and Spark write goes to a file that is read only when something
+fails.
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext, __version__
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from kgroups.core.errors import ClusterError, KgroupsError, UsageError
+from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, find_java
+from kgroups.core.spark.reach import must_be_connect_server, must_be_master
+
+Progress = Callable[[str], None]
+
+# How long executors of a standalone cluster may take to come; a cluster without any waits forever.
+EXECUTORS_TIMEOUT_S = 30.0
+# Waits of 0.05, 0.2, 0.8, 3.2 s: a server that is gone is told in seconds, not in ten minutes.
+CONNECT_RETRIES = 4
+# What a query may throw: PySpark's own errors; of a job that failed, and of a JVM that is gone,
+# what py4j makes of it.
+SPARK_ERRORS = (PySparkException, Py4JError)
+
+# How long a JVM may take to end, and to write its class archive (some seconds when not starved).
+END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
+CONNECT_PORT = 15002
+MASTER_PORT = 7077
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+# Settings of a session, ours or a Connect server's.
+SESSION_CONF: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    # This rule computes on a table that came from the driver while it plans: interpreted, in one
+    # thread, again for each query. 100,000 rows take 0.2 s as a job and 1.5 s as a "plan".
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+    ),
+    # A small hash map before the real one is for few keys; a window of commits has more points
+    # than fit it, and each row would be looked up in both: a quarter of the time of a scan.
+    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+    # A table from the driver that is larger than this (bytes) stays Arrow and is decoded by the
+    # tasks that read it. Spark's 48 MB would be rows in the driver, written into every task anew.
+    "spark.sql.execution.arrow.localRelationThreshold": "100000",
+}
+
+# Settings of every session that we start ourselves; a user's own come after.
+COMMON_CONF: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Else each function called on a column tells the JVM where in Python it was called, for a line
+    # in error messages that nobody is shown: more than half of all calls to the JVM.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # What is read of a broken file is a wrong answer, so broken files are found before (collect).
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.parquet.filterPushdown": "true",
+}
+
+
+# Compiling a query's generated code takes longer than interpreting it over a few rows.
+SMALL_CONF: Mapping[str, str] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+# What is sorted and hashed lies outside the heap: there no collector copies it.
+LARGE_CONF: Mapping[str, str] = {
+    "spark.memory.offHeap.enabled": "true",
+    "spark.memory.offHeap.size": "2g",
+}
+
+# The room for classes that the JVM starts with is full twice before Spark's fit, and each time the
+# whole heap is collected.
+FLAGS = ("-XX:MetaspaceSize=256m",)
+# The serial collector and the first compiler alone start fastest.
+SMALL_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# The optimising compiler takes a quarter of a large report's processor time, much of it for code
+# that is hardly run: it is to look at four times as many calls first.
+LARGE_FLAGS = (
+    "-XX:+UseParallelGC",
+    "-XX:Tier4InvocationThreshold=20000",
+    "-XX:Tier4MinInvocationThreshold=5000",
+    "-XX:Tier4CompileThreshold=60000",
+    "-XX:Tier4BackEdgeThreshold=160000",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """Where and how Spark runs.
+
+    Args:
+        master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
+        remote: `sc://host:port`, a Spark Connect server; excludes `master`.
+        memory: heap of the driver, in Spark's spelling.
+        small: the data is not worth generating code for (below some 50,000 rows).
+        large: the data is worth the optimising compiler (above some 10 million rows).
+        verbose: let Spark and the JVM write to stderr.
+        cache_dir: where the class archive lives; None: the user's cache folder.
+        class_archive: make and use the class archive.
+        conf: more settings of Spark.
+    """
+
+    master: str | None = None
+    remote: str | None = None
+    memory: str = "1g"
+    small: bool = False
+    large: bool = False
+    verbose: bool = False
+    cache_dir: Path | None = None
+    class_archive: bool = True
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one JVM on this machine."""
+        return self.remote is None and (self.master is None or self.master.startswith("local"))
+
+
+@contextlib.contextmanager
+def spark_session(
+    options: SessionOptions | None = None, progress: Progress | None = None
+) -> Iterator[SparkSession]:
+    """A session for the length of a `with` block, stopped at its end.
+
+    Args:
+        options: None: local, tuned for small data.
+        progress: told in a few words what is being waited for.
+    Raises:
+        UsageError: `master` and `remote` together, or an address that cannot be read.
+        ClusterError: the master or the Connect server does not answer.
+        KgroupsError: no Java, or one that is too old, or Spark did not start.
+    """
+    options = options or SessionOptions()
+    tell = progress or (lambda _text: None)
+    if options.master and options.remote:
+        raise UsageError("`--master` and `--remote` exclude each other")
+    if options.remote:
+        with _connect_session(options, tell) as session:
+            yield session
+    else:
+        with _jvm_session(options, tell) as session:
+            yield session
+
+
+# --- Connect -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session on a Spark Connect server, which gets our package for its Python workers."""
+    assert options.remote is not None
+    address = urlsplit(options.remote.split(";", 1)[0].rstrip("/"))
+    if address.scheme != "sc" or not address.hostname:
+        raise UsageError(
+            f"`{options.remote}` is not the address of a Spark Connect server",
+            hint="write it as sc://host:15002",
+        )
+    from pyspark.sql.connect.client.retries import DefaultPolicy  # gRPC
+
+    tell(f"connecting to Spark at {options.remote}")
+    # With a token, Spark's client takes TLS for granted.
+    tls = bool(re.search(r";(use_ssl=true|token=)", options.remote, re.IGNORECASE))
+    must_be_connect_server(address.hostname, address.port or CONNECT_PORT, tls=tls)
+    try:
+        session = SparkSession.builder.remote(options.remote).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=CONNECT_RETRIES)])
+    except (PySparkException, OSError) as exc:
+        raise ClusterError(
+            f"Spark Connect server `{options.remote}` refused a session: {first_line(exc)}",
+            hint="its version of Spark must be the one installed here: " + __version__,
+        ) from exc
+    try:
+        for key, value in {**SESSION_CONF, **options.conf}.items():
+            session.conf.set(key, value)
+        with tempfile.TemporaryDirectory(prefix="kgroups-") as folder:
+            session.addArtifacts(str(write_package(Path(folder))), pyfile=True)
+        yield session
+    finally:
+        session.stop()
+
+
+def write_package(folder: Path) -> Path:
+    """A zip of `kgroups.assignors` and `kgroups.core`, for Python workers that have none.
+
+    Only what runs on workers: assignors, and the modules of core without other rooms.
+    """
+    import kgroups.assignors
+    import kgroups.core
+
+    path = folder / "kgroups_workers.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        # `kgroups` has no file of its own: Python finds it in an archive by this entry alone.
+        archive.writestr("kgroups/", "")
+        for package in (kgroups.assignors, kgroups.core):
+            root = Path(str(package.__file__)).parent
+            base = package.__name__.replace(".", "/")
+            for source in sorted(root.rglob("*.py")):
+                archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
+    return path
+
+
+# --- a JVM of our own --------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session in a JVM that we start: local, or the driver of a standalone cluster."""
+    java = find_java()
+    conf = {**COMMON_CONF, **SESSION_CONF}
+    conf |= SMALL_CONF if options.small else {}
+    conf["spark.app.name"] = "kgroups"
+    conf["spark.master"] = options.master or f"local[{os.cpu_count() or 1}]"
+    if options.is_local:
+        # One task a core: more only cost start-up of tasks. Plans are small and known.
+        conf["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+        conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
+        conf |= LARGE_CONF if options.large else {}
+    else:
+        conf |= _reach_master(options)
+    conf["spark.driver.memory"] = options.memory
+    conf |= options.conf
+    folder = options.cache_dir or default_cache_dir()
+    archive = ClassArchive.of(java, folder) if options.class_archive else None
+    flags = [
+        *FLAGS,
+        *(LARGE_FLAGS if options.large else SMALL_FLAGS),
+        *(archive.flags() if archive else ()),
+    ]
+    extra = conf.get("spark.driver.extraJavaOptions")
+    conf["spark.driver.extraJavaOptions"] = " ".join([*flags, *([extra] if extra else [])])
+    tell(f"starting Spark ({conf['spark.master']})")
+    with (
+        tempfile.TemporaryFile(prefix="kgroups-spark-") as log,
+        tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
+    ):
+        session, process = _launch(conf, None if options.verbose else log, java)
+        try:
+            if not options.is_local:
+                session.sparkContext.addPyFile(str(write_package(Path(scratch))))
+            # Executors that are allocated on demand come with the first query only.
+            if not options.is_local and conf.get("spark.dynamicAllocation.enabled") != "true":
+                tell(f"waiting for executors of {options.master}")
+                _wait_for_executors(session, str(options.master))
+            yield session
+        finally:
+            if archive and archive.is_new:
+                tell("keeping Spark's classes for faster starts (once)")
+            session.stop()
+            _end(process, wait=bool(archive and archive.is_new))
+            if archive:
+                archive.keep()
+
+
+def _reach_master(options: SessionOptions) -> dict[str, str]:
+    """Settings for a standalone master, one of which must answer now."""
+    master = str(options.master)
+    match = re.fullmatch(r"spark://(.+)", master)
+    if match is None:
+        raise UsageError(
+            f"`{master}` is not a Spark master that kgroups can use",
+            hint="local[N], spark://host:7077, or --remote sc://host:15002",
+        )
+    addresses = [_host_and_port(text) for text in match[1].split(",")]
+    secret = options.conf.get("spark.authenticate") == "true"
+    must_be_master(addresses, speaks_first=not secret)
+    if addresses[0][0] in LOCAL_HOSTS:
+        return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return {}
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    """`host:port` or `host`, taken apart."""
+    host, _, port = text.rpartition(":")
+    return (host, int(port)) if host and port.isdigit() else (text, MASTER_PORT)
+
+
+def _wait_for_executors(session: SparkSession, master: str) -> None:
+    """Returns when the standalone cluster has given us an executor.
+
+    Raises:
+        ClusterError: it gives none; Spark would wait for one without end.
+    """
+    context: Any = session.sparkContext
+    deadline = time.monotonic() + EXECUTORS_TIMEOUT_S
+    # The driver itself is one of them.
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
+        if time.monotonic() > deadline:
+            raise ClusterError(
+                f"Spark master `{master}` gave no executor in {EXECUTORS_TIMEOUT_S:g} s",
+                hint="it has no worker, or none with a core and memory to spare",
+            )
+        time.sleep(0.1)
+
+
+def _launch(
+    conf: Mapping[str, str], log: IO[bytes] | None, java: Path
+) -> tuple[SparkSession, subprocess.Popen[bytes] | None]:
+    """Starts the JVM and the session in it; its output goes to `log`, ours stays clean."""
+    from pyspark.java_gateway import launch_gateway
+
+    spark_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+    streams: dict[str, Any] = {} if log is None else {"stdout": log, "stderr": log}
+    python = os.environ.get("PYSPARK_PYTHON")
+    local = conf["spark.master"].startswith("local")
+    variables = {
+        "JAVA_HOME": str(java.parents[1]),
+        # Executors must run the driver's Python: another version cannot read its pickles.
+        "PYSPARK_PYTHON": sys.executable if local or python is None else python,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    gateway = None
+    try:
+        with _environment(variables):
+            gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=spark_conf, gateway=gateway)
+            session = SparkSession(context)
+    except Exception as exc:  # py4j, PySpark and OSError, all meaning that Spark did not start
+        if gateway is not None:
+            _end(gateway.proc, wait=False)
+        raise KgroupsError(
+            f"Spark did not start: {_last_words(log) or first_line(exc)}",
+            hint="run again with --verbose to see what Spark says",
+            code="SPARK_FAILED",
+        ) from exc
+    return session, gateway.proc
+
+
+def _end(process: subprocess.Popen[bytes] | None, *, wait: bool) -> None:
+    """Lets the JVM go: it ends when its input closes; `wait` while it writes the archive."""
+    if SparkContext._gateway is not None:
+        SparkContext._gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    if process is None:
+        return
+    if process.stdin:
+        process.stdin.close()
+    try:
+        process.wait(timeout=ARCHIVE_TIMEOUT_S if wait else END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """These environment variables for the length of a block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _last_words(log: IO[bytes] | None) -> str | None:
+    """The line of Spark's output that tells best why it failed."""
+    if log is None:
+        return None
+    log.seek(0)
+    text = log.read().decode(errors="replace")
+    text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
+    return next(telling, lines[0] if lines else None)
+
+
+def first_line(exc: BaseException) -> str:
+    """What an exception says, on one line without a full stop.
+
+    The first line of its text; of a Python worker's traceback the last, which names the failure.
+    """
+    lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("SQLSTATE")]  # Connect's last line
+    if not lines:
+        return type(exc).__name__
+    if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
+        # py4j: which method, then `: java.class.of.Exception: what it says`.
+        return re.sub(r"^(: )?([\w$]+\.)+[\w$]+: ", "", lines[1]).rstrip(".")
+    return lines[-1 if "Python worker" in lines[0] else 0].rstrip(".")

@@ -1,0 +1,40 @@
+"""A sweep of simulations on a Spark cluster: one run a task.
+
+Here and not beside the simulation, because only this package may know Spark. A task travels as
+bytes and so does its outcome; workers need the package with xxhash and google-re2.
+"""
+
+import pickle
+from collections.abc import Iterator, Sequence
+
+from pyspark.sql import SparkSession
+
+from kgroups.core.simulation.engine.sweep import Task, carry_out
+from kgroups.core.simulation.figures.outcome import Outcome
+from kgroups.core.spark.session import SessionOptions, spark_session
+
+
+def sweep_on_spark(tasks: Sequence[Task], master: str) -> Iterator[tuple[int, Outcome]]:
+    """The outcomes of all tasks with the places of their variations, in the tasks' order.
+
+    Args:
+        master: `local[2]`, `spark://host:port`, ...
+
+    Raises:
+        ClusterError: the master does not answer.
+    """
+    with spark_session(SessionOptions(master=master)) as session:
+        yield from sweep_in_session(tasks, session)
+
+
+def sweep_in_session(tasks: Sequence[Task], session: SparkSession) -> Iterator[tuple[int, Outcome]]:
+    """The same in a session that is there: as many Spark tasks as there are runs."""
+    packed = [pickle.dumps(task) for task in tasks]
+    slices = session.sparkContext.parallelize(packed, max(1, len(packed)))
+    for raw in slices.map(run_packed).toLocalIterator():
+        yield pickle.loads(raw)
+
+
+def run_packed(raw: bytes) -> bytes:
+    """One task's outcome, on a worker."""
+    return pickle.dumps(carry_out(pickle.loads(raw)))

@@ -1,0 +1,90 @@
+"""Java's HashMap order, against vectors of a JVM and a plain model."""
+
+from collections import Counter
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from kgroups.assignors.order.java_order import CHAIN_LIMIT, hash_order, string_hash
+from kgroups.core.coordinator.order.javahash import (
+    JavaHashMap,
+    grown_capacity,
+    hash_map_order,
+    java_hash,
+    spread_hash,
+)
+
+NAMES = st.lists(st.text(max_size=6), unique=True, max_size=60)
+
+
+# Printed by Java 17: keys put into a new HashMap in this order -> its keySet.
+FROM_A_JVM = [
+    (
+        ("range", "roundrobin", "sticky", "cooperative-sticky"),
+        "sticky range roundrobin cooperative-sticky",
+    ),
+    (("uniform", "range"), "uniform range"),
+    (("BB", "Aa", "x"), "BB Aa x"),
+    (("é", "😀", "日本", "Aa", "BB", "C#"), "Aa BB C# 😀 é 日本"),
+    (
+        tuple(f"consumer-{n}" for n in range(30)),
+        "consumer-11 consumer-10 consumer-6 consumer-17 consumer-5 consumer-16 consumer-4"
+        " consumer-19 consumer-3 consumer-18 consumer-2 consumer-13 consumer-1 consumer-12"
+        " consumer-0 consumer-15 consumer-14 consumer-20 consumer-22 consumer-21 consumer-28"
+        " consumer-27 consumer-29 consumer-24 consumer-23 consumer-26 consumer-25 consumer-9"
+        " consumer-8 consumer-7",
+    ),
+]
+
+
+@pytest.mark.parametrize(("names", "order"), FROM_A_JVM, ids=lambda value: str(value)[:20])
+def test_names_come_in_the_order_of_a_jvm(names: tuple[str, ...], order: str) -> None:
+    """Collisions, a table that has grown, and characters beyond the basic plane."""
+    assert hash_map_order(names) == order.split()
+
+
+@pytest.mark.parametrize(("size", "capacity"), [(0, 16), (12, 16), (13, 32), (24, 32), (25, 64)])
+def test_a_table_grows_beyond_three_quarters(size: int, capacity: int) -> None:
+    """Twelve keys fit into sixteen buckets, the thirteenth doubles them."""
+    assert grown_capacity(size) == capacity
+
+
+@given(NAMES)
+def test_a_map_is_ordered_as_the_function_says(names: list[str]) -> None:
+    """Insertion one by one ends in the same order."""
+    table = JavaHashMap({name: name for name in names})
+    assert table.ordered_keys() == hash_map_order(names)
+    assert table.ordered_values() == hash_map_order(names)
+
+
+@given(NAMES, st.data())
+def test_a_map_that_shrank_keeps_its_table(names: list[str], data: st.DataObject) -> None:
+    """Removing keys leaves the capacity; a key put again goes to the end of its bucket."""
+    table = JavaHashMap({name: len(name) for name in names})
+    gone = data.draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([]))
+    for turn, name in enumerate(gone):
+        removed = table.remove(name) if turn % 2 else table.take(name)
+        assert removed == len(name)
+    assert table.remove("no such key") is None
+    again = gone[: len(gone) // 2]
+    for name in again:
+        table[name] = 0
+    kept = [name for name in names if name not in gone] + again
+    mask = grown_capacity(len(names)) - 1
+    model: dict[int, list[str]] = {}
+    for name in kept:
+        model.setdefault(spread_hash(name) & mask, []).append(name)
+    assert table.ordered_keys() == [name for _, chain in sorted(model.items()) for name in chain]
+
+
+@given(NAMES)
+def test_the_assignors_hash_alike(names: list[str]) -> None:
+    """Two packages that may not import each other have the same hash and the same order.
+
+    Not where a chain grows long: there the assignors build trees, as Java does.
+    """
+    hashes = [string_hash(name) for name in names]
+    assert hashes == [java_hash(name) & 0xFFFFFFFF for name in names]
+    if max(Counter(spread_hash(name) & 15 for name in names).values(), default=0) <= CHAIN_LIMIT:
+        assert hash_order(names, hashes) == hash_map_order(names)

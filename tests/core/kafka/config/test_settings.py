@@ -1,0 +1,199 @@
+"""Settings: both spellings of properties, addresses, JAAS, stores; secrets kept out of sight."""
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.kafka.config.settings import (
+    ClientSettings,
+    parse_addresses,
+    read_settings,
+    settings_from_text,
+)
+
+SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+
+JAVA = f"""
+bootstrap.servers=a:1,b:2
+security.protocol=SASL_SSL
+sasl.mechanism=SCRAM-SHA-512
+sasl.jaas.config={SCRAM} required username="alice" \\
+    password="top, \\\\"secret\\\\"; =";
+ssl.truststore.type=PEM
+ssl.truststore.location=/ca.pem
+ssl.keystore.type=PEM
+ssl.keystore.location=/me.pem
+ssl.key.password=key-secret
+ssl.endpoint.identification.algorithm=
+client.id=me
+key.deserializer=x
+"""
+LIBRDKAFKA = """
+metadata.broker.list=a:1,b:2
+security.protocol=sasl_ssl
+sasl.mechanisms=SCRAM-SHA-512
+sasl.username=alice
+sasl.password=top, "secret"; =
+ssl.ca.location=/ca.pem
+ssl.certificate.location=/me.pem
+ssl.key.location=/me.pem
+ssl.key.password=key-secret
+ssl.endpoint.identification.algorithm=none
+client.id=me
+"""
+
+
+def test_both_spellings_give_the_same_settings() -> None:
+    """Java's and librdkafka's files for one cluster are understood alike."""
+    java, librdkafka = settings_from_text(JAVA), settings_from_text(LIBRDKAFKA)
+    for name in (
+        "bootstrap_servers",
+        "security_protocol",
+        "sasl_mechanism",
+        "username",
+        "password",
+        "tls",
+        "client_id",
+    ):
+        assert getattr(java, name) == getattr(librdkafka, name), name
+    assert java.password == 'top, "secret"; ='
+    assert java.addresses == (("a", 1), ("b", 2))
+    assert java.tls.ca_file == "/ca.pem"
+    assert not java.tls.verify_host
+    assert java.wire_obstacle() is None
+
+
+def test_librdkafka_gets_every_property_in_its_own_spelling() -> None:
+    """What only Java has is left out, the login is taken out of the JAAS string."""
+    properties = settings_from_text(JAVA).properties
+    assert properties["sasl.username"] == "alice"
+    assert properties["ssl.ca.location"] == "/ca.pem"
+    assert properties["ssl.endpoint.identification.algorithm"] == "none"
+    assert not any(name.startswith(("sasl.jaas", "ssl.truststore")) for name in properties)
+
+
+def test_secrets_are_not_shown() -> None:
+    """Neither the repr nor the str of settings holds a password or a key."""
+    settings = settings_from_text(JAVA + "ssl.keystore.key=PRIVATE-KEY\n")
+    assert "secret" not in repr(settings) + str(settings) + repr(settings.tls)
+    assert "PRIVATE-KEY" not in repr(settings)
+
+
+def test_flag_wins_over_file_and_override_over_both(tmp_path: Path) -> None:
+    """The address given on the command line is used; the rest comes from the file."""
+    path = tmp_path / "c.properties"
+    path.write_text("bootstrap.servers=a:1\nclient.id=me\n")
+    assert read_settings(None, path).bootstrap_servers == "a:1"
+    settings = read_settings("b:2", path, {"client.id": "you"})
+    assert (settings.bootstrap_servers, settings.client_id) == ("b:2", "you")
+
+
+ADDRESSES = [
+    ("a:1", (("a", 1),)),
+    ("a", (("a", 9092),)),
+    (" a:1 , b:2 ,", (("a", 1), ("b", 2))),
+    ("[::1]:9093", (("::1", 9093),)),
+    ("[::1]", (("::1", 9092),)),
+    ("SASL_SSL://a:1", (("a", 1),)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ADDRESSES, ids=[a[0] for a in ADDRESSES])
+def test_addresses_are_read(text: str, expected: tuple[tuple[str, int], ...]) -> None:
+    """Host and port, IPv6 in brackets, a listener's name in front."""
+    assert parse_addresses(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", " , ", "a:", "a:x", "a:0", "a:70000", ":1", "::1", "[::1]x:2", "a:-1", "a:٣"]
+)
+def test_broken_address_is_a_usage_error(text: str) -> None:
+    """Whatever is no `host:port` is refused before anything is connected."""
+    with pytest.raises(UsageError):
+        ClientSettings(text)
+
+
+BROKEN = [
+    ("protocol", "security.protocol=TLS", "f:1: `TLS` is not a security protocol"),
+    (
+        "no login",
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN",
+        "SASL `PLAIN` needs a user name and a password",
+    ),
+    ("no module", "sasl.jaas.config=hunter2", "f:1: `sasl.jaas.config` names no login module"),
+    (
+        "no semicolon",
+        f'sasl.jaas.config={SCRAM} required username="a" password="hunter2"',
+        "f:1: `sasl.jaas.config` does not end with `;`",
+    ),
+    (
+        "broken option",
+        f'sasl.jaas.config={SCRAM} required username="a" password="hunter2;',
+        "f:1: `sasl.jaas.config` has a broken option",
+    ),
+    (
+        "java key store",
+        "ssl.truststore.type=JKS\nssl.truststore.location=/x/trust.jks",
+        "f:2: `ssl.truststore.location` is a JKS store, which only Java reads",
+    ),
+    (
+        "truststore in PKCS12",
+        "ssl.truststore.location=/x/trust.p12",
+        "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java reads",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), [c[1:] for c in BROKEN], ids=[c[0] for c in BROKEN])
+def test_unusable_value_is_named_without_its_secret(
+    tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File, line, what is wrong and what was expected; passwords are not repeated."""
+    monkeypatch.chdir(tmp_path)
+    Path("f").write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_settings("a:1", Path("f"))
+    assert caught.value.message == message
+    assert "hunter2" not in caught.value.message + str(caught.value.hint)
+
+
+def test_java_key_store_comes_with_the_way_to_convert_it() -> None:
+    """The hint is a pair of commands and the two properties to set."""
+    with pytest.raises(UsageError) as caught:
+        settings_from_text("ssl.keystore.type=JKS\nssl.keystore.location=/x/me.jks", "a:1")
+    hint = caught.value.hint or ""
+    assert "keytool -importkeystore -srckeystore /x/me.jks" in hint
+    assert "openssl pkcs12 -in /x/me.p12 -nodes -out /x/me.pem" in hint
+    assert "`ssl.keystore.type=PEM`" in hint
+
+
+def test_store_without_a_type_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    """Java names its stores as it likes: PEM text passes, a JKS does not."""
+    store = tmp_path / "store"
+    store.write_text("-----BEGIN CERTIFICATE-----")
+    assert settings_from_text(f"ssl.truststore.location={store}", "a:1").tls.ca_file == str(store)
+    store.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
+    with pytest.raises(UsageError, match="JKS store"):
+        settings_from_text(f"ssl.truststore.location={store}", "a:1")
+
+
+OBSTACLES = [
+    ("security.protocol=SASL_SSL", "SASL mechanism `GSSAPI`"),
+    (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER",
+        "SASL mechanism `OAUTHBEARER`",
+    ),
+    (
+        "security.protocol=SSL\nssl.keystore.location=/x/me.p12",
+        "PKCS#12 key store `/x/me.p12`",
+    ),
+    ("ssl.keystore.location=/x/me.p12", None),
+    ("sasl.mechanism=OAUTHBEARER", None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OBSTACLES, ids=[o[0] for o in OBSTACLES])
+def test_obstacle_of_the_wire_client_is_named(text: str, expected: str | None) -> None:
+    """What only librdkafka can do is known from the settings, and only when it is used."""
+    assert settings_from_text(text, "a:1").wire_obstacle() == expected

@@ -1,0 +1,204 @@
+"""Plans of KIP-848 groups, of sticky groups, and of groups that subscribe by patterns."""
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    AddTopic,
+    Change,
+    Dialect,
+    Pattern,
+    RemoveMember,
+    SetPartitions,
+    Subscribe,
+)
+from kgroups.core.planning.changes.spelling import parse_pattern
+from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.topic_patterns import matching_topics
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from tests.support.planning.small_groups import cluster_of, group_of, member, topics_of
+
+IDS = {"t": "AAAAAAAAAAEAAAAAAAAAAQ", "u": "JXk0pQqZTrGvYxZ3nP0aEA"}
+
+
+def with_ids(group: Group, counts: dict[str, int]) -> ClusterSnapshot:
+    """A cluster whose topics have ids, as those of a real one have."""
+    topics = {
+        name: Topic(name, topic.partitions, IDS[name]) for name, topic in topics_of(counts).items()
+    }
+    return ClusterSnapshot(0, (group,), topics)
+
+
+def held(plan: Plan) -> dict[str, dict[str, list[int]]]:
+    """Member to topic to partitions, in the plan's order."""
+    return {m.member_id: {t: list(p) for t, p in m.assignment.items()} for m in plan.members}
+
+
+def modern(assignor: str | None, **owned: dict[str, list[int]]) -> Group:
+    """A KIP-848 group of these members."""
+    members = [member(name, each, protocol="consumer") for name, each in owned.items()]
+    return group_of(*members, assignor=assignor, kind="consumer")
+
+
+def test_uniform_keeps_what_members_have() -> None:
+    """A member leaves: its partitions go to the others, nothing else moves."""
+    group = modern("uniform", a={"t": [0, 1]}, b={"t": [2, 3]}, c={"t": [4, 5]})
+    plan = plan_group(with_ids(group, {"t": 6}), group, [RemoveMember("b")])
+    assert (plan.rebalance_protocol, plan.leader_client) == ("consumer", None)
+    assert plan.confidence == "exact"
+    after = held(plan)
+    assert set(after["a"]["t"]) > {0, 1}
+    assert set(after["c"]["t"]) > {4, 5}
+    assert plan.metrics.moved == plan.metrics.forced == 2
+    assert {move.kind for move in plan.moves} == {"kept", "moved"}
+
+
+def test_server_range_is_not_the_clients() -> None:
+    """The coordinator's `range` deals anew; a partition is given up before it is handed on."""
+    group = modern("range", a={"t": [0, 1]}, b={"t": [2, 3]})
+    plan = plan_group(with_ids(group, {"t": 4}), group, [SetPartitions("t", 6)])
+    assert held(plan) == {"a": {"t": [0, 1, 2]}, "b": {"t": [3, 4, 5]}}
+    moved = next(move for move in plan.moves if move.partition == 2)
+    assert (moved.source, moved.target, moved.kind) == ("b", "a", "revoked_first")
+
+
+def test_a_moving_group_goes_from_where_it_is() -> None:
+    """The assignor starts from the target, moves are told from the present assignment."""
+    a = member("a", {"t": [0, 1, 2, 3]}, protocol="consumer")
+    b = member("b", {}, topics=("t",), protocol="consumer")
+    moving = [
+        a.__class__(a.member_id, a.client_id, a.host, member_protocol="consumer",
+                    subscription=("t",), assignment={"t": (0, 1, 2, 3)},
+                    target_assignment={"t": (0, 1)}),
+        b.__class__(b.member_id, b.client_id, b.host, member_protocol="consumer",
+                    subscription=("t",), assignment={}, target_assignment={"t": (2, 3)}),
+    ]  # fmt: skip
+    group = group_of(*moving, assignor="uniform", kind="consumer")
+    plan = plan_group(with_ids(group, {"t": 4}), group)
+    assert held(plan) == {"a": {"t": [0, 1]}, "b": {"t": [2, 3]}}
+    assert plan.metrics.moved == 2
+    assert plan.steps[0].revoked == (("t", 2, "a"), ("t", 3, "a"))
+    assert any("2 of 2 members have not reached" in note for note in plan.notes)
+
+
+def test_a_new_topic_has_no_id_yet() -> None:
+    """`uniform` orders topics by id: the outcomes of both orders are named, and no more."""
+    group = modern("uniform", a={"t": [0, 1, 2]}, b={"t": [3, 4]})
+    changes: list[Change] = [AddTopic("u", 3), AddTopic("v", 2), Subscribe(("u", "v"), added=True)]
+    plan = plan_group(with_ids(group, {"t": 5}), group, changes)
+    assert plan.depends_on_member_ids
+    assert len(plan.outcomes.each) == 2
+    assert len(plan.outcome_metrics) == 2
+
+
+def test_a_classic_group_as_if_upgraded() -> None:
+    """`uniform` of a classic group is what the coordinator would do after an upgrade."""
+    group = group_of(member("a", {"t": [0, 1]}), member("b", {"t": [2, 3]}))
+    plan = plan_group(with_ids(group, {"t": 4}), group, assignor_name="uniform")
+    assert plan.rebalance_protocol == "consumer"
+    assert plan.metrics.moved == 0
+    assert any("upgraded" in note for note in plan.notes)
+
+
+def test_a_strategy_of_clients_only_is_refused_for_coordinators() -> None:
+    """KIP-848 knows no `roundrobin`."""
+    group = modern("uniform", a={"t": [0]})
+    with pytest.raises(UsageError, match="coordinators have no assignor"):
+        plan_group(with_ids(group, {"t": 1}), group, assignor_name="roundrobin")
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
+def test_sticky_members_own_their_current_assignment(assignor: str) -> None:
+    """The bytes of the last join are one round old; what counts is what members have now."""
+    stale = b"\x00\x00\x00\x00"
+    group = group_of(
+        member("a", {"t": [4, 5]}, user_data=stale), member("b", {"t": [0, 1]}, user_data=stale),
+        member("c", {"t": [2, 3]}, user_data=stale), assignor=assignor,
+    )  # fmt: skip
+    plan = plan_group(cluster_of(group, {"t": 6}), group, [RemoveMember("b")], leader="java")
+    after = held(plan)
+    assert after["a"]["t"][:2] == [4, 5]
+    assert after["c"]["t"][:2] == [2, 3]
+    assert plan.metrics.moved == 2
+
+
+def test_cooperative_rounds() -> None:
+    """The newcomer waits for the second round; until then its partitions are with nobody."""
+    group = group_of(
+        member("a", {"t": [0, 1, 2]}), member("b", {"t": [3, 4, 5]}), assignor="cooperative-sticky"
+    )
+    plan = plan_group(
+        cluster_of(group, {"t": 6}), group, [AddMembers(client_id="c")], leader="java"
+    )
+    first, second = plan.steps
+    assert first.revoked == (("t", 2, "a"), ("t", 5, "b"))
+    assert first.assigned == ()
+    assert second.assigned == (("t", 2, "c-new-1"), ("t", 5, "c-new-1"))
+    assert {move.kind for move in plan.moves} == {"kept", "revoked_first"}
+
+
+def test_a_classic_pattern_has_to_be_said() -> None:
+    """Without `--pattern` the plan says that it cannot know; with it new topics are read."""
+    group = group_of(member("a", {"t1": [0]}), member("b", {"t1": [1]}))
+    cluster = cluster_of(group, {"t1": 2, "x": 2})
+    silent = plan_group(cluster, group, [AddTopic("t2", 2)])
+    assert silent.partition_counts == {"t1": 2}
+    assert any("--pattern" in note for note in silent.notes)
+    said = plan_group(cluster, group, [Pattern("t.*", "java"), AddTopic("t2", 2)])
+    assert said.partition_counts == {"t1": 2, "t2": 2}
+    joined = plan_group(cluster, group, [Pattern("t.*", "java"), AddMembers(client_id="z")])
+    assert joined.members[-1].topics == ("t1",)
+
+
+def test_a_modern_pattern_is_shown() -> None:
+    """KIP-848 members show their RE2 pattern; it is resolved again with the topics on paper."""
+    a = member("a", {"t": [0, 1]}, protocol="consumer")
+    regex = a.__class__("a", "app", "/h", member_protocol="consumer", subscription=(),
+                        subscription_regex="[tu].*", assignment={"t": (0, 1)},
+                        target_assignment={"t": (0, 1)})  # fmt: skip
+    group = group_of(regex, assignor="range", kind="consumer")
+    plan = plan_group(with_ids(group, {"t": 2}), group, [AddTopic("u", 1), AddMembers()])
+    assert plan.partition_counts == {"t": 2, "u": 1}
+    assert plan.members[1].topics == ("t", "u")
+
+
+NAMES = ("orders", "orders-eu", "orders.eu", "Orders", "a1", "__consumer_offsets")
+PATTERNS: list[tuple[Dialect, str, tuple[str, ...]]] = [
+    ("java", "orders", ("orders",)),
+    ("java", r"\Qorders.\E.*", ("orders.eu",)),
+    ("java", r"(?i)ORDERS", ("Orders", "orders")),
+    ("java", r"\p{Lower}\p{Digit}", ("a1",)),
+    ("java", r"(?<first>[\p{Alpha}])\d", ("a1",)),
+    ("java", ".*offsets", ()),
+    ("librdkafka", "^orders", ("orders", "orders-eu", "orders.eu")),
+    ("librdkafka", "^[[:alpha:]][[:digit:]]$", ("a1",)),
+    ("librdkafka", "orders$", ("orders",)),
+    ("librdkafka", r"^orders\.", ("orders.eu",)),
+    ("re2", "orders", ("orders",)),
+    ("re2", "orders[-.]eu", ("orders-eu", "orders.eu")),
+]
+
+
+@pytest.mark.parametrize(("dialect", "pattern", "expected"), PATTERNS)
+def test_dialects(dialect: Dialect, pattern: str, expected: tuple[str, ...]) -> None:
+    """Whole names in Java and RE2, beginnings in librdkafka; Java leaves Kafka's topics out."""
+    assert matching_topics(NAMES, pattern, dialect) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern"),
+    [("java", "[a-z&&[^b]]"), ("java", r"\p{Greek}"), ("java", "("), ("librdkafka", "^a*?"),
+     ("librdkafka", "^[[:word:]]"), ("librdkafka", r"^[\w]"), ("librdkafka", r"^\<orders"),
+     ("librdkafka", r"^[\]a]"), ("librdkafka", "^("), ("re2", "(?=a)"), ("re2", "(")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused(dialect: Dialect, pattern: str) -> None:
+    """A pattern that would mean something else here is never guessed."""
+    with pytest.raises(UsageError, match=f"the {dialect} pattern"):
+        matching_topics(NAMES, pattern, dialect)
+
+
+def test_a_dialect_may_be_named() -> None:
+    """The text says whose pattern it is, or the group does."""
+    assert parse_pattern("re2:a.*", "java") == Pattern("a.*", "re2")
+    assert parse_pattern("a.*", "librdkafka") == Pattern("a.*", "librdkafka")

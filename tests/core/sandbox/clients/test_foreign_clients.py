@@ -1,0 +1,41 @@
+"""franz-go, sarama and kafkajs join, share, read, commit and leave.
+
+Each runs where its language is found. What is missing is named at the end of the run, and is a
+failure with KGROUPS_REQUIRE_ALL=1.
+"""
+
+import pytest
+
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.core.sandbox.clients.test_other_clients import split
+from tests.support.kafka.waiting import wait_until
+from tests.support.sandbox.foreign_clients import FOUND, MISSING, REQUIRE_ALL, ForeignMember, build
+from tests.support.sandbox.librdkafka_members import produce
+
+
+def test_nothing_is_missing_where_all_is_required() -> None:
+    """KGROUPS_REQUIRE_ALL=1 wants every language."""
+    assert not (REQUIRE_ALL and MISSING), f"missing: {', '.join(MISSING)}"
+
+
+@pytest.mark.parametrize("client", FOUND)
+def test_join_share_leave(cluster: Sandbox, client: str) -> None:
+    """Two members share a topic and read it whole; one leaves, the other takes over."""
+    command = build(client)
+    topic = group = f"foreign-{client}"
+    cluster.create_topic(topic, 4)
+    servers = cluster.bootstrap_servers
+    produce(servers, topic, 40)
+    with ForeignMember(command, servers, topic, group) as first:
+        second = ForeignMember(command, servers, topic, group)
+        wait_until(split(2, first, second), what="two shares of two")
+        wait_until(
+            lambda: {*first.values, *second.values} == {f"v{number}" for number in range(40)},
+            what="40 records",
+        )
+        assert second.leave() == 0
+        wait_until(split(4, first), what="all four")
+    produce(servers, topic, 8)
+    with ForeignMember(command, servers, topic, group) as again:
+        wait_until(lambda: len(again.values) >= 8, what="8 records after the commit")
+        assert len(again.values) < 40, "it went on after the commit"

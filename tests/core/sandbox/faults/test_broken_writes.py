@@ -1,0 +1,124 @@
+"""Writes while the cluster fails in the middle of them, by fault rules and stopped brokers."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kgroups.cli.commands.writes.batches import BATCH
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.faults.fault_rules import Drop, Fault
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.kafka.test_interrupted import csv_rows
+from tests.support.cli.process import start
+from tests.support.cli.runner import run
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, fetch_offsets, produce
+
+GROUPS = 2 * BATCH + 100
+NAMES = [f"broken-{number:04}" for number in range(GROUPS)]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Sandbox]:
+    """One broker with many groups, each at offset 10."""
+    with Sandbox(brokers=1, topics={"t": 1}) as running:
+        produce(running.bootstrap_servers, {("t", 0): 50})
+        commit_offsets(running.bootstrap_servers, {name: {("t", 0): 10} for name in NAMES})
+        yield running
+
+
+def reset(cluster: Sandbox, folder: Path, *more: str) -> "subprocess.Popen[str]":
+    """A reset of all groups by +5, under way."""
+    line = ("reset-offsets", "broken-*", "--to", "+5", "--all-topics", "--yes", "-o", "csv")
+    return start("-b", cluster.bootstrap_servers, *line, "--undo-dir", str(folder), *more)
+
+
+def held(cluster: Sandbox) -> dict[str, int]:
+    """Where each group stands."""
+    found = csv_rows(run("-b", cluster.bootstrap_servers, "describe", "broken-*", "-o", "csv"))
+    return {row["group"]: int(row["committed_offset"]) for row in found}
+
+
+def test_killed_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
+    """The first batch is written, the others are not; the undo file tells which; resume ends it."""
+    fault = cluster.add_fault(
+        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
+    )
+    with reset(cluster, tmp_path) as process:
+        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+        process.kill()
+    cluster.clear_faults()
+    (undo,) = tmp_path.iterdir()
+    before = held(cluster)
+    assert sorted(before.values()) == [10] * (GROUPS - BATCH) + [15] * BATCH
+    line = ("-b", cluster.bootstrap_servers, "reset-offsets")
+    told = csv_rows(run(*line, "--undo", str(undo), "--dry-run", "-o", "csv"))
+    done = {row["group"] for row in told if row["result"] == "planned"}
+    assert done == {name for name, offset in before.items() if offset == 15}
+    rest = run(*line, "--resume", str(undo), "--yes", "--undo-dir", str(tmp_path), "-o", "csv")
+    assert rest.exit_code == 0
+    assert rest.stdout.count(",done,") == GROUPS - BATCH
+    assert set(held(cluster).values()) == {15}
+    assert run(*line, "--undo", str(undo), "--yes", "--no-undo").exit_code == 0
+    assert set(held(cluster).values()) == {10}
+
+
+def test_ctrl_c_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
+    """The batch is ended, the third is not begun; the note names the file that resumes it."""
+    fault = cluster.add_fault(Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=500, times=1))
+    with reset(cluster, tmp_path) as process:
+        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"interrupted: {2 * BATCH:,} of {GROUPS:,} groups were sent" in stderr
+    (undo,) = tmp_path.iterdir()
+    assert f"`kgroups reset-offsets --resume {undo}` does what is left" in stderr
+    assert stdout.count(",skipped,") == GROUPS - 2 * BATCH
+    assert sorted(held(cluster).values()) == [10] * (GROUPS - 2 * BATCH) + [15] * 2 * BATCH
+
+
+def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
+    """What was written is done, every other group is a failed row: exit code 3, within the time."""
+    fault = cluster.add_fault(
+        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
+    )
+    with reset(cluster, tmp_path, "--timeout", "3s") as process:
+        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+        cluster.stop_broker(1)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 3, stderr
+    assert stdout.count(",failed,") == GROUPS - BATCH
+    assert stdout.count(",done,") == BATCH
+    assert "not sent, as the cluster was gone" in stderr
+    cluster.clear_faults()
+    cluster.start_broker(1)
+    assert sorted(held(cluster).values()) == [10] * (GROUPS - BATCH) + [15] * BATCH
+
+
+def test_the_broker_comes_back_in_time(cluster: Sandbox, tmp_path: Path) -> None:
+    """Requests are sent again within --timeout, and everything is done."""
+    fault = cluster.add_fault(
+        Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
+    )
+    with reset(cluster, tmp_path, "--timeout", "60s") as process:
+        wait_until(lambda: fault.hits > 0, "the second batch is on its way")
+        cluster.stop_broker(1)
+        cluster.clear_faults()
+        cluster.start_broker(1)
+        _, stderr = process.communicate(timeout=100)
+    assert process.returncode == 0, stderr
+    assert set(held(cluster).values()) == {15}
+
+
+def test_a_dropped_deletion_is_sent_again(cluster: Sandbox) -> None:
+    """A connection that is closed instead of an answer costs no group."""
+    cluster.add_fault(Fault(api=Api.DELETE_GROUPS, action=Drop(), times=1))
+    line = ("-b", cluster.bootstrap_servers, "delete", "broken-000*", "--yes", "-o", "json")
+    outcome = run(*line)
+    assert outcome.exit_code == 0
+    assert outcome.document["summary"]["done"] == 10
+    assert fetch_offsets(cluster.bootstrap_servers, NAMES[0]) == {}

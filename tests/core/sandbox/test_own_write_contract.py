@@ -1,6 +1,0 @@
-"""`write_contract` on the embedded cluster: the tests of the real broker."""
-
-from tests.core.sandbox.shared import take_over
-from tests.kafka import test_write_contract as suite
-
-take_over(suite, globals(), {})

@@ -1,0 +1,113 @@
+"""The same reports on a standalone master with two workers and through Spark Connect."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.made_fleet import fleet
+from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
+from tests.support.lag.spark_servers import QUICK_JVM, bare_python, connect_server, standalone
+
+pytestmark = pytest.mark.spark
+
+# Spark's own 200 tasks a shuffle are for more than some thousand rows on two cores.
+FEW_TASKS = {"spark.sql.shuffle.partitions": "4"}
+
+# A process of its own: one process has one Spark.
+ELSEWHERE = textwrap.dedent(
+    """
+    import json, sys
+    from pathlib import Path
+    from tests.core.spark.test_remote_spark import three_reports
+    from kgroups.core.spark.session import SessionOptions, spark_session
+
+    options = SessionOptions(**json.loads(sys.argv[1]), memory="512m", conf=json.loads(sys.argv[2]))
+    with spark_session(options) as session:
+        print(json.dumps(three_reports(session, Path(sys.argv[3]))))
+    """
+)
+
+
+def three_reports(session: SparkSession, folder: Path) -> list[Any]:
+    """Lag now, planned, and over a window, as plain data in a fixed order."""
+    snapshot = fleet(31, 20)
+    planned = LagQuery(by="member", assignors=("range", "uniform"), top=1000)
+    window = {"since_ms": START_MS, "until_ms": START_MS + 30 * STEP_MS}
+    reports: list[LagReport] = [
+        lag_report([snapshot], LagQuery(top=1000), session=session),
+        lag_report([snapshot], planned, session=session),
+        lag_report_over(folder, LagQuery(top=1000, pictures=True), session=session, **window),  # type: ignore[arg-type]
+    ]
+    drawn = reports[2].pictures
+    assert drawn is not None
+    pictures = [drawn.over_time, drawn.partitions, drawn.members, drawn.verdicts]
+    said = [[_rounded(r.items), r.summary, [e.message for e in r.errors]] for r in reports]
+    return [*said, pictures]
+
+
+def _rounded(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sums of fractions differ in the last digits with the order of their parts."""
+    return [
+        {key: round(v, 6) if isinstance(v, float) else v for key, v in item.items()}
+        for item in items
+    ]
+
+
+def run_elsewhere(where: dict[str, str], conf: dict[str, str], folder: Path, python: Path) -> Any:
+    """The three reports from another process; nothing of Spark on its streams.
+
+    Args:
+        python: that executors run.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, json.dumps(where), json.dumps(conf), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYSPARK_PYTHON": str(python)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Collected captures that every Spark here can read."""
+    place = tmp_path_factory.mktemp("captures")
+    write_rows(place, captures(8, 20))
+    return place
+
+
+@pytest.fixture(scope="module")
+def local(spark: SparkSession, folder: Path) -> Any:
+    """What the local session says."""
+    return json.loads(json.dumps(three_reports(spark, folder)))
+
+
+def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: Path) -> None:
+    """Executors on both workers are sent our package, and say the same."""
+    python = bare_python(tmp_path)
+    with standalone(tmp_path, workers=2) as master:
+        conf = {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
+        conf["spark.executor.extraJavaOptions"] = QUICK_JVM
+        assert run_elsewhere({"master": master}, conf | FEW_TASKS, folder, python) == local
+    for number in range(2):
+        assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
+
+
+def test_spark_connect(local: Any, folder: Path, tmp_path: Path) -> None:
+    """Through a Connect server, which is sent our package; twice, since it stays warm."""
+    python = bare_python(tmp_path)
+    with connect_server(tmp_path, python) as address:
+        for _ in range(2):
+            assert run_elsewhere({"remote": address}, FEW_TASKS, folder, python) == local

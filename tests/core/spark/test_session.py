@@ -1,0 +1,156 @@
+"""Making a session: what it needs, what it says, and that it says nothing else."""
+
+import socket
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from kgroups.core.errors import ClusterError, KgroupsError, UsageError
+from kgroups.core.spark.java_discovery import default_cache_dir, find_java, java_version
+from kgroups.core.spark.session import SessionOptions, first_line, spark_session
+
+REPORT = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+
+    from kgroups.core.lag.report import LagQuery, lag_report
+    from kgroups.core.spark.session import SessionOptions
+    from tests.support.lag.made_fleet import fleet
+
+    conf = {"spark.driver.extraJavaOptions": sys.argv[2]} if len(sys.argv) > 2 else {}
+    options = SessionOptions(cache_dir=Path(sys.argv[1]), memory="512m", conf=conf)
+    say = lambda text: print("progress:", text, file=sys.stderr)
+    report = lag_report([fleet(1)], LagQuery(top=1), session=options, progress=say)
+    print(report.summary["groups"])
+    """
+)
+
+
+def run_report(*args: str) -> tuple[str, list[str]]:
+    """A report in a process of its own: its stdout and the lines of its stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT, *args], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr.splitlines()
+
+
+@pytest.mark.spark
+def test_nothing_of_spark_reaches_the_screen_and_classes_are_kept(tmp_path: Path) -> None:
+    """Only our progress; the first run leaves an archive of classes, and the second maps it."""
+    out, told = run_report(str(tmp_path))
+    assert out.strip().isdigit()
+    assert all(line.startswith("progress: ") for line in told), told
+    assert any("once" in line for line in told)
+    (archive,) = tmp_path.iterdir()
+    assert archive.suffix == ".jsa"
+    # With -Xshare:on the JVM refuses to start unless it can map the archive.
+    again, told = run_report(str(tmp_path), "-Xshare:on")
+    assert again == out
+    assert all(line.startswith("progress: ") for line in told), told
+    assert not any("once" in line for line in told)
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+@pytest.mark.spark
+def test_a_jvm_that_does_not_start_is_one_sentence(tmp_path: Path) -> None:
+    """What the JVM said, and how to see more; in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT, str(tmp_path), "-agentlib:nosuch"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "KgroupsError: Spark did not start: " in done.stderr
+    assert "nosuch" in done.stderr.strip().splitlines()[-1]
+
+
+def closed_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (SessionOptions(master="local", remote="sc://h"), UsageError, "exclude each other"),
+        (SessionOptions(remote="http://h"), UsageError, "is not the address of a Spark Connect"),
+        (SessionOptions(master="yarn"), UsageError, "is not a Spark master that kgroups can use"),
+        (
+            SessionOptions(remote=f"sc://127.0.0.1:{closed_port()}"),
+            ClusterError,
+            "Spark Connect server `127.0.0.1:",
+        ),
+        (
+            SessionOptions(master=f"spark://127.0.0.1:{closed_port()}"),
+            ClusterError,
+            "Spark master `127.0.0.1:",
+        ),
+    ],
+    ids=["both", "not sc", "yarn", "no connect server", "no master"],
+)
+def test_bad_addresses_fail_at_once(
+    options: SessionOptions, error: type[KgroupsError], message: str
+) -> None:
+    """Before any JVM is started, with the address."""
+    with pytest.raises(error, match=message), spark_session(options):
+        pytest.fail("a session")
+
+
+def fake_java(home: Path, version: str) -> Path:
+    """A JAVA_HOME whose release file names a version."""
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text("#!/bin/sh\n")
+    (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return home
+
+
+def test_java_that_is_missing_or_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named, with what to install."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(KgroupsError, match="there is no") as caught:
+        find_java()
+    assert caught.value.code == "JAVA_MISSING"
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.2")))
+    with pytest.raises(KgroupsError, match="is version 11") as caught:
+        find_java()
+    assert caught.value.code == "JAVA_TOO_OLD"
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KgroupsError, match="there is no `java`"):
+        find_java()
+
+
+@pytest.mark.parametrize(("version", "feature"), [("17.0.15", 17), ("21", 21), ("1.8.0_402", 8)])
+def test_java_version_is_read_from_the_release_file(
+    tmp_path: Path, version: str, feature: int
+) -> None:
+    """Without running java."""
+    assert java_version(fake_java(tmp_path / "jdk", version) / "bin" / "java") == feature
+
+
+def test_java_version_of_the_installed_java() -> None:
+    """The real one is new enough."""
+    assert (java_version(find_java()) or 0) >= 17
+
+
+def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The XDG folder where it is set, else the one in the home folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_cache_dir() == tmp_path / "kgroups"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert default_cache_dir() == Path.home() / ".cache" / "kgroups"
+
+
+@pytest.mark.parametrize("end", ["", "\n SQLSTATE: 38000"], ids=["a JVM of our own", "Connect"])
+def test_what_failed_on_a_worker_is_said(end: str) -> None:
+    """The last line of the worker's traceback; Connect writes a code below it."""
+    text = "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+    text += '  File "reader.py", line 1, in read\nOSError: capture `a` cannot be read: no header'
+    assert first_line(RuntimeError(text + end)) == "OSError: capture `a` cannot be read: no header"

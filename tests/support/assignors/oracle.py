@@ -1,0 +1,66 @@
+"""Kafka's own assignor classes in one JVM: cases in, answers out, as JSON lines."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kgroups.core.errors import ClusterError
+from tests.support.kafka.jars import KAFKA_VERSION, cache_folder, kafka_jars
+from tests.support.kafka.java import require_java
+
+Json = Any
+
+SOURCES = Path(__file__).parent / "java"
+QUIET = ("-Dorg.apache.logging.log4j.level=OFF", "-Dlog4j2.statusLoggerLevel=OFF")
+
+
+# Thousands of small groups are done before the optimising compiler has earned its time.
+QUICK = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
+def oracle_classes() -> Path:
+    """Folder with our compiled Java sources; a changed source gives another folder."""
+    sources = sorted(SOURCES.glob("*.java"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    folder = cache_folder() / f"assignors-{KAFKA_VERSION}-{digest}"
+    if folder.exists():
+        return folder
+    require_java()
+    jars = kafka_jars()
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
+        made = Path(scratch) / "classes"
+        command = ["javac", "-nowarn", "-XDignore.symbol.file", "-cp", f"{jars}/*", "-d", str(made)]
+        done = subprocess.run(
+            [*command, *map(str, sources)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise ClusterError(f"javac refused the assignor oracle: {done.stderr}")
+        if not folder.exists():  # another run may have been quicker
+            shutil.move(made, folder)
+    return folder
+
+
+def java_command(main: str, *arguments: str, options: Iterable[str] = ("-Xmx512m",)) -> list[str]:
+    """Command line of one of our Java programs."""
+    path = os.pathsep.join((str(oracle_classes()), f"{kafka_jars()}/*"))
+    return ["java", *options, *QUIET, "-cp", path, main, *arguments]
+
+
+def ask_java(cases: Iterable[Json]) -> list[Json]:
+    """The cases with the answers of the Java classes in `java`."""
+    asked = list(cases)
+    lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in asked)
+    command = java_command("AssignorOracle", options=QUICK)
+    done = subprocess.run(
+        command, input=lines.encode(), capture_output=True, check=False, timeout=600
+    )
+    if done.returncode != 0:
+        raise ClusterError(f"the assignor oracle failed: {done.stderr.decode()[-2000:]}")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return [case | {"java": answer["java"]} for case, answer in zip(asked, answers, strict=True)]

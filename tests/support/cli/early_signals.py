@@ -1,0 +1,32 @@
+"""Signals at counted moments of the program, as `startup/sitecustomize.py` sends them."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support.cli.process import TIMEOUT_S, environment
+
+STARTUP = Path(__file__).parent / "startup"
+
+
+def environment_with(signal_at: str | None = None, **more: str) -> dict[str, str]:
+    """The program's environment, with a signal (`SIGINT:call:1200`) at a counted moment."""
+    paths = [str(STARTUP), *filter(None, [os.environ.get("PYTHONPATH")])]
+    sent = {} if signal_at is None else {"SIGNAL_AT": signal_at}
+    return environment(PYTHONPATH=os.pathsep.join(paths), **sent, **more)
+
+
+def counted(line: Sequence[str], folder: Path) -> dict[str, int]:
+    """How many moments of each kind (`import`, `call`) a line has that ends by itself."""
+    file = folder / "moments"
+    subprocess.run(
+        line,
+        env=environment_with(SIGNAL_COUNT=str(file)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    pairs = (pair.split("=") for pair in file.read_text(encoding="utf-8").split())
+    return {name: int(number) for name, number in pairs}

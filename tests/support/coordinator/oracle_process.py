@@ -1,0 +1,30 @@
+"""Kafka's own coordinator as a process of the test: JSON lines in, JSON lines out."""
+
+import json
+
+from tests.support.coordinator.oracle_json import Json
+from tests.support.kafka.jars import class_path
+from tests.support.kafka.java import java_command
+from tests.support.kafka.line_process import LineProcess
+
+MAIN = "org.apache.kafka.coordinator.group.CoordinatorOracle"
+
+
+class Oracle(LineProcess):
+    """One JVM; each `config` operation begins a new coordinator in it."""
+
+    def __init__(self) -> None:
+        super().__init__(java_command(class_path(), MAIN, log_level="OFF"))
+
+    def ask(self, op: Json) -> Json:
+        """What Kafka says to this operation.
+
+        Raises:
+            EOFError: the JVM has ended.
+        """
+        self.say(json.dumps(op, ensure_ascii=False, separators=(",", ":")))
+        answer = self.hear()
+        if not answer:
+            raise EOFError("the coordinator oracle has ended")
+        out: Json = json.loads(answer)
+        return out

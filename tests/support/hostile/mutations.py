@@ -1,0 +1,131 @@
+"""Answers that a broker might have sent, with one thing or several wrong, given to our readers.
+
+Run in a process of its own, because bytes that kio is not kept from end the process:
+`python -m tests.support.hostile.mutations SEED FRAMES`. It prints how many answers were
+read, how many refused, and the most memory it held.
+"""
+
+import io
+import json
+import random
+import resource
+import struct
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kio.serial import entity_writer
+
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.reads.committed_offsets import read_fetch_answer
+from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.kafka.transport.commit_bytes import read_commit_answer
+from kgroups.core.kafka.transport.framing import APIS, decode_response, kafka_name, schema
+from kgroups.core.kafka.writes.group_writes import read_delete_answer
+from tests.core.sandbox.wire.test_codec import random_entity
+
+ADDRESS_SPACE_BYTES = 2 << 30
+
+Reader = Callable[[str, int, bytes], Any]
+
+READERS: dict[str, Reader] = {
+    "offset_commit": read_commit_answer,
+    "offset_fetch": read_fetch_answer,
+    "offset_delete": read_delete_answer,
+}
+"""Those that have one of their own; the others' answers are kio's."""
+
+CALLS = [(api, v) for api, known in APIS.items() for v in range(known.lowest, known.highest + 1)]
+
+EXTREMES = (
+    b"\xff\xff\xff\xff\x0f",  # 2^32 - 1 as a varint
+    b"\x7f\xff\xff\xff",
+    b"\xff\xff\xff\xfe",
+    b"\x80\x80\x80\x80\x10",
+    b"\xff\xff\xff\x7f",
+    b"\xff\xff",
+    b"\x00\x00\x00\x00",
+)
+
+
+def answer(api: str, version: int, rng: random.Random) -> bytes:
+    """A whole answer of this API with random fields, correlation id first."""
+    kind = getattr(schema(api, version, "response"), kafka_name(api) + "Response")
+    body = io.BytesIO()
+    entity_writer(kind)(body, random_entity(kind, rng))
+    header = struct.pack(">i", 7) + (b"\0" if kind.__header_schema__.__version__ >= 1 else b"")
+    return header + body.getvalue()
+
+
+def unnamed_groups(count: int) -> bytes:
+    """A ListGroups answer, version 5, of so many groups without a name: five bytes each."""
+    length = bytearray()
+    left = count + 1
+    while left >= 0x80:
+        length.append(left & 0x7F | 0x80)
+        left >>= 7
+    length.append(left)
+    head = struct.pack(">ibih", 7, 0, 0, 0)
+    return head + bytes(length) + b"\x01\x01\x01\x01\x00" * count + b"\x00"
+
+
+def everywhere(frame: bytes) -> Iterator[bytes]:
+    """The frame with each extreme number at each place, in place of what was there or before it."""
+    for place in range(4, len(frame)):
+        for extreme in EXTREMES:
+            yield frame[:place] + extreme + frame[place + len(extreme) :]
+            yield frame[:place] + extreme + frame[place + 1 :]
+
+
+def mutated(frame: bytes, rng: random.Random) -> bytes:
+    """The frame with bytes changed, cut out, doubled or put in."""
+    content = bytearray(frame)
+    for _ in range(rng.randrange(1, 4)):
+        place = rng.randrange(4, len(content) + 1)
+        match rng.randrange(5):
+            case 0 if place < len(content):
+                content[place] = rng.randrange(256)
+            case 1:
+                del content[place : place + rng.randrange(1, 9)]
+            case 2:
+                content[place:place] = content[place : place + rng.randrange(1, 40)]
+            case 3:
+                content[place:place] = rng.randbytes(rng.randrange(9))
+            case _:
+                content[place : place + 4] = rng.choice(EXTREMES)
+    return bytes(content)
+
+
+def outcome(api: str, version: int, frame: bytes) -> str:
+    """What became of an answer: `read`, or the code of the failure."""
+    try:
+        READERS.get(api, decode_response)(api, version, frame)
+    except BrokerFailure as failure:
+        code = failure.code if len(failure.message) < 500 else "LONG_MESSAGE"
+        return "UNKNOWN_ERROR" if code.startswith("UNKNOWN_ERROR_") else code
+    return "read"
+
+
+def main(seed: int, frames: int) -> None:
+    """Give the readers that many frames, and one of each API with everything wrong once."""
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
+    rng = random.Random(seed)
+    found: Counter[str] = Counter()
+    for api, version in CALLS:
+        samples = (answer(api, version, rng) for _ in range(20))
+        sample = min(samples, key=lambda frame: abs(len(frame) - 150))
+        for frame in everywhere(sample):
+            found[outcome(api, version, frame)] += 1
+    for _ in range(frames):
+        api, version = rng.choice(CALLS)
+        frame = mutated(answer(api, version, rng), rng)
+        found[outcome(api, version, frame)] += 1
+        decode_subscription(frame[4:])
+        decode_assignment(frame[4:])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    sys.stdout.write(json.dumps({"peak_bytes": peak, **found}) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,159 @@
+"""A listener that speaks Kafka and answers as a test says: for brokers that nobody can start here.
+
+Old versions, errors of the future, coordinators that move, brokers that hang: a real broker of this
+year cannot be brought to do these. Everything else is tested against real ones.
+"""
+
+import asyncio
+import io
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from kgroups.core.kafka.transport.framing import APIS, schema
+
+Answer = Callable[[int, Any], Any]
+"""From version and request to the fields of the answer, or to raw bytes of it."""
+
+NO_WAIT = timedelta(0)
+NAMES = {api.key: name for name, api in APIS.items()}
+
+
+def part(api: str, version: int, class_name: str, **fields: object) -> Any:
+    """A struct of an answer; fields that the version lacks are left out."""
+    return _fill(getattr(schema(api, version, "response"), class_name), fields)
+
+
+def _fill(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """kio's struct; error numbers become its enum."""
+    from kio.schema.errors import ErrorCode
+
+    return kind(
+        **{
+            name: ErrorCode(value) if name == "error_code" else value
+            for name, value in fields.items()
+            if name in kind.__dataclass_fields__
+        }
+    )
+
+
+class ScriptedBroker:
+    """Answers on a loopback port, in a thread of its own, until it is left.
+
+    Args:
+        answers: API name to its answer; what is not here hangs.
+        caps: API name to the highest version offered; others offer what we know.
+    """
+
+    def __init__(
+        self, answers: Mapping[str, Answer], caps: Mapping[str, int] | None = None
+    ) -> None:
+        self.answers = dict(answers)
+        self.seen: list[tuple[str, int, Any]] = []
+        self._caps = dict(caps or {})
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def address(self) -> str:
+        """`host:port`."""
+        return f"127.0.0.1:{self.port}"
+
+    def count(self, api: str) -> int:
+        """How often an API was asked."""
+        return sum(name == api for name, _, _ in self.seen)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(self._client, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            while True:
+                (size,) = struct.unpack(">i", await reader.readexactly(4))
+                frame = await reader.readexactly(size)
+                answer = self._answer(frame)
+                if answer is None:
+                    continue
+                writer.write(struct.pack(">i", len(answer)) + answer)
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.transport.abort()
+            self._tasks.discard(task)
+
+    def _answer(self, frame: bytes) -> bytes | None:
+        from kio.serial import entity_reader, entity_writer
+
+        key, version, correlation_id, name_size = struct.unpack_from(">hhih", frame)
+        api = NAMES[key]
+        module = schema(api, version, "request")
+        words = "".join(word.capitalize() for word in api.split("_"))
+        kind = getattr(module, f"{words}Request")
+        start = 10 + name_size + (1 if kind.__header_schema__.__version__ >= 2 else 0)
+        request, _ = entity_reader(kind)(frame, start)
+        self.seen.append((api, version, request))
+        answer_kind = getattr(schema(api, version, "response"), f"{words}Response")
+        header = struct.pack(">i", correlation_id)
+        header += b"\0" if answer_kind.__header_schema__.__version__ >= 1 else b""
+        fields: Any
+        if api == "api_versions":
+            fields = {
+                "error_code": 0,
+                "api_keys": self._versions(version),
+                "throttle_time": NO_WAIT,
+            }
+        elif api not in self.answers:
+            return None
+        else:
+            fields = self.answers[api](version, request)
+        if isinstance(fields, bytes):
+            return header + fields
+        buffer = io.BytesIO()
+        message = _fill(answer_kind, fields)
+        entity_writer(answer_kind)(buffer, message)
+        return header + buffer.getvalue()
+
+    def _versions(self, version: int) -> tuple[Any, ...]:
+        return tuple(
+            part(
+                "api_versions",
+                version,
+                "ApiVersion",
+                api_key=api.key,
+                min_version=min(api.lowest, self._caps.get(name, api.highest)),
+                max_version=self._caps.get(name, api.highest),
+            )
+            for name, api in APIS.items()
+            if self._caps.get(name, 0) >= 0
+        )

@@ -1,0 +1,152 @@
+"""A broker that answers well but for one API: a proxy before an embedded cluster of one broker.
+
+What it does with the answers of that API is a `Conduct`: change the bytes, or take the connection
+over. Brokers' addresses in Metadata answers are its own, so that every connection comes to it.
+"""
+
+import asyncio
+import struct
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from kio.index import load_response_schema
+
+from kgroups.core.kafka.transport.framing import APIS
+from kgroups.core.sandbox.wire.schema import Cursor, struct_codec
+
+WAIT_S = 60.0
+
+
+class Wire(NamedTuple):
+    """The answer that is due, whole and without its length, and the way to the client."""
+
+    api: str
+    version: int
+    frame: bytes
+    writer: asyncio.StreamWriter
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame with its length before it."""
+        self.writer.write(struct.pack(">i", len(frame)) + frame)
+
+    @property
+    def start(self) -> int:
+        """Where the answer begins, after its header."""
+        kind = load_response_schema(APIS[self.api].key, self.version)
+        return 5 if kind.__flexible__ and self.api != "api_versions" else 4
+
+
+Conduct = Callable[[Wire], Awaitable[None]]
+"""Sends what the broker answers, or does not; whoever returns goes on with the connection."""
+
+
+class TamperingProxy:
+    """Listens on a loopback port, until it is left.
+
+    Args:
+        upstream: `host:port` of the only broker behind it.
+        conducts: API name to what is done with its answers; others' are passed on.
+    """
+
+    def __init__(self, upstream: str, conducts: Mapping[str, Conduct]) -> None:
+        host, port = upstream.rsplit(":", 1)
+        self._upstream = (host, int(port))
+        self._conducts = dict(conducts)
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.seen: set[str] = set()
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(WAIT_S), "the proxy does not listen"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(WAIT_S)
+        assert not self._thread.is_alive(), "the proxy does not end"
+
+    @property
+    def address(self) -> str:
+        """`host:port`."""
+        return f"127.0.0.1:{self.port}"
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        server = await asyncio.start_server(self._client, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        upstream: asyncio.StreamWriter | None = None
+        try:
+            answers, upstream = await asyncio.open_connection(*self._upstream)
+            while True:
+                request = await _frame(reader)
+                upstream.write(struct.pack(">i", len(request)) + request)
+                key, version = struct.unpack_from(">hh", request)
+                await self._answer(key, version, await _frame(answers), writer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            for each in (writer, upstream):
+                if each is not None:
+                    each.transport.abort()
+            self._tasks.discard(task)
+
+    async def _answer(
+        self, key: int, version: int, frame: bytes, writer: asyncio.StreamWriter
+    ) -> None:
+        api = next(name for name, known in APIS.items() if known.key == key)
+        self.seen.add(api)
+        wire = Wire(api, version, frame, writer)
+        if api == "metadata":
+            wire = wire._replace(frame=self._readdressed(wire))
+        conduct = self._conducts.get(api)
+        if conduct is None:
+            wire.send(wire.frame)
+        else:
+            await conduct(wire)
+
+    def _readdressed(self, wire: Wire) -> bytes:
+        """A Metadata answer in which every broker is here."""
+
+        def change(body: dict[str, Any]) -> None:
+            for broker in body["brokers"]:
+                broker.update(host="127.0.0.1", port=self.port)
+
+        return rewritten(wire, change)
+
+
+async def _frame(reader: asyncio.StreamReader) -> bytes:
+    (size,) = struct.unpack(">i", await reader.readexactly(4))
+    return await reader.readexactly(size)
+
+
+def rewritten(wire: Wire, change: Callable[[dict[str, Any]], None]) -> bytes:
+    """The answer with its fields changed."""
+    read, write = struct_codec(load_response_schema(APIS[wire.api].key, wire.version))
+    body = read(Cursor(wire.frame, wire.start))
+    change(body)
+    out = bytearray(wire.frame[: wire.start])
+    write(out, body)
+    return bytes(out)

@@ -1,0 +1,350 @@
+"""A real Kafka: one or more KRaft brokers on loopback, started and stopped by the tests.
+
+    with KafkaCluster(ClusterSpec()) as cluster:
+        cluster.bootstrap  # "127.0.0.1:PORT"
+
+Node 1 is controller and broker, the others are brokers; each is a JVM of its own whose standard
+input is a pipe from here, so that none outlives this process. Data live in a temporary folder, logs
+in a folder that stays when asked.
+"""
+
+import base64
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kio.schema.find_coordinator.v4.request import FindCoordinatorRequest
+from kio.schema.find_coordinator.v4.response import FindCoordinatorResponse
+from kio.schema.metadata.v12.request import MetadataRequest
+from kio.schema.metadata.v12.response import MetadataResponse
+from kio.schema.offset_fetch.v8.request import OffsetFetchRequest, OffsetFetchRequestGroup
+from kio.schema.offset_fetch.v8.response import OffsetFetchResponse
+from kio.schema.types import GroupId
+from kio.static.primitive import i8
+
+from tests.support.kafka.broker_config import (
+    STORE_PASSWORD,
+    BrokerPorts,
+    ClusterSpec,
+    SecurityProtocol,
+    broker_properties,
+    format_arguments,
+)
+from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.certificates import make_certificates
+from tests.support.kafka.jars import class_path
+from tests.support.kafka.java import java_command, require_java
+from tests.support.kafka.waiting import wait_until
+
+START_TIMEOUT_S = 90.0
+STOP_TIMEOUT_S = 30.0
+# Enough names to meet every partition of `__consumer_offsets`.
+PROBES = tuple(f"probe-{number}" for number in range(500))
+
+
+class BrokerDied(RuntimeError):
+    """A broker ended by itself; the message has the end of its log."""
+
+
+def free_ports(count: int) -> list[int]:
+    """As many different ports that nothing listens on at this moment."""
+    with ExitStack() as open_sockets:
+        taken = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
+        for each in taken:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in taken]
+
+
+def new_cluster_id() -> str:
+    """A random cluster id in Kafka's spelling: 16 bytes, URL-safe base64 without padding.
+
+    It never starts with a dash, which the storage tool would take for an option.
+    """
+    while True:
+        drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not drawn.startswith("-"):
+            return drawn
+
+
+class KafkaCluster:
+    """Brokers of one cluster. Start and stop them all, or one by one; data outlive a stop.
+
+    Args:
+        spec: what to start.
+        logs: folder for `broker-N.log`; a temporary one when None.
+    """
+
+    def __init__(self, spec: ClusterSpec | None = None, *, logs: Path | None = None) -> None:
+        self.spec = spec or ClusterSpec()
+        self.cluster_id = new_cluster_id()
+        self._folder: Path | None = None
+        self._logs = logs
+        self._ports: dict[int, BrokerPorts] = {}
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._formatted: set[int] = set()
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def node_ids(self) -> range:
+        """Ids of all brokers, running or not."""
+        return range(1, self.spec.brokers + 1)
+
+    @property
+    def folder(self) -> Path:
+        """The cluster's own folder: `tls/` and one folder a broker; made at the first look."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="kgroups-kafka-"))
+        return self._folder
+
+    @property
+    def bootstrap(self) -> str:
+        """Address of every broker's plain listener, `host:port,host:port`."""
+        return self.addresses("PLAINTEXT")
+
+    def address(self, node_id: int = 1, listener: SecurityProtocol = "PLAINTEXT") -> str:
+        """`127.0.0.1:port` of one broker's listener."""
+        return f"127.0.0.1:{self._ports[node_id].listeners[listener]}"
+
+    def addresses(self, listener: SecurityProtocol) -> str:
+        """`host:port,host:port` of one listener on every broker."""
+        return ",".join(self.address(node_id, listener) for node_id in self.node_ids)
+
+    @property
+    def tls(self) -> Path:
+        """Folder with `ca.pem`, `client.pem`, `client.key`, `client.p12` and `stranger.pem`."""
+        return self.folder / "tls"
+
+    def log_path(self, node_id: int = 1) -> Path:
+        """Where one broker's log goes, all its starts one after another."""
+        return (self._logs or self.folder) / f"broker-{node_id}.log"
+
+    def librdkafka_settings(
+        self,
+        listener: SecurityProtocol = "PLAINTEXT",
+        *,
+        mechanism: str = "PLAIN",
+        user: str = "alice",
+        password: str | None = None,
+    ) -> dict[str, str]:
+        """Client properties, in librdkafka's spelling, that get in through one listener.
+
+        A password that is not given is the right one.
+        """
+        settings = {"bootstrap.servers": self.addresses(listener), "security.protocol": listener}
+        if listener.startswith("SASL"):
+            settings |= {
+                "sasl.mechanism": mechanism,
+                "sasl.username": user,
+                "sasl.password": self.spec.users.get(user, "") if password is None else password,
+            }
+        if listener.endswith("SSL"):
+            settings["ssl.ca.location"] = str(self.tls / "ca.pem")
+            if self.spec.client_certificates:
+                settings["ssl.certificate.location"] = str(self.tls / "client.pem")
+                settings["ssl.key.location"] = str(self.tls / "client.key")
+        return settings
+
+    def java_settings(
+        self,
+        listener: SecurityProtocol = "PLAINTEXT",
+        *,
+        mechanism: str = "PLAIN",
+        user: str = "alice",
+    ) -> dict[str, str]:
+        """The same in the Java clients' spelling, without the address, for a properties file."""
+        settings: dict[str, str] = {"security.protocol": listener}
+        if listener.startswith("SASL"):
+            module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+            settings["sasl.mechanism"] = mechanism
+            settings["sasl.jaas.config"] = (
+                f"org.apache.kafka.common.security.{module}LoginModule required"
+                f' username="{user}" password="{self.spec.users[user]}";'
+            )
+        if listener.endswith("SSL"):
+            settings |= {
+                "ssl.truststore.type": "PEM",
+                "ssl.truststore.location": str(self.tls / "ca.pem"),
+            }
+            if self.spec.client_certificates:
+                settings |= {
+                    "ssl.keystore.type": "PKCS12",
+                    "ssl.keystore.location": str(self.tls / "client.p12"),
+                    "ssl.keystore.password": STORE_PASSWORD,
+                    "ssl.key.password": STORE_PASSWORD,
+                }
+        return settings
+
+    def start(self) -> Self:
+        """Start every broker that does not run and wait until the cluster serves groups."""
+        self.start_brokers(self.node_ids)
+        return self
+
+    def start_brokers(self, node_ids: Iterable[int]) -> None:
+        """Start these brokers, all at once, on the data they have, and wait until they serve.
+
+        Raises:
+            JavaMissing: there is no JDK.
+            BrokerDied: one ended by itself.
+        """
+        require_java()
+        if not self._ports:
+            self._prepare()
+        wanted = [node_id for node_id in node_ids if node_id not in self._running]
+        classes = class_path() if wanted else ""
+        for node_id in wanted:
+            self._launch(node_id, classes)
+        if self._running:
+            wait_until(self._ready, "the brokers serve", timeout_s=START_TIMEOUT_S)
+
+    def stop(self) -> None:
+        """Stop every broker in good order; data and addresses stay for the next start."""
+        self.stop_brokers(reversed(self.node_ids))
+
+    def stop_brokers(self, node_ids: Iterable[int]) -> None:
+        """Stop these brokers in good order, or by force when they do not end in time."""
+        ending = [(node_id, self._running.pop(node_id, None)) for node_id in node_ids]
+        for _, process in ending:
+            if process is not None:
+                process.send_signal(signal.SIGTERM)
+        for _, process in ending:
+            if process is not None:
+                _end(process, STOP_TIMEOUT_S)
+
+    def restart(self) -> None:
+        """Stop and start every broker on the same data and addresses."""
+        self.stop()
+        self.start()
+
+    def kill(self, node_id: int) -> None:
+        """End one broker as a crash would."""
+        process = self._running.pop(node_id)
+        process.kill()
+        _end(process, STOP_TIMEOUT_S)
+
+    def close(self) -> None:
+        """Stop everything at once, without order, and remove the data."""
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            _end(process, STOP_TIMEOUT_S)
+        self._running.clear()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _prepare(self) -> None:
+        """Ports, certificates and properties files, before the first start."""
+        listeners = self.spec.listeners
+        ports = iter(free_ports(self.spec.brokers * (len(listeners) + 1)))
+        for node_id in self.node_ids:
+            named = {listener: next(ports) for listener in listeners}
+            self._ports[node_id] = BrokerPorts(named, next(ports))
+        if self.spec.uses_tls:
+            make_certificates(self.tls)
+        for node_id in self.node_ids:
+            own = self.folder / f"broker-{node_id}"
+            (own / "data").mkdir(parents=True)
+            settings = broker_properties(
+                self.spec, node_id, self._ports[node_id], self._ports[1].controller, own
+            )
+            text = "".join(f"{key}={value}\n" for key, value in settings.items())
+            (own / "server.properties").write_text(text)
+
+    def _launch(self, node_id: int, classes: str) -> None:
+        """Start one broker's JVM; its first start formats its storage."""
+        own = self.folder / f"broker-{node_id}"
+        properties = own / "server.properties"
+        formatting: list[str] = []
+        if node_id not in self._formatted:
+            formatting = format_arguments(self.spec, self.cluster_id, properties)
+        command = java_command(
+            classes,
+            "BrokerOnALeash",
+            *(str(properties), str(own), *formatting),
+            log_level=os.environ.get("KGROUPS_BROKER_LOG", "INFO"),
+        )
+        self.log_path(node_id).parent.mkdir(parents=True, exist_ok=True)
+        with self.log_path(node_id).open("ab") as log:
+            # a session of its own: Ctrl-C at the terminal is ours to turn into an orderly stop
+            self._running[node_id] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
+        self._formatted.add(node_id)
+
+    def _ready(self) -> bool:
+        """Whether each running broker knows all the others and a coordinator can be found."""
+        for node_id, process in self._running.items():
+            if process.poll() is not None:
+                log = self.log_path(node_id)
+                end = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
+                raise BrokerDied(f"broker {node_id} ended with {process.returncode}:\n{end}")
+        return all(self._serves(node_id) for node_id in self._running)
+
+    def _serves(self, node_id: int) -> bool:
+        """Whether this broker sees every running one and the groups that it coordinates are loaded.
+
+        Asking for coordinators makes `__consumer_offsets`, so no test waits for that.
+        """
+        try:
+            with WireConnection(self.address(node_id), timeout_s=10) as connection:
+                known = connection.ask(
+                    MetadataRequest(
+                        topics=(),
+                        allow_auto_topic_creation=False,
+                        include_topic_authorized_operations=False,
+                    ),
+                    MetadataResponse,
+                )
+                if not {broker.node_id for broker in known.brokers} >= set(self._running):
+                    return False
+                found = connection.ask(
+                    FindCoordinatorRequest(key_type=i8(0), coordinator_keys=PROBES),
+                    FindCoordinatorResponse,
+                )
+                # with a broker stopped on purpose some coordinators may be away
+                all_run = len(self._running) == self.spec.brokers
+                if all_run and any(each.error_code for each in found.coordinators):
+                    return False
+                own = [each.key for each in found.coordinators if each.node_id == node_id]
+                groups = tuple(
+                    OffsetFetchRequestGroup(group_id=GroupId(key), topics=None) for key in own
+                )
+                offsets = connection.ask(
+                    OffsetFetchRequest(groups=groups, require_stable=False), OffsetFetchResponse
+                )
+        except OSError:
+            return False
+        return not any(group.error_code for group in offsets.groups)
+
+
+def _end(process: subprocess.Popen[bytes], timeout_s: float) -> None:
+    """Wait for a process that was told to end; kill it when it does not."""
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdin is not None:
+        process.stdin.close()

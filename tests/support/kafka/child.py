@@ -1,0 +1,275 @@
+"""Programs that the tests start: each wait for one has a deadline, and none outlives the tests.
+
+    with Child([PROGRAM, "watch"]) as child:
+        child.line_that("GROUP", timeout_s=30)
+        status = child.stop()
+
+On Linux the kernel itself kills a child when the process that started it is gone, however it went
+(`PR_SET_PDEATHSIG`, set by util-linux's `setpriv` before it becomes the program). It does so when
+the *thread* that started it is gone, so one thread starts them all and stays.
+"""
+
+import os
+import select
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import IO, Any
+
+from tests.support.kafka.waiting import Deadline, DeadlinePassed
+
+# What a program does in a second may take it a minute on a machine that does ten other things.
+WAIT_S = 60.0
+SHOWN = 3_000
+Command = Sequence[str | Path]
+Stream = int | IO[str] | IO[bytes] | None
+
+_LEASH = shutil.which("setpriv")
+_STARTER = ThreadPoolExecutor(1, thread_name_prefix="children")
+
+
+class Child(subprocess.Popen[str]):
+    """A running program; at the end of its `with` it has ended, or is killed.
+
+    Reading by lines and `communicate` share what was read, so both can be used in turn; do not
+    read `stdout` itself.
+
+    Args:
+        command: the program and its arguments.
+        stdin, stdout, stderr: as of `subprocess.Popen`, but without input and with pipes.
+        own_session: Ctrl-C at the terminal does not reach it.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        *,
+        stdin: Stream = subprocess.DEVNULL,
+        stdout: Stream = subprocess.PIPE,
+        stderr: Stream = subprocess.PIPE,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | str | None = None,
+        pass_fds: Sequence[int] = (),
+        own_session: bool = False,
+        errors: str = "strict",
+    ) -> None:
+        self._name = shlex.join(str(word) for word in command)
+        self._read = {"stdout": bytearray(), "stderr": bytearray()}
+        self._ended: set[str] = set()
+        self._reading, self._errors = Lock(), errors
+        leash = (_LEASH, "--pdeathsig", "KILL", "--") if _LEASH else ()
+        starting = _STARTER.submit(
+            super().__init__,
+            [*leash, *command],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=env,
+            cwd=cwd,
+            pass_fds=tuple(pass_fds),
+            start_new_session=own_session,
+            encoding="utf-8",
+            errors=errors,
+        )
+        starting.result(WAIT_S)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        try:
+            self.wait(WAIT_S)
+        except DeadlinePassed:
+            self.kill()
+            self.wait(WAIT_S)
+            raise
+
+    def line(self, timeout_s: float = WAIT_S) -> str:
+        """The next line of stdout, with its end; empty when there are no more.
+
+        Raises:
+            DeadlinePassed: none came in time.
+        """
+        return self._line(Deadline(timeout_s), "a line")
+
+    def line_that(self, fits: str | Callable[[str], object], *, timeout_s: float = WAIT_S) -> str:
+        """The next line of stdout that starts so, or that this holds for; others are dropped.
+
+        Raises:
+            DeadlinePassed: none came in time, however many others did.
+            AssertionError: the program closed its stdout before.
+        """
+        what = f"a line that starts with {fits!r}" if isinstance(fits, str) else "a certain line"
+        deadline, dropped = Deadline(timeout_s), ""
+        while True:
+            try:
+                line = self._line(deadline, what)
+            except DeadlinePassed as passed:
+                raise DeadlinePassed(f"{passed}\nlines before: {dropped[-SHOWN:]}") from None
+            if not line:
+                raise AssertionError(f"no {what} from {self._said()}\nonly: {dropped[-SHOWN:]}")
+            if line.startswith(fits) if isinstance(fits, str) else fits(line):
+                return line
+            dropped += line
+
+    def say(self, line: str, *, timeout_s: float = WAIT_S) -> None:
+        """Write a line to it.
+
+        Raises:
+            DeadlinePassed: it does not read.
+            BrokenPipeError: it has ended.
+        """
+        self._write((line + "\n").encode(), Deadline(timeout_s))
+
+    def communicate(
+        self, input: str | None = None, timeout: float | None = None
+    ) -> tuple[str, str]:
+        """The rest of stdout and stderr, and the end; it is killed when that comes too late.
+
+        Raises:
+            DeadlinePassed: with what it wrote.
+        """
+        deadline = Deadline(WAIT_S if timeout is None else timeout)
+        try:
+            if self.stdin is not None and not self.stdin.closed:
+                with suppress(BrokenPipeError):
+                    self._write((input or "").encode(), deadline)
+                    self.stdin.close()
+            while self._open():
+                if not self._receive(deadline.left()):
+                    raise self._late("the end of its output", deadline)
+            self._await_end(deadline)
+        except DeadlinePassed:
+            self.kill()
+            raise
+        return self._taken("stdout"), self._taken("stderr")
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status.
+
+        Raises:
+            DeadlinePassed: it has not ended, after a minute unless `timeout` says how long.
+        """
+        return self._await_end(Deadline(WAIT_S if timeout is None else timeout))
+
+    def stop(self, number: signal.Signals = signal.SIGINT, *, timeout_s: float = WAIT_S) -> int:
+        """Send it a signal and wait for its end; the exit status."""
+        self.send_signal(number)
+        return self.wait(timeout_s)
+
+    def _await_end(self, deadline: Deadline) -> int:
+        try:
+            return super().wait(deadline.left())
+        except subprocess.TimeoutExpired:
+            raise self._late("its end", deadline) from None
+
+    def _line(self, deadline: Deadline, what: str) -> str:
+        read = self._read["stdout"]
+        while True:
+            with self._reading:
+                size = read.find(b"\n") + 1
+                if not size and "stdout" not in self._open():
+                    size = len(read)
+                    if not size:
+                        return ""
+                if size:
+                    line = self._decoded(read[:size])
+                    del read[:size]
+                    return line
+            if not self._receive(deadline.left()):
+                raise self._late(what, deadline)
+
+    def _open(self) -> dict[str, IO[str]]:
+        """The streams that more can come from."""
+        pipes = {"stdout": self.stdout, "stderr": self.stderr}
+        return {
+            name: pipe
+            for name, pipe in pipes.items()
+            if pipe is not None and not pipe.closed and name not in self._ended
+        }
+
+    def _receive(self, timeout_s: float) -> bool:
+        """Wait until something comes, on either stream, or one of them ends."""
+        with self._reading, selectors.DefaultSelector() as selector:
+            for name, pipe in self._open().items():
+                selector.register(pipe, selectors.EVENT_READ, name)
+            ready = selector.select(timeout_s)
+            for key, _ in ready:
+                if part := os.read(key.fd, 1 << 16):
+                    self._read[key.data] += part
+                else:
+                    self._ended.add(key.data)
+        return bool(ready)
+
+    def _write(self, data: bytes, deadline: Deadline) -> None:
+        assert self.stdin is not None, f"{self._name} has no input"
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.stdin, selectors.EVENT_WRITE)
+            while data:
+                if not selector.select(deadline.left()):
+                    raise self._late("somebody who reads its input", deadline)
+                sent = os.write(self.stdin.fileno(), data[: select.PIPE_BUF])  # fits in at once
+                data = data[sent:]
+
+    def _taken(self, stream: str) -> str:
+        text = self._decoded(self._read[stream])
+        self._read[stream].clear()
+        return text
+
+    def _decoded(self, read: bytes | bytearray) -> str:
+        return read.decode("utf-8", self._errors).replace("\r\n", "\n")
+
+    def _late(self, what: str, deadline: Deadline) -> DeadlinePassed:
+        return DeadlinePassed(f"after {deadline.seconds:g} s still not: {what} of {self._said()}")
+
+    def _said(self) -> str:
+        """Who it is, how it does and what it wrote that nobody has read yet, for a failure."""
+        while self._open() and not self._reading.locked() and self._receive(0):
+            pass
+        state = "running" if self.poll() is None else f"ended with {self.returncode}"
+        shown = (
+            f"{name}: {bytes(read[-SHOWN:]).decode(errors='replace')}"
+            for name, read in self._read.items()
+            if read
+        )
+        return "\n".join([f"`{self._name}` ({state})", *shown])
+
+
+def run(
+    command: Command,
+    *,
+    input: str | None = None,
+    timeout_s: float = WAIT_S,
+    check: bool = False,
+    **how: Any,
+) -> subprocess.CompletedProcess[str]:
+    """What a program writes, and its exit status.
+
+    Args:
+        how: as of `Child`.
+    Raises:
+        DeadlinePassed: it did not end in time, and was killed.
+        AssertionError: it failed, and `check` holds.
+    """
+    stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+    with Child(command, **{"stdin": stdin, **how}) as child:
+        stdout, stderr = child.communicate(input, timeout_s)
+    done = subprocess.CompletedProcess(command, child.returncode, stdout, stderr)
+    assert done.returncode == 0 or not check, done
+    return done

@@ -1,0 +1,220 @@
+"""Kafka's own jars and our compiled Java classes, in a cache outside the checkout.
+
+`python -m tests.support.kafka.jars` does it and prints the folder. The Ivy that PySpark ships
+resolves them from its default repository: Java and the installed Python packages are all it takes.
+Run again it answers at once; an interrupted run leaves nothing that looks finished.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from kgroups.core.errors import ClusterError, KgroupsError
+from tests.support.kafka.java import require_java
+
+KAFKA_VERSION = "4.3.0"
+
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that are fetched together.
+
+    Args:
+        name: of their folder in the cache.
+        artifacts: organisation, name and version of what they are the dependencies of.
+        size: what is fetched and how long it takes, for people.
+    """
+
+    name: str
+    artifacts: tuple[tuple[str, str, str], ...]
+    size: str
+
+
+KAFKA = JarSet(
+    f"kafka-{KAFKA_VERSION}",
+    (
+        ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
+        ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
+        ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
+    ),
+    f"Kafka {KAFKA_VERSION} (92 jars, 55 MB; one to three minutes, once)",
+)
+# The last release whose consumers had no coordinator; its broker runs on today's Java too.
+KAFKA_082 = JarSet(
+    "kafka-0.8.2.2",
+    (("org.apache.kafka", "kafka_2.11", "0.8.2.2"),),
+    "Kafka 0.8.2.2 (17 jars, 14 MB; half a minute, once)",
+)
+JAVA_SOURCES = Path(__file__).parent / "java"
+STAMP = ".done"
+
+
+def cache_folder() -> Path:
+    """Where kgroups keeps what its tests download: `$XDG_CACHE_HOME/kgroups`."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "kgroups"
+
+
+def say(text: str) -> None:
+    """Tell on stderr what is being waited for."""
+    print(f"kafka: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Hold the cache's lock, so that two set-ups at once do the work once."""
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _finished(folder: Path, make: Callable[[Path], None]) -> Path:
+    """`folder`, filled by `make` in a neighbouring one and renamed when it is whole."""
+    if (folder / STAMP).exists():
+        return folder
+    with _one_at_a_time(folder.parent):
+        if (folder / STAMP).exists():  # made while we waited
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.") as made:
+            unfinished = Path(made) / "whole"
+            unfinished.mkdir()
+            make(unfinished)
+            (unfinished / STAMP).touch()
+            unfinished.rename(folder)
+    return folder
+
+
+def _ivy_jar() -> Path:
+    """The Ivy that the installed PySpark brings."""
+    spec = find_spec("pyspark")
+    found = sorted(Path(spec.origin).parent.glob("jars/ivy-*.jar")) if spec and spec.origin else []
+    if not found:
+        raise ClusterError(
+            "PySpark's Ivy jar is not there, and Kafka's jars are fetched with it",
+            hint="run `make setup` again, or `pip install 'pyspark[connect]'`",
+        )
+    return found[-1]
+
+
+def _ivy_file(wanted_set: JarSet) -> str:
+    """The Ivy module whose dependencies are the artifacts."""
+    wanted = "".join(
+        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default"/>'
+        for org, name, revision in wanted_set.artifacts
+    )
+    return (
+        '<ivy-module version="2.0"><info organisation="kgroups" module="test-broker"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{wanted}</dependencies></ivy-module>"
+    )
+
+
+def _fetch(wanted: JarSet, folder: Path) -> None:
+    """Resolve and copy the jars into `folder`, with progress on stderr.
+
+    Raises:
+        ClusterError: Ivy could not reach its repository, or not find an artifact.
+    """
+    ivy, scratch = _ivy_jar(), folder.parent
+    (scratch / "ivy.xml").write_text(_ivy_file(wanted))
+    say(f"fetching {wanted.size}")
+    command = [
+        *("java", "-jar", str(ivy), "-cache", str(scratch / "ivy-cache")),
+        *("-ivy", str(scratch / "ivy.xml"), "-types", "jar", "bundle"),
+        *("-retrieve", f"{folder}/[artifact]-[revision](-[classifier]).[ext]"),
+    ]
+    log: list[str] = []
+    fetched = 0
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as child:
+        watchdog = threading.Timer(1_200, child.kill)  # a registry that hangs must not hang us
+        watchdog.start()
+        assert child.stdout is not None
+        for line in child.stdout:
+            log.append(line)
+            if "[SUCCESSFUL ]" in line:
+                fetched += 1
+                if fetched % 15 == 0:
+                    say(f"{fetched} jars fetched")
+        watchdog.cancel()
+    if child.returncode != 0 or not any(folder.glob("kafka_2.*.jar")):
+        kept = cache_folder() / "ivy.log"
+        kept.write_text("".join(log))
+        raise ClusterError(
+            f"{wanted.name} could not be fetched (Ivy ended with {child.returncode})",
+            hint=f"the first set-up needs the network; Ivy's own words are in {kept}",
+        )
+
+
+def kafka_jars(wanted: JarSet = KAFKA) -> Path:
+    """Folder with a Kafka's jars, fetched when it is not there yet.
+
+    Raises:
+        JavaMissing: there is no JDK to fetch and run them with.
+        ClusterError: they could not be fetched.
+    """
+    folder = cache_folder() / wanted.name
+    if not (folder / STAMP).exists():
+        require_java()
+    return _finished(folder, lambda unfinished: _fetch(wanted, unfinished))
+
+
+def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> Path:
+    """Folder with our compiled Java classes; a changed source gives another folder.
+
+    Args:
+        wanted: the jars that they are compiled against.
+        sources_in: folder of the sources.
+    """
+    sources = sorted(sources_in.glob("*.java"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    jars = kafka_jars(wanted)
+
+    def compile_into(folder: Path) -> None:
+        require_java()
+        say("compiling the Java harness of the tests")
+        command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ClusterError(f"javac refused the test harness: {done.stderr}")
+
+    name = wanted.name.replace("kafka", "harness", 1)
+    return _finished(cache_folder() / f"{name}-{digest}", compile_into)
+
+
+def class_path() -> str:
+    """Class path of every JVM of the tests: our classes and Kafka's jars."""
+    return os.pathsep.join((str(harness_classes()), f"{kafka_jars()}/*"))
+
+
+def main() -> int:
+    """Fetch and compile; print the jars' folder. 0, or 2 when that cannot be done."""
+    try:
+        require_java()
+        jars = kafka_jars()
+        harness_classes()
+        kafka_jars(KAFKA_082)
+    except KgroupsError as failure:
+        hint = f"\n\nhint: {failure.hint}" if failure.hint else ""
+        print(f"error: {failure.message}{hint}", file=sys.stderr)
+        return 2
+    print(jars)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

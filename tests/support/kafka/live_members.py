@@ -1,0 +1,239 @@
+"""Groups with live members: real librdkafka consumers that poll in threads of this process."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Literal, Self
+
+from confluent_kafka import Consumer, ConsumerGroupState, KafkaException, TopicPartition
+from confluent_kafka.admin._group import MemberDescription
+
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import Offsets, Partition, admin_of
+
+Protocol = Literal["classic", "consumer"]
+
+
+@dataclass(frozen=True)
+class MemberSpec:
+    """One consumer.
+
+    Args:
+        client_id: shown by describe, different for each member of a group; a dynamic classic
+            member's id starts with it.
+        topics: names; one that starts with `^` is a pattern.
+        instance_id: static membership when not empty.
+        settings: librdkafka properties that win over all others.
+    """
+
+    client_id: str
+    topics: tuple[str, ...]
+    instance_id: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+class LiveMember:
+    """A consumer that polls in its thread until it is closed, and never commits by itself.
+
+    Everything is done in that thread: `Consumer.assignment` and `Consumer.memberid` keep Python's
+    lock while they wait for librdkafka, and never come back when another thread is in `poll`.
+    """
+
+    def __init__(self, settings: Mapping[str, str | int | bool], spec: MemberSpec) -> None:
+        self.spec = spec
+        self.assignment: set[Partition] = set()  # what the consumer itself believes to own
+        self._asked: queue.SimpleQueue[tuple[Callable[[Consumer], None], Future[None]]]
+        self._asked = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._failure: BaseException | None = None
+        consumer = Consumer({**settings, **spec.settings})
+        consumer.subscribe(list(spec.topics))
+        self._thread = threading.Thread(
+            target=self._poll, args=(consumer,), name=spec.client_id, daemon=True
+        )
+        self._thread.start()
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Change the subscription."""
+        wanted = list(topics)
+        self._do(lambda consumer: consumer.subscribe(wanted))
+
+    def commit(self, offsets: Offsets) -> None:
+        """Commit as this member, and wait for the answer of each partition.
+
+        Raises:
+            KafkaException: the commit, or a partition of it, was refused.
+        """
+
+        def commit(consumer: Consumer) -> None:
+            rows = [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
+            for row in consumer.commit(offsets=rows, asynchronous=False) or []:
+                if row.error is not None:
+                    raise KafkaException(row.error)
+
+        self._do(commit)
+
+    def close(self) -> None:
+        """Leave the group (a static member stays in it) and end.
+
+        Raises:
+            BaseException: what went wrong while it polled.
+        """
+        self._stop.set()
+        self._thread.join(30)
+        if self._failure is not None:
+            raise self._failure
+
+    def _do(self, action: Callable[[Consumer], None]) -> None:
+        """Let the polling thread do it, and wait; its exception is raised here."""
+        done: Future[None] = Future()
+        self._asked.put((action, done))
+        done.result(30)
+
+    def _poll(self, consumer: Consumer) -> None:
+        try:
+            while not self._stop.is_set():
+                consumer.poll(0.1)
+                while not self._asked.empty():
+                    action, done = self._asked.get()
+                    try:
+                        done.set_result(action(consumer))
+                    except Exception as failure:
+                        done.set_exception(failure)
+                self.assignment = {(each.topic, each.partition) for each in consumer.assignment()}
+            consumer.close()
+        except BaseException as failure:
+            self._failure = failure
+
+
+class LiveGroup:
+    """A group and its members; a context manager that closes them all.
+
+    Args:
+        bootstrap: the cluster's address.
+        group: its id.
+        members: who joins at once.
+        protocol: `classic`, or `consumer` (KIP-848).
+        assignor: classic: librdkafka's `partition.assignment.strategy`; consumer: the server-side
+            assignor asked for.
+        settings: more librdkafka properties, of every member.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        group: str,
+        members: Iterable[MemberSpec],
+        *,
+        protocol: Protocol = "classic",
+        assignor: str = "",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self.group = group
+        self._bootstrap = bootstrap
+        self._protocol: Protocol = protocol
+        self._settings: dict[str, str | int | bool] = {
+            "bootstrap.servers": bootstrap,
+            "group.id": group,
+            "group.protocol": protocol,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "topic.metadata.refresh.interval.ms": 500,
+            "log_level": 0,
+        }
+        if protocol == "classic":
+            self._settings |= {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 300}
+            self._settings["partition.assignment.strategy"] = assignor or "range"
+        elif assignor:
+            self._settings["group.remote.assignor"] = assignor
+        self._settings |= settings or {}
+        self._admin = admin_of(bootstrap)
+        self.members: list[LiveMember] = []
+        for spec in members:
+            self.add(spec)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def add(self, spec: MemberSpec) -> LiveMember:
+        """Let one more member join; `wait_stable` waits for it."""
+        settings = {**self._settings, "client.id": spec.client_id}
+        if spec.instance_id:
+            settings["group.instance.id"] = spec.instance_id
+        member = LiveMember(settings, spec)
+        self.members.append(member)
+        return member
+
+    def remove(self, member: LiveMember) -> None:
+        """Let one member leave."""
+        self.members.remove(member)
+        member.close()
+
+    def wait_stable(self, partitions: int, *, timeout_s: float = 60.0) -> Self:
+        """Wait until the group is stable with all its members and `partitions` of them assigned.
+
+        The broker's picture and the members' own must agree.
+        """
+        wait_until(
+            lambda: self._settled(partitions),
+            f"group {self.group!r} is stable with {len(self.members)} members",
+            timeout_s=timeout_s,
+        )
+        return self
+
+    def described(self) -> dict[str, MemberDescription]:
+        """Client id -> member, as the coordinator answers now; empty unless Stable."""
+        future = self._admin.describe_consumer_groups([self.group])[self.group]
+        try:
+            answer = future.result(10)
+        except KafkaException:  # not joined yet
+            return {}
+        if answer.state != ConsumerGroupState.STABLE:
+            return {}
+        return {member.client_id: member for member in answer.members}
+
+    def member_id(self, member: LiveMember) -> str:
+        """The id that the coordinator knows a member of the stable group by."""
+        return str(self.described()[member.spec.client_id].member_id)
+
+    def close(self) -> None:
+        """Close all members, all of them told first: leaving members wait for each other."""
+        failures: list[BaseException] = []
+
+        def closing(member: LiveMember) -> Callable[[], None]:
+            def close() -> None:
+                try:
+                    member.close()
+                except BaseException as failure:
+                    failures.append(failure)
+
+            return close
+
+        threads = [threading.Thread(target=closing(member)) for member in self.members]
+        self.members.clear()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        if failures:
+            raise failures[0]
+
+    def _settled(self, partitions: int) -> bool:
+        """Whether the broker's picture is whole and equals what the members believe."""
+        described = {
+            client_id: {(each.topic, each.partition) for each in found.assignment.topic_partitions}
+            for client_id, found in self.described().items()
+        }
+        believed = {member.spec.client_id: member.assignment for member in self.members}
+        return described == believed and sum(map(len, believed.values())) == partitions

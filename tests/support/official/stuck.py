@@ -1,0 +1,211 @@
+"""Groups held in the middle of a rebalance, and groups of other kinds than consumers'."""
+
+import struct
+import uuid
+from datetime import timedelta
+
+from kio.schema.consumer_group_heartbeat.v1.request import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
+from kio.schema.consumer_group_heartbeat.v1.response import ConsumerGroupHeartbeatResponse
+from kio.schema.errors import ErrorCode
+from kio.schema.join_group.v9.request import JoinGroupRequest, JoinGroupRequestProtocol
+from kio.schema.join_group.v9.response import JoinGroupResponse
+from kio.schema.offset_commit.v9.request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kio.schema.offset_commit.v9.response import OffsetCommitResponse
+from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
+from kio.schema.share_group_heartbeat.v1.response import ShareGroupHeartbeatResponse
+from kio.schema.sync_group.v5.request import SyncGroupRequest, SyncGroupRequestAssignment
+from kio.schema.sync_group.v5.response import SyncGroupResponse
+from kio.schema.types import GroupId, TopicName
+from kio.static.primitive import i32, i32Timedelta, i64
+
+from tests.support.kafka.broker_requests import WireConnection
+from tests.support.kafka.waiting import wait_until
+
+LONG = i32Timedelta.parse(timedelta(minutes=5))
+
+
+def subscription(topics: list[str]) -> bytes:
+    """Version 0 of the consumer protocol's subscription."""
+    names = b"".join(struct.pack(">h", len(topic)) + topic.encode() for topic in topics)
+    return struct.pack(">hi", 0, len(topics)) + names + struct.pack(">i", -1)
+
+
+def assignment(topic: str, partitions: list[int]) -> bytes:
+    """Version 0 of the consumer protocol's assignment."""
+    numbers = b"".join(struct.pack(">i", number) for number in partitions)
+    name = struct.pack(">h", len(topic)) + topic.encode()
+    head = struct.pack(">hi", 0, 1) + name + struct.pack(">i", len(partitions))
+    return head + numbers + struct.pack(">i", -1)
+
+
+def join_request(
+    group: str, member: str, protocol_type: str, topics: list[str]
+) -> JoinGroupRequest:
+    """A JoinGroup whose session and rebalance last for minutes."""
+    return JoinGroupRequest(
+        group_id=GroupId(group),
+        session_timeout=LONG,
+        rebalance_timeout=LONG,
+        member_id=member,
+        protocol_type=protocol_type,
+        protocols=(JoinGroupRequestProtocol(name="range", metadata=subscription(topics)),),
+    )
+
+
+def join(
+    connection: WireConnection, group: str, topics: list[str], *, protocol_type: str = "consumer"
+) -> JoinGroupResponse:
+    """Joins as the first member; the group waits for its SyncGroup then."""
+    first = connection.ask(join_request(group, "", protocol_type, topics), JoinGroupResponse)
+    assert first.error_code == ErrorCode.member_id_required
+    answer = connection.ask(
+        join_request(group, first.member_id, protocol_type, topics), JoinGroupResponse
+    )
+    assert answer.error_code == ErrorCode.none
+    return answer
+
+
+def sync(
+    connection: WireConnection,
+    group: str,
+    joined: JoinGroupResponse,
+    data: bytes,
+    *,
+    protocol_type: str = "consumer",
+) -> None:
+    """Gives the only member its assignment: the group is Stable."""
+    answer = connection.ask(
+        SyncGroupRequest(
+            group_id=GroupId(group),
+            generation_id=i32(joined.generation_id),
+            member_id=joined.member_id,
+            protocol_type=protocol_type,
+            protocol_name="range",
+            assignments=(SyncGroupRequestAssignment(member_id=joined.member_id, assignment=data),),
+        ),
+        SyncGroupResponse,
+    )
+    assert answer.error_code == ErrorCode.none
+
+
+def knock(connection: WireConnection, group: str, topics: list[str]) -> None:
+    """Joins as one more member and does not wait: the group prepares a rebalance."""
+    first = connection.ask(join_request(group, "", "consumer", topics), JoinGroupResponse)
+    assert first.error_code == ErrorCode.member_id_required
+    connection.send(join_request(group, first.member_id, "consumer", topics))
+
+
+def reconcile(connection: WireConnection, group: str, topic: str, partitions: int) -> None:
+    """A KIP-848 group whose first member owns all and never gives back what a second shall have."""
+    answer = beat(connection, group, "member-slow", topic)
+    wait_until(
+        lambda: _take(connection, group, "member-slow", topic, answer, partitions),
+        "the first member owns all",
+        pause_s=0.1,
+    )
+    wait_until(
+        lambda: beat(connection, group, "member-new", topic).error_code == ErrorCode.none,
+        "the second member is in",
+    )
+
+
+def beat(
+    connection: WireConnection,
+    group: str,
+    member: str,
+    topic: str,
+    epoch: int = 0,
+    owned: tuple[TopicPartitions, ...] = (),
+) -> ConsumerGroupHeartbeatResponse:
+    """One heartbeat of a member; epoch 0 joins."""
+    answer = connection.ask(
+        ConsumerGroupHeartbeatRequest(
+            group_id=GroupId(group),
+            member_id=member,
+            member_epoch=i32(epoch),
+            rebalance_timeout=LONG,
+            subscribed_topic_names=(TopicName(topic),),
+            topic_partitions=owned,
+        ),
+        ConsumerGroupHeartbeatResponse,
+    )
+    assert answer.error_code == ErrorCode.none, answer.error_message
+    return answer
+
+
+def _take(
+    connection: WireConnection,
+    group: str,
+    member: str,
+    topic: str,
+    joined: ConsumerGroupHeartbeatResponse,
+    partitions: int,
+) -> bool:
+    """Whether the member owns all; it says so to the coordinator."""
+    answer = joined
+    if answer.assignment is None:
+        answer = beat(connection, group, member, topic)
+    if answer.assignment is None:
+        return False
+    owned = tuple(
+        TopicPartitions(topic_id=each.topic_id, partitions=each.partitions)
+        for each in answer.assignment.topic_partitions
+    )
+    beat(connection, group, member, topic, int(answer.member_epoch), owned)
+    return sum(len(each.partitions) for each in owned) == partitions
+
+
+def share(connection: WireConnection, group: str, topic: str) -> None:
+    """A share group with one member, which stays until its session is over."""
+    member, state = str(uuid.uuid4()), {"epoch": 0}
+
+    def settled() -> bool:
+        answer = connection.ask(
+            ShareGroupHeartbeatRequest(
+                group_id=GroupId(group),
+                member_id=member,
+                member_epoch=i32(state["epoch"]),
+                subscribed_topic_names=(TopicName(topic),),
+            ),
+            ShareGroupHeartbeatResponse,
+        )
+        assert answer.error_code == ErrorCode.none, answer.error_message
+        state["epoch"] = int(answer.member_epoch)
+        return answer.assignment is not None and bool(answer.assignment.topic_partitions)
+
+    wait_until(settled, "the share group has its partitions", pause_s=0.2)
+
+
+def commit_with_epoch(
+    connection: WireConnection, group: str, topic: str, partition: int, offset: int, epoch: int
+) -> None:
+    """A commit of nobody that carries a leader epoch, as Java consumers' commits do."""
+    answer = connection.ask(
+        OffsetCommitRequest(
+            group_id=GroupId(group),
+            member_id="",
+            topics=(
+                OffsetCommitRequestTopic(
+                    name=TopicName(topic),
+                    partitions=(
+                        OffsetCommitRequestPartition(
+                            partition_index=i32(partition),
+                            committed_offset=i64(offset),
+                            committed_leader_epoch=i32(epoch),
+                            committed_metadata="",
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        OffsetCommitResponse,
+    )
+    codes = {each.error_code for row in answer.topics for each in row.partitions}
+    assert codes == {ErrorCode.none}

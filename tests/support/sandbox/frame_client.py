@@ -1,0 +1,120 @@
+"""A client that speaks frames: one socket, requests of any API and version, answers as dicts."""
+
+import socket
+import struct
+from types import TracebackType
+from typing import Any, Self
+
+from kio.index import load_request_schema, load_response_schema
+from kio.schema.request_header.v1.header import RequestHeader as HeaderV1
+from kio.schema.request_header.v2.header import RequestHeader as HeaderV2
+
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
+
+TIMEOUT_S = 20.0
+
+
+def request_frame(
+    api: int, version: int, body: Body, *, correlation_id: int = 1, client_id: str = "wire"
+) -> bytes:
+    """The bytes of a request, length first."""
+    schema = load_request_schema(api, version)
+    out = bytearray()
+    header = {
+        "request_api_key": api,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+        "client_id": client_id,
+    }
+    struct_codec(HeaderV2 if schema.__flexible__ else HeaderV1)[1](out, header)
+    struct_codec(schema)[1](out, body)
+    return struct.pack(">i", len(out)) + bytes(out)
+
+
+def read_answer(api: int, version: int, frame: bytes) -> tuple[int, Body]:
+    """Correlation id and fields of an answer."""
+    schema = load_response_schema(api, version)
+    cursor = Cursor(frame, 4)
+    if schema.__flexible__ and api != Api.API_VERSIONS:
+        assert cursor.take(1) == b"\0"
+    body: Body = struct_codec(schema)[0](cursor)
+    assert cursor.pos == cursor.end, "the answer is longer than its message"
+    return struct.unpack_from(">i", frame)[0], body
+
+
+class WireClient:
+    """One connection to one broker.
+
+    Args:
+        address: `host:port`, the first of a bootstrap list if there are several.
+    """
+
+    def __init__(self, address: str) -> None:
+        host, port = address.split(",")[0].rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._correlation_id = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.socket.close()
+
+    def ask(self, api: Api, version: int, body: Body | None = None) -> Body:
+        """Send a request and read its answer."""
+        self.send(api, version, body)
+        return self.receive(api, version)
+
+    def send(self, api: int, version: int, body: Body | None = None) -> None:
+        """Send a request."""
+        self._correlation_id += 1
+        frame = request_frame(api, version, body or {}, correlation_id=self._correlation_id)
+        self.socket.sendall(frame)
+
+    def receive(self, api: Api, version: int) -> Body:
+        """Read the next answer."""
+        return read_answer(api, version, self.receive_frame())[1]
+
+    def receive_frame(self) -> bytes:
+        """Read the next frame, without its length; empty at the end of the connection."""
+        head = self._read(4)
+        return self._read(struct.unpack(">i", head)[0]) if head else b""
+
+    def is_closed(self) -> bool:
+        """Whether the server closes the connection before it says anything."""
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionError:
+            return True
+
+    def _read(self, size: int) -> bytes:
+        parts = b""
+        while len(parts) < size:
+            part = self.socket.recv(size - len(parts))
+            if not part:
+                return b""
+            parts += part
+        return parts
+
+
+def join_body(group: str, *, member_id: str = "", **more: Any) -> Body:
+    """A JoinGroup of a consumer that reads topic `t`."""
+    metadata = b"\0\0" + struct.pack(">i", 1) + b"\0\1t" + struct.pack(">i", -1)
+    return {
+        "group_id": group,
+        "session_timeout": 30_000,
+        "rebalance_timeout": 30_000,
+        "member_id": member_id,
+        "group_instance_id": None,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": metadata}],
+        "reason": None,
+        **more,
+    }

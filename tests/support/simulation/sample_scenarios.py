@@ -1,0 +1,64 @@
+"""Scenarios that the simulation's tests share: a base group, and one event each."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import yaml
+
+from kgroups.core.document import parse_document
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+
+BASE: Final = """\
+until: 7m
+brokers: 3
+cluster: {offsets.topic.num.partitions: 3}
+topics:
+  orders: {partitions: 6, rate: 60}
+groups:
+  app:
+    protocol: eager
+    members:
+      m: {count: 3, topics: [orders], processing: 2ms}
+    settings:
+      session.timeout.ms: 10s
+      max.poll.interval.ms: 60s
+      metadata.max.age.ms: 30s
+"""
+PATTERN: Final = BASE.replace("topics: [orders]", "pattern: 'ord.*'")
+
+# Event -> (the scenario without it, the event at two minutes).
+EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+    "rolling_restart": (BASE, {"group": "app", "down": "5s", "pause": "20s"}),
+    "scale_out": (BASE, {"group": "app", "count": 2}),
+    "scale_in": (BASE, {"group": "app", "members": ["m-2"]}),
+    "crash": (BASE, {"group": "app", "member": "m-1", "restart_after": "30s"}),
+    "gc_pause": (BASE, {"group": "app", "member": "m-1", "for": "70s"}),
+    "poison_record": (BASE, {"group": "app", "member": "m-1", "for": "90s"}),
+    "network_partition": (BASE, {"group": "app", "member": "m-1", "for": "80s"}),
+    "move_coordinator": (BASE, {"group": "app"}),
+    # The group's partition of the log is led by broker 0.
+    "broker_down": (BASE, {"broker": 0, "for": "60s"}),
+    "broker_up": (BASE, {"broker": 0}),
+    "add_partitions": (BASE, {"topic": "orders", "partitions": 9}),
+    "create_topic": (PATTERN, {"topic": "orders-eu", "partitions": 3, "rate": 30}),
+}
+
+
+def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
+    """The scenario of a text, with top-level keys replaced."""
+    value = {**yaml.safe_load(text), **changes}
+    return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))
+
+
+def with_event(kind: str, protocol: str) -> tuple[Scenario, Scenario]:
+    """The base of an event in a protocol: without the event, and with it."""
+    text, fields = EVENTS[kind]
+    text = text.replace("protocol: eager", f"protocol: {protocol}")
+    before: list[dict[str, Any]] = []
+    if kind == "broker_up":
+        before = [{"at": "60s", "broker_down": {"broker": 0, "failover": "40s"}}]
+        return scenario(text, events=before), scenario(
+            text, events=[*before, {"at": "70s", kind: fields}]
+        )
+    return scenario(text), scenario(text, events=[{"at": "120s", kind: fields}])

@@ -1,0 +1,17 @@
+"""One local Spark session for the whole test run; folders that need it import the fixture."""
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.spark.session import SessionOptions, spark_session
+
+TEST_OPTIONS = SessionOptions(master="local[2]", memory="512m", small=True)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session made the way the command makes it, stopped when the tests end."""
+    with spark_session(TEST_OPTIONS) as session:
+        yield session
