@@ -9,7 +9,7 @@ from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.kip848.group import Kip848Group
 
 FOLDER = Path(__file__).parents[3] / "core" / "simulation"
-FILES = sorted(FOLDER.glob("*.py"))
+FILES = sorted(FOLDER.rglob("*.py"))
 
 # What decides: the inside of the coordinator, the assignors. A driver needs their doors only.
 DOORS = {
@@ -80,7 +80,7 @@ def stored_names(tree: ast.AST) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_a_file_goes_through_the_doors(path: Path) -> None:
     """Neither assignors nor the coordinator's inside are imported."""
     for module in imports_of(ast.parse(path.read_text())):
@@ -89,13 +89,13 @@ def test_a_file_goes_through_the_doors(path: Path) -> None:
             assert module in DOORS, module
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_a_file_stores_no_group_state(path: Path) -> None:
     """No attribute and no field has a name that the coordinator has for a group's state."""
     assert stored_names(ast.parse(path.read_text())) & STATE == set()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_a_file_makes_no_request_of_its_own(path: Path) -> None:
     """Requests that change a group come out of the client halves."""
     names = {n.id for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Name)}
