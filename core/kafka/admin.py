@@ -12,8 +12,9 @@ from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
+    from kgroups.core.kafka.deadline import Deadline
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
-    from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+    from kgroups.core.kafka.transport.broker_connections import Cluster
     from kgroups.core.kafka.wire_backend import WireClient
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
@@ -34,6 +35,7 @@ class ClusterAdmin:
     Args:
         settings: how to reach the cluster and enter it.
         timeout_ms: for each question as a whole, connecting included.
+        deadline: of all questions together, instead.
         through_librdkafka: ask through librdkafka although the wire client could connect.
     """
 
@@ -42,9 +44,11 @@ class ClusterAdmin:
         settings: ClientSettings,
         *,
         timeout_ms: int = 10_000,
+        deadline: "Deadline | None" = None,
         through_librdkafka: bool = False,
     ) -> None:
         self.settings = settings
+        self.deadline = deadline
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
         self._cluster: Cluster | None = None
@@ -197,12 +201,15 @@ class ClusterAdmin:
         self,
         question: "Callable[[Cluster, Deadline], Awaitable[Result]]",
         otherwise: "Callable[[LibrdkafkaClient], Result] | None" = None,
+        *,
+        until: "Deadline | None" = None,
     ) -> Result:
         """What a question gives that has no method here.
 
         Args:
             question: put over our own connections.
             otherwise: the same through librdkafka; None if it cannot do it.
+            until: its deadline, where it is another one than that of every question.
         Raises:
             ClusterError: the cluster cannot be reached, or only through librdkafka, which cannot.
         """
@@ -215,21 +222,27 @@ class ClusterAdmin:
                 "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
             )
 
-        return self._run(ask, otherwise or refuse)
+        return self._run(ask, otherwise or refuse, until)
 
     def _run(
         self,
         over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
         through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
+        until: "Deadline | None" = None,
     ) -> Result:
         """The answer to one question, its failure as an error of ours."""
+        from kgroups.core.kafka.deadline import Deadline
+
+        deadline = until or self.deadline or Deadline.after(self._timeout_ms)
         try:
             if self._obstacle is not None:
-                return through_librdkafka(self._librdkafka())
+                client = self._librdkafka()
+                client.deadline = deadline
+                return through_librdkafka(client)
             if self._runner is None:
                 self._runner = asyncio.Runner()
             answers: list[Result] = []
-            self._runner.run(self._keep(over_wire, answers))
+            self._runner.run(self._keep(over_wire, answers, deadline))
             return answers[0]
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
@@ -241,6 +254,7 @@ class ClusterAdmin:
         self,
         question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
         answers: "list[Result]",
+        deadline: "Deadline",
     ) -> None:
         """Put the answer aside instead of returning it.
 
@@ -248,20 +262,23 @@ class ClusterAdmin:
         then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
         of 2,000 groups.
         """
-        answers.append(await self._ask(question))
+        answers.append(await self._ask(question, deadline))
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None:
             from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
-            self._fallback = LibrdkafkaClient(self.settings, self._timeout_ms)
+            self._fallback = LibrdkafkaClient(self.settings)
         return self._fallback
 
-    async def _ask(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
-        from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+    async def _ask(
+        self,
+        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        deadline: "Deadline",
+    ) -> Result:
+        from kgroups.core.kafka.transport.broker_connections import Cluster
         from kgroups.core.kafka.wire_backend import WireClient
 
-        deadline = Deadline(self._timeout_ms)
         if self._cluster is None:
             tls = None
             if self.settings.uses_tls:

@@ -15,12 +15,13 @@ from kgroups.core.kafka.answers import (
     no_offsets_topic,
     outcome_of,
 )
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
 from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, START, read_bounds, read_topics
 from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 

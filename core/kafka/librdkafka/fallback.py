@@ -33,6 +33,7 @@ from kgroups.core.kafka.answers import (
     outcome_of,
 )
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import (
     CODES,
@@ -70,16 +71,14 @@ class LibrdkafkaClient:
 
     Args:
         settings: every property goes to librdkafka, but those that it does not have.
-        timeout_ms: for each question as a whole.
     Raises:
         UsageError: librdkafka cannot work with the settings.
     """
 
-    def __init__(self, settings: ClientSettings, timeout_ms: int) -> None:
+    def __init__(self, settings: ClientSettings) -> None:
+        self.deadline = Deadline(0.0)  # set before each question
         self._settings = settings
-        self._timeout_ms = timeout_ms
         self._complaint: tuple[str, str] | None = None
-        self._ends_at = 0.0
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
         # nothing, and no error, when the client that asked is gone.
         self.admin = make_admin(settings, self._complain)
@@ -113,7 +112,6 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
 
     def place(self, groups: Sequence[str]) -> Placement:
@@ -225,8 +223,7 @@ class LibrdkafkaClient:
         return tuple(outcomes)
 
     def begin(self) -> None:
-        """Starts the clock of a question and learns the brokers."""
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
+        """Learns the brokers."""
         metadata = self._metadata()
         self._cluster_id = metadata.cluster_id
         self._brokers = tuple(
@@ -244,7 +241,7 @@ class LibrdkafkaClient:
                 return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
             except KafkaException as error:
                 self.admin.poll(0)  # delivers what it complained of meanwhile
-                if time.monotonic() < self._ends_at and not self._is_kept_out():
+                if not self.deadline.is_over and not self._is_kept_out():
                     continue
                 failure = self.failure_of(error.args[0])
                 servers = self._settings.bootstrap_servers
@@ -376,7 +373,7 @@ class LibrdkafkaClient:
 
     def left_s(self) -> float:
         """Seconds until the question's time is over; librdkafka wants at least a millisecond."""
-        return max(0.001, self._ends_at - time.monotonic())
+        return max(0.001, self.deadline.left_s)
 
     def wait(self, future: "Future[Any]") -> Any:
         """The future's answer.

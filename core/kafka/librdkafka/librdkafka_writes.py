@@ -6,7 +6,6 @@ until the question's time is over. Every partition has its own answer: a call th
 hold partitions that did not.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,9 +14,12 @@ from uuid import UUID
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
-from kgroups.core.kafka.failures import BrokerFailure, may_repeat
+from kgroups.core.kafka.deadline import Attempts
+from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
+from kgroups.core.kafka.writes.doubts import Doubts
+from kgroups.core.offsets.change import Key
 from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
 
@@ -26,7 +28,6 @@ Failure = str | BrokerFailure | None
 Commits = Mapping[Partition, CommittedOffset | None]
 
 AT_ONCE = 256
-_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.05, 1.0
 _NO_DELETION = BrokerFailure(
     "UNSUPPORTED_VERSION",
     "librdkafka's client for Python cannot delete commits",
@@ -35,13 +36,14 @@ _NO_DELETION = BrokerFailure(
 
 
 def write_commits(
-    client: LibrdkafkaClient, groups: Mapping[str, Commits]
+    client: LibrdkafkaClient, groups: Mapping[str, Commits], doubts: Doubts[Key]
 ) -> dict[str, dict[Partition, Failure]]:
     """What became of each partition of each group.
 
     Args:
         client: the cluster.
         groups: group to partition to its new commit; None would delete the commit, and fails.
+        doubts: told of what may have been written without an answer.
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
@@ -54,8 +56,7 @@ def write_commits(
         group: {at: commit for at, commit in commits.items() if commit is not None}
         for group, commits in groups.items()
     }
-    pause_s = _FIRST_PAUSE_S
-    while True:
+    for _ in Attempts(client.deadline, whole=True):
         left = {group: commits for group, commits in left.items() if commits}
         names = list(left)
         for start in range(0, len(names), AT_ONCE):
@@ -64,13 +65,14 @@ def write_commits(
             for group, future in futures.items():
                 answers = _commit_answers(client, future, left[group])
                 found[group] |= answers
+                for (topic, number), why in answers.items():
+                    doubts.note((group, topic, number), why)
                 left[group] = {
                     at: commit for at, commit in left[group].items() if may_repeat(answers[at])
                 }
-        if not any(left.values()) or client.left_s() <= pause_s:
-            return found
-        time.sleep(pause_s)
-        pause_s = min(2 * pause_s, _LAST_PAUSE_S)
+        if not any(left.values()):
+            break
+    return found
 
 
 def _alter(
@@ -95,8 +97,9 @@ def _commit_answers(
     except BrokerFailure as failure:
         if failure.code == "UNKNOWN_MEMBER_ID":
             return dict.fromkeys(commits, failure.code)
-        return dict.fromkeys(commits, failure)
-    answers: dict[Partition, Failure] = dict.fromkeys(commits, "NETWORK_EXCEPTION")
+        # It does not say whether a request without answer was sent at all.
+        return dict.fromkeys(commits, Lost.of(failure) if failure.code in UNHEARD else failure)
+    answers: dict[Partition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
     for row in rows:
         failed = row.error is not None
         answers[row.topic, row.partition] = client.failure_of(row.error).code if failed else None

@@ -20,10 +20,11 @@ from confluent_kafka import (
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import CODES, make_client
 from kgroups.core.kafka.reads.log_bounds import Bound, read_bounds
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import Topic
 
 Partition = tuple[str, int]

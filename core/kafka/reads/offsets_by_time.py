@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.by_leader import ask_leaders
 from kgroups.core.kafka.transport.framing import build, error_name, schema
 from kgroups.core.kafka.writes.alterations import partitions_by_topic

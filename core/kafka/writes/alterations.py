@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.reads.log_bounds import (
     END,
@@ -17,7 +18,7 @@ from kgroups.core.kafka.reads.log_bounds import (
     read_bounds,
     read_topics,
 )
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.by_leader import ask_leaders
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
 from kgroups.core.snapshot import Topic
