@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from xdist.remote import Producer
 
-from tests.limits import Limits
 from tests.schedule import Schedule, in_order
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.guarded import guarded
 from tests.support.kafka.official_tools import WarmTools
+from tests.support.limits import Limits
 from tests.support.spark_session import spark
 
 # Imported here and nowhere else: imported twice, a session fixture would be two, and Spark has

@@ -41,6 +41,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/official/test_undo.py",
     ),
     "the brokers that let not everybody in": (
+        "tests/kafka/test_certificates.py",
         "tests/kafka/test_history_rights.py",
         "tests/kafka/test_java_stores.py",
         "tests/kafka/test_secure.py",

@@ -114,6 +114,9 @@ UNREADABLE = frozenset({"CORRUPT_MESSAGE", "RESPONSE_TOO_LARGE"})
 UNHEARD = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"})
 """Failures after which nobody knows whether the request was carried out."""
 
+TELLING = frozenset({"SSL_HANDSHAKE_FAILED", "SASL_AUTHENTICATION_FAILED"})
+"""Of the failures of several bootstrap servers, those that are told first."""
+
 ERROR_CLASSES: dict[int, type[KgroupsError]] = {
     1: MixedFailures,
     3: ClusterError,
@@ -177,6 +180,11 @@ def may_repeat(failure: "str | BrokerFailure | None") -> bool:
 def meaning_of(code: str) -> Meaning:
     """Exit code, sentence and hint of an error name; a general one for names without a row."""
     return MEANINGS.get(code) or Meaning(1, f"the broker answered `{code}`")
+
+
+def left_out() -> BrokerFailure:
+    """What was asked about one item of several, and the broker answered only for the others."""
+    return BrokerFailure("CORRUPT_MESSAGE", "the broker left it out of its answer")
 
 
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:

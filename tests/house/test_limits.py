@@ -12,7 +12,7 @@ CONFTEST = """\
 import ctypes, threading
 from pathlib import Path
 import pytest
-from tests.limits import Limits
+from tests.support.limits import Limits
 
 def pytest_configure(config):
     config.pluginmanager.register(Limits(grace_s=2, tidy_s=2, exit_s=2))

@@ -44,6 +44,7 @@ from kgroups.core.kafka.librdkafka.librdkafka_client import (
     type_of,
 )
 from kgroups.core.kafka.reads.group_listing import topics_of
+from kgroups.core.kafka.transport.tls import protocol_failure
 from kgroups.core.snapshot import (
     Broker,
     ClusterSnapshot,
@@ -59,9 +60,11 @@ _AT_ONCE = 256
 _LOOK_S = 0.5
 """How often to look whether waiting for the first answer has become pointless."""
 
-_FINAL = frozenset(
-    {"SASL_AUTHENTICATION_FAILED", "SSL_HANDSHAKE_FAILED", "UNSUPPORTED_SASL_MECHANISM"}
-)
+_LOGIN_FAILED = frozenset({"SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"})
+_FINAL = _LOGIN_FAILED | {"SSL_HANDSHAKE_FAILED"}
+
+_EXPLAIN_S = 1.0
+"""To find out why TLS failed, though the question's time may be over."""
 
 Partitions = dict[tuple[str, int], Any]
 
@@ -246,6 +249,11 @@ class LibrdkafkaClient:
                 failure = self.failure_of(error.args[0])
                 servers = self._settings.bootstrap_servers
                 code, detail = self._complaint or (failure.code, "no answer in time")
+                explained = None
+                if code not in _LOGIN_FAILED:
+                    explained = protocol_failure(self._settings, max(self.left_s(), _EXPLAIN_S))
+                if explained is not None:
+                    raise explained from error
                 raise BrokerFailure(
                     code,
                     f"{servers} cannot be reached through librdkafka: {detail}",
@@ -402,6 +410,8 @@ class LibrdkafkaClient:
         code = CODES.get(name)
         if code is None or name == "_ALL_BROKERS_DOWN":
             return
+        if "SSL handshake failed" in str(error.str()):  # a port that hangs up has no code of TLS
+            code = "SSL_HANDSHAKE_FAILED"
         if self._complaint is None or code in _FINAL:
             detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
             self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))

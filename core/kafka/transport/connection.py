@@ -21,6 +21,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
+from kgroups.core.kafka.transport.handshake import bad_certificate, no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -105,9 +106,9 @@ class Connection:
         except TimeoutError as error:
             raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
         except ssl.SSLCertVerificationError as error:
-            raise _bad_certificate(name, error) from error
+            raise await bad_certificate(address, error, deadline) from error
         except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
-            raise _no_handshake(name, error) from error
+            raise no_handshake(name, error, settings.tls) from error
         except (OSError, UnicodeError) as error:
             raise _unreachable(name, error) from error
         allowance = allowance or Allowance(settings.max_answer_bytes)
@@ -285,6 +286,8 @@ class Connection:
 
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
+        if isinstance(error, ssl.SSLError):  # with TLS 1.3 it judges us after our own handshake
+            return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None
         if self._asked == "metadata" and not self._settings.uses_sasl:
@@ -357,30 +360,4 @@ def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
         hint = "is it the right address, and is the broker up?"
     return BrokerFailure(
         "BROKER_NOT_AVAILABLE", f"{address} cannot be reached: {reason}", hint=hint, address=address
-    )
-
-
-def _bad_certificate(address: str, error: ssl.SSLCertVerificationError) -> BrokerFailure:
-    return BrokerFailure(
-        "SSL_HANDSHAKE_FAILED",
-        f"the certificate of {address} is not trusted: {error.verify_message}",
-        hint="set `ssl.truststore.location` (`ssl.ca.location`) to the authority that signed it",
-        address=address,
-        fatal=True,
-    )
-
-
-def _no_handshake(address: str, error: Exception) -> BrokerFailure:
-    alert = getattr(error, "reason", None) or ""
-    if "ALERT" in alert or "CERTIFICATE" in alert:
-        message = f"{address} refused the TLS handshake: {alert.lower().replace('_', ' ')}"
-        hint = "does it ask for a client certificate, or for another version of TLS?"
-    else:
-        message = f"{address} does not answer in TLS"
-        hint = (
-            "a plain listener does that: is this the right port, or should `security.protocol` be "
-            "PLAINTEXT or SASL_PLAINTEXT?"
-        )
-    return BrokerFailure(
-        "SSL_HANDSHAKE_FAILED", message, hint=hint, address=address, fatal=bool(alert)
     )

@@ -16,6 +16,9 @@ from kgroups.core.offsets.result import Doubt
 Item = TypeVar("Item")
 Failure = str | BrokerFailure | None
 
+WRITING: Final = 2 / 3
+"""Part of the time that is for writing; the rest is for seeing what became of it."""
+
 _REFUSED_UNREAD: Final = frozenset({"COORDINATOR_LOAD_IN_PROGRESS"})
 """Said before anything was appended."""
 

@@ -42,7 +42,7 @@ LANES = 16
 
 GROUPS_A_LANE = 30
 
-_UNANSWERED = Lost("NETWORK_EXCEPTION", "the broker's answer lacks this partition")
+_UNANSWERED = Lost.of(left_out())
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:

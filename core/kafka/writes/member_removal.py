@@ -1,6 +1,6 @@
 """Removal of members from a group, with an answer for each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kgroups.core.errors import ItemError
@@ -26,7 +26,7 @@ def remove_members(
         members: of the group.
         reason: for the broker's log (from LeaveGroup 5 on).
     Raises:
-        ClusterError: the coordinator cannot be asked.
+        ClusterError: the cluster cannot be reached, or not by connections of our own.
     """
 
     def body(left: Sequence[Member]) -> Any:
@@ -46,25 +46,46 @@ def remove_members(
 
         return build_body
 
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
+    doubts: Doubts[str] = Doubts()
+    found: dict[str, Failure] = {}
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> None:
         left = list(members)
-        async for _ in Attempts(deadline):
+        async for _ in Attempts(deadline.part(WRITING), whole=True):
             placed, lost = await cluster.coordinators([group], deadline)
+            answers: dict[str, Failure]
             if lost:
-                raise lost[group]
-            _, answer = await cluster.ask(placed[group], "leave_group", body(left), deadline.at)
-            whole = error_name(answer.error_code)
-            if whole is None:
-                found |= {item.member_id: error_name(item.error_code) for item in answer.members}
+                answers = {member.member_id: lost[group] for member in left}
             else:
-                found |= {member.member_id: whole for member in left}
+                answers = await _leave(cluster, placed[group], left, body(left), deadline)
+            for name, why in answers.items():
+                removed = why == "UNKNOWN_MEMBER_ID" and doubts.holds(name)  # the time before
+                found[name] = None if removed else why
+                doubts.note(name, why)
             left = [member for member in left if may_repeat(found.get(member.member_id))]
             if not left:
                 break
-        return found
+            cluster.forget_failures()
 
-    return {
-        member: None if code is None else item_error(member, code)
-        for member, code in admin.over_wire(ask).items()
-    }
+    admin.over_wire(ask)
+    return {name: doubts.error(name, name, why) for name, why in found.items()}
+
+
+async def _leave(
+    cluster: Cluster,
+    broker: int,
+    members: Sequence[Member],
+    body: Callable[[int], Any],
+    deadline: Deadline,
+) -> dict[str, Failure]:
+    """What one request says of each member."""
+    names = [member.member_id for member in members]
+    try:
+        _, answer = await cluster.ask(broker, "leave_group", body, deadline.part(WRITING).at)
+    except BrokerFailure as failure:
+        return dict.fromkeys(names, failure)
+    whole = error_name(answer.error_code)
+    if whole is not None:
+        return dict.fromkeys(names, whole)
+    said = {item.member_id: error_name(item.error_code) for item in answer.members}
+    return {name: said.get(name, Lost("NETWORK_EXCEPTION")) for name in names}

@@ -2,16 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kgroups.core.errors import KgroupsError
+from kgroups.core.sandbox.cluster_state import ClusterState
 from kgroups.core.sandbox.faults.fault_file import TimedFault
 
-if TYPE_CHECKING:
-    from kgroups.core.sandbox.cluster import Cluster
 
-
-async def run_incidents(cluster: "Cluster", incidents: Sequence[TimedFault]) -> None:
+async def run_incidents(cluster: ClusterState, incidents: Sequence[TimedFault]) -> None:
     """Have each incident happen at its time after now; one that fails is only noted."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -23,7 +20,7 @@ async def run_incidents(cluster: "Cluster", incidents: Sequence[TimedFault]) -> 
             cluster.events.add("incident", f"{incident.kind} failed: {error.message}")
 
 
-async def carry_out(cluster: "Cluster", incident: TimedFault) -> None:
+async def carry_out(cluster: ClusterState, incident: TimedFault) -> None:
     """Have an incident happen now.
 
     Raises:

@@ -226,6 +226,17 @@ def test_an_expired_session_begins_anew(era: Era) -> None:
     era.since("shutdown z", quiet_ms=100)
 
 
+def test_no_session_ends_by_itself(era: Era) -> None:
+    """A machine that is busy for minutes ends none of them: of consumers, the broker and ours."""
+    era.since("topic awake 1", "start v static awake 1", "created v")
+    first = len(era.lines)
+    era.do("sessions")
+    told = [one for one in era.lines[first:] if isinstance(one, Said) and one.thread == "session"]
+    assert len(told) >= 3
+    assert {int(one.thrown) for one in told} == {24 * 3600 * 1000}
+    era.since("shutdown v", quiet_ms=100)
+
+
 def test_a_pattern_is_read_again_when_a_topic_appears(era: Era) -> None:
     """A white list listens to the topics' node and begins anew with what it finds there."""
     world = model({"wild.one": 2})

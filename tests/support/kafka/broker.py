@@ -262,7 +262,7 @@ class KafkaCluster:
             named = {listener: next(ports) for listener in listeners}
             self._ports[node_id] = BrokerPorts(named, next(ports))
         if self.spec.uses_tls:
-            make_certificates(self.tls)
+            make_certificates(self.tls, self.spec.certificates.values())
         for node_id in self.node_ids:
             own = self.folder / f"broker-{node_id}"
             (own / "data").mkdir(parents=True)

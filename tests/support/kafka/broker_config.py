@@ -47,6 +47,7 @@ class ClusterSpec:
         protocols: secure listeners beside the plain one.
         users: name -> password, known to every SASL mechanism from the first start.
         client_certificates: whether the TLS listeners demand one.
+        certificates: listener -> one of `certificates.ODD`, which it shows instead of its own.
         acls: whether the ACL authorizer runs; the plain listener's anonymous user and `admin`
             may do everything then, everyone else only what an ACL allows.
         racks: rack of each broker, in order; empty = none.
@@ -57,6 +58,7 @@ class ClusterSpec:
     protocols: tuple[SecurityProtocol, ...] = ()
     users: Mapping[str, str] = field(default_factory=lambda: {"alice": "alice-secret"})
     client_certificates: bool = False
+    certificates: Mapping[SecurityProtocol, str] = field(default_factory=dict)
     acls: bool = False
     racks: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -135,6 +137,14 @@ def broker_properties(
             "ssl.truststore.type": "PEM",
             "ssl.truststore.location": str(tls / "ca.pem"),
             "ssl.client.auth": "required" if spec.client_certificates else "none",
+        }
+    for listener, name in spec.certificates.items():
+        store = f"listener.name.{listener.lower()}.ssl.keystore"
+        settings |= {
+            f"{store}.type": "PKCS12",
+            f"{store}.location": str(folder.parent / "tls" / f"{name}.p12"),
+            f"{store}.password": STORE_PASSWORD,
+            f"listener.name.{listener.lower()}.ssl.key.password": STORE_PASSWORD,
         }
     for listener in spec.listeners:
         if listener.startswith("SASL"):

@@ -1,12 +1,32 @@
 """Throw-away certificates for the TLS listeners: an authority, a broker's and a client's."""
 
 import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.support.kafka.broker_config import STORE_PASSWORD
 
-# An extension of the signed certificate needs a file; both sides get the same names.
-EXTENSIONS = "subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n"
+HERE = "DNS:localhost,IP:127.0.0.1"
+# Certificates that no client should take: name -> for whom, from and until when.
+ODD: Mapping[str, tuple[str, str, str]] = {
+    "expired": (HERE, "20240101000000Z", "20240301123456Z"),
+    "early": (HERE, "20980101000000Z", "20990101000000Z"),
+    "elsewhere": ("DNS:kafka-1.example,DNS:*.kafka.example,IP:10.0.0.1", "", ""),
+}
+_AUTHORITY = """
+[ca]
+default_ca = here
+[here]
+new_certs_dir = .
+database = index
+serial = serial
+default_md = sha256
+default_days = 2
+unique_subject = no
+policy = any
+[any]
+commonName = supplied
+"""
 
 
 def _openssl(folder: Path, *arguments: str) -> None:
@@ -24,14 +44,19 @@ def _new_key(name: str) -> tuple[str, ...]:
     return (*curve, "-keyout", f"{name}.key")
 
 
-def make_certificates(folder: Path) -> None:
+def make_certificates(folder: Path, odd: Iterable[str] = ()) -> None:
     """Fill `folder` with PEM files and PKCS12 stores.
 
     `ca.pem` is trusted; `broker.p12`, and `client.pem` + `client.key` and `client.p12`, are signed
     by it; `stranger.pem` is an authority that signed nothing. Stores: `STORE_PASSWORD`.
+
+    Args:
+        folder: made if it is not there.
+        odd: which of `ODD` are wanted too.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "extensions").write_text(EXTENSIONS)
+    (folder / "ca.cnf").write_text(_AUTHORITY)
+    (folder / "index").touch()
     for authority in ("ca", "stranger"):
         _openssl(
             folder,
@@ -39,16 +64,31 @@ def make_certificates(folder: Path) -> None:
             *("-subj", f"/CN=kgroups {authority}", "-out", f"{authority}.pem"),
         )
     for name in ("broker", "client"):
-        subject = f"/CN={name}"
-        _openssl(folder, "req", *_new_key(name), "-subj", subject, "-out", f"{name}.csr")
-        _openssl(
-            folder,
-            *("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key"),
-            *("-CAcreateserial", "-days", "2", "-extfile", "extensions", "-out", f"{name}.pem"),
-        )
-        _openssl(
-            folder,
-            *("pkcs12", "-export", "-in", f"{name}.pem", "-inkey", f"{name}.key"),
-            *("-certfile", "ca.pem", "-name", name, "-passout", f"pass:{STORE_PASSWORD}"),
-            *("-out", f"{name}.p12"),
-        )
+        _sign(folder, name, HERE)
+    for name in odd:
+        _sign(folder, name, *ODD[name])
+
+
+def _sign(folder: Path, name: str, names: str, start: str = "", end: str = "") -> None:
+    """A key, its certificate and both in a store.
+
+    Args:
+        names: whom it is for, as `subjectAltName` has it.
+        start, end: `YYYYMMDDHHMMSSZ`; empty for two days from now.
+    """
+    extensions = f"subjectAltName={names}\nbasicConstraints=CA:FALSE\n"
+    (folder / f"{name}.ext").write_text(extensions)
+    _openssl(folder, "req", *_new_key(name), "-subj", f"/CN={name}", "-out", f"{name}.csr")
+    times = ("-startdate", start, "-enddate", end) if end else ()
+    _openssl(
+        folder,
+        *("ca", "-batch", "-notext", "-rand_serial", "-config", "ca.cnf", *times),
+        *("-in", f"{name}.csr", "-cert", "ca.pem", "-keyfile", "ca.key"),
+        *("-extfile", f"{name}.ext", "-out", f"{name}.pem"),
+    )
+    _openssl(
+        folder,
+        *("pkcs12", "-export", "-in", f"{name}.pem", "-inkey", f"{name}.key"),
+        *("-certfile", "ca.pem", "-name", name, "-passout", f"pass:{STORE_PASSWORD}"),
+        *("-out", f"{name}.p12"),
+    )

@@ -52,6 +52,11 @@ class LineProcess:
     ) -> None:
         self.close()
 
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
+
     def say(self, line: str) -> None:
         """Write a line to it."""
         self._process.say(line)

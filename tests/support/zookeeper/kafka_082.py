@@ -2,18 +2,20 @@
 
 import os
 import queue
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from tests.support.kafka.child import run
 from tests.support.kafka.jars import KAFKA_082, harness_classes, kafka_jars
 from tests.support.kafka.java import QUICK_START
 from tests.support.kafka.line_process import LineProcess
+from tests.support.kafka.waiting import Deadline, DeadlinePassed
 
 SOURCES = Path(__file__).parent / "java"
-PATIENCE_S = 60.0
+# For one question, with all that it makes happen; well below the limit of a test.
+PATIENCE_S = 120.0
 
 
 class Op(NamedTuple):
@@ -57,7 +59,7 @@ class Era:
             heard=self._out.put,
             stderr=self._errors,
         )
-        self._wait()
+        self._wait("its start", Deadline(PATIENCE_S))
         return self
 
     def __exit__(
@@ -69,14 +71,18 @@ class Era:
         self._process.close()
         self._errors.close()
 
-    def do(self, command: str) -> None:
+    def do(self, command: str, deadline: Deadline | None = None) -> None:
         """Carry out a command; what happens meanwhile is added to `lines`.
 
+        Args:
+            deadline: of more than this command; its own when None.
         Raises:
-            AssertionError: it failed, or was not done in time.
+            AssertionError: it failed.
+            DeadlinePassed: it was not done in time, however much happened meanwhile; with what all
+                threads of the process were doing.
         """
         self._process.say(command)
-        self._wait()
+        self._wait(command, deadline or Deadline(PATIENCE_S))
 
     def since(
         self,
@@ -87,23 +93,35 @@ class Era:
         """What happens from these commands on: until this holds, and nothing happens for a while.
 
         Raises:
-            AssertionError: it did not hold in time.
+            DeadlinePassed: all of it together was not done, or did not hold, in time.
         """
         first = len(self.lines)
+        deadline = Deadline(PATIENCE_S)
         for command in commands:
-            self.do(command)
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            self.do(f"quiet {quiet_ms}")
-            if until(self.lines[first:]):
-                return self.lines[first:]
-            if time.monotonic() > deadline:
-                raise AssertionError(f"after {commands} only: {self.lines[first:]}")
-            self.do("pause 100")
+            self.do(command, deadline)
+        self.do(f"quiet {quiet_ms}", deadline)
+        while not until(self.lines[first:]):
+            if not deadline.left():
+                raise self._late(f"what {commands} should bring about", deadline, first)
+            self.do("pause 100", deadline)
+            self.do(f"quiet {quiet_ms}", deadline)
+        return self.lines[first:]
 
-    def _wait(self) -> None:
+    def _late(self, what: str, deadline: Deadline, first: int = 0) -> DeadlinePassed:
+        """A failure that tells what happened last, and where every thread is."""
+        last = "\n".join(str(line) for line in self.lines[first:][-20:])
+        stacks = run(["jstack", str(self._process.pid)], timeout_s=30).stdout
+        return DeadlinePassed(f"after {deadline.seconds:g} s still not: {what}; {last}\n{stacks}")
+
+    def _wait(self, what: str, deadline: Deadline) -> None:
         while True:
-            line = self._out.get(timeout=PATIENCE_S)
+            left = deadline.left()
+            try:
+                line = self._out.get(timeout=left) if left else ""
+            except queue.Empty:
+                left = 0
+            if not left:
+                raise self._late(what, deadline)
             assert line, f"the process ended: {(self._folder / 'stderr.log').read_text()[-2000:]}"
             kind, *fields = line.rstrip("\n").split("\t")
             if kind == "done":

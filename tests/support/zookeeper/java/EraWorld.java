@@ -46,6 +46,19 @@ import org.apache.zookeeper.server.ZooKeeperServer;
  * Usage: EraWorld FOLDER.
  */
 public final class EraWorld {
+    /**
+     * No session ends because the machine is busy: those that should end are told to (`expire`).
+     *
+     * The server and all its clients stop together when this process gets no processor, and sessions
+     * that are to be kept alive every 6 s, a consumer's default, are then all over. A consumer whose
+     * session expires a second time before it has registered again for the first does not survive
+     * that (KAFKA-1387): its registration is repeated in the newest session, succeeds, and then the
+     * second new session is handled, by the same method, which meets the node of its own session and
+     * takes it for that of an old one: `createEphemeralPathExpectConflictHandleZKBug` waits a
+     * session timeout for the node to vanish, tries again, and so on without end, in the thread that
+     * all events of the consumer need.
+     */
+    private static final int SESSION_MS = 24 * 3600 * 1000;
     private static final Map<Integer, String> APIS = new HashMap<>();
     private static final Object OUT_LOCK = new Object();
     private static final Map<String, ZookeeperConsumerConnector> CONSUMERS = new ConcurrentHashMap<>();
@@ -84,6 +97,7 @@ public final class EraWorld {
     static final class RecordingServer extends ZooKeeperServer {
         RecordingServer(File folder) throws Exception {
             super(folder, folder, 500);
+            setMaxSessionTimeout(SESSION_MS);
         }
 
         @Override
@@ -171,7 +185,7 @@ public final class EraWorld {
         factory.configure(new InetSocketAddress(local, 0), 100);
         factory.startup(server);
         address = "127.0.0.1:" + factory.getLocalPort();
-        admin = new ZkClient(address, 60_000, 60_000, ZKStringSerializer$.MODULE$);
+        admin = new ZkClient(address, SESSION_MS, 60_000, ZKStringSerializer$.MODULE$);
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, local)) {
             port = free.getLocalPort();
@@ -182,7 +196,8 @@ public final class EraWorld {
         settings.put("host.name", "127.0.0.1");
         settings.put("port", Integer.toString(port));
         settings.put("log.dirs", new File(folder, "logs").getPath());
-        settings.put("zookeeper.session.timeout.ms", "60000");
+        settings.put("zookeeper.session.timeout.ms", Integer.toString(SESSION_MS));
+        settings.put("zookeeper.connection.timeout.ms", "60000");
         settings.put("num.network.threads", "1");
         settings.put("num.io.threads", "1");
         broker = new KafkaServerStartable(new KafkaConfig(settings));
@@ -196,6 +211,8 @@ public final class EraWorld {
         settings.put("group.id", "g");
         settings.put("consumer.id", words.get(0));
         settings.put("auto.commit.enable", "false");
+        settings.put("zookeeper.session.timeout.ms", Integer.toString(SESSION_MS));
+        settings.put("zookeeper.connection.timeout.ms", "60000");
         for (String each : words.subList(4, words.size())) {
             String[] pair = each.split("=", 2);
             settings.put(pair[0], pair[1]);
@@ -235,6 +252,12 @@ public final class EraWorld {
         }
     }
 
+    /** Tells of every session: `log session ID TIMEOUT_MS`. */
+    private static void sessions() {
+        server.getZKDatabase().getSessionWithTimeOuts().forEach((id, timeoutMs) ->
+                emit("log", "session", Long.toHexString(id), Integer.toString(timeoutMs)));
+    }
+
     private static void quiet(long millis) throws InterruptedException {
         while (System.nanoTime() - lastAt < millis * 1_000_000) {
             Thread.sleep(20);
@@ -272,6 +295,9 @@ public final class EraWorld {
                 break;
             case "owners":
                 owners();
+                break;
+            case "sessions":
+                sessions();
                 break;
             case "pause":
                 Thread.sleep(Long.parseLong(words.get(0)));

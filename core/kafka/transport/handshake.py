@@ -1,0 +1,209 @@
+"""Why TLS failed: from the alert of the other side, or by a second look at its certificate.
+
+Python tells a certificate apart only after it was verified, so the broker is asked twice more: for
+the bytes of its certificate, then with that certificate as its own authority. Nothing is sent over
+these connections.
+"""
+
+import asyncio
+import contextlib
+import datetime
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from kgroups.core.errors import shorten
+from kgroups.core.kafka.config.settings import TlsSettings
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.transport.inbox import address_text
+
+CODE: Final = "SSL_HANDSHAKE_FAILED"
+LOOK_S: Final = 2.0
+NAMED: Final = 5
+LONGEST_NAME: Final = 100
+
+# OpenSSL's X509_V_FLAG_NO_CHECK_TIME, which Python's ssl does not name.
+_NO_CHECK_TIME: Final = 0x200000
+
+# OpenSSL's numbers of what is wrong with a certificate (X509_V_ERR_...).
+NOT_YET_VALID, EXPIRED, SELF_SIGNED = 9, 10, 18
+OTHER_HOST: Final = frozenset({62, 64})
+UNTRUSTED: Final = frozenset({2, SELF_SIGNED, 19, 20, 21})
+
+_TRUST: Final = "set `ssl.truststore.location` (`ssl.ca.location`) to "
+_IDENTITY: Final = (
+    "set `ssl.keystore.location`, or `ssl.certificate.location` and `ssl.key.location`"
+)
+_OUR_CERTIFICATE: Final = (
+    "the broker must trust the authority that issued it, and it must not have expired"
+)
+_PLAIN: Final = (
+    "a plain listener does that: is this the right port, or should `security.protocol` be "
+    "PLAINTEXT or SASL_PLAINTEXT?"
+)
+
+Certificate = Mapping[str, Any]
+"""A certificate as `ssl.SSLSocket.getpeercert` gives it; empty if it could not be read."""
+
+
+async def bad_certificate(
+    address: tuple[str, int], error: ssl.SSLCertVerificationError, deadline: float
+) -> BrokerFailure:
+    """Why the broker's certificate is not accepted.
+
+    Args:
+        address: host and port that were connected to.
+        error: from the failed handshake.
+        deadline: on the event loop's clock, seconds; the second look takes `LOOK_S` at most.
+    """
+    certificate = await _read_certificate(address, deadline)
+    message, hint = _words(address, error, certificate)
+    # Another broker may well have a certificate that is for it, or still valid.
+    is_fatal = error.verify_code in UNTRUSTED
+    name = address_text(address)
+    return BrokerFailure(CODE, message, hint=hint, address=name, fatal=is_fatal)
+
+
+def _words(
+    address: tuple[str, int], error: ssl.SSLCertVerificationError, certificate: Certificate
+) -> tuple[str, str]:
+    """Sentence and hint."""
+    host, name = shorten(address[0], LONGEST_NAME), address_text(address)
+    ends, begins = (_time_of(certificate, key) for key in ("notAfter", "notBefore"))
+    now = datetime.datetime.now(datetime.UTC)
+    if error.verify_code == EXPIRED:
+        if ends is not None and ends > now:
+            return (
+                f"an authority behind the certificate of {name} has expired",
+                "renew that authority's certificate at the broker and in your trust store",
+            )
+        when = "has expired" if ends is None else f"expired on {_text_of(ends)}"
+        return f"the certificate of {name} {when}", "the broker needs a new certificate"
+    if error.verify_code == NOT_YET_VALID:
+        when = "yet" if begins is None else f"before {_text_of(begins)}"
+        return f"the certificate of {name} is not valid {when}", "is this machine's clock right?"
+    if error.verify_code in OTHER_HOST:
+        names = _names_of(certificate)
+        said = f", only for {_listed(names)}" if names else ""
+        return (
+            f"the certificate of {name} is not for `{host}`{said}",
+            "use a name that the certificate has, in `--bootstrap-server` and in the broker's "
+            "`advertised.listeners`",
+        )
+    if error.verify_code in UNTRUSTED:
+        issuer = _common_name(certificate.get("issuer", ()))
+        if issuer is None:
+            said, whom = "", "the authority that issued it"
+        elif certificate.get("issuer") == certificate.get("subject"):
+            said, whom = ": it is self-signed", "that certificate"
+        else:
+            said, whom = f": `{issuer}` issued it", "the certificate of that authority"
+        return f"the certificate of {name} is not trusted{said}", f"{_TRUST}{whom}"
+    return (
+        f"the certificate of {name} is not accepted: {error.verify_message}",
+        "the broker needs another certificate",
+    )
+
+
+def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFailure:
+    """Why there is no TLS connection, though the broker's certificate is fine.
+
+    Args:
+        address: `host:port`.
+        error: from the handshake, or from what was read first after it.
+        tls: what was offered.
+    """
+    reason = str(getattr(error, "reason", None) or "")
+    alert = reason.partition("ALERT_")[2].replace("_", " ").lower()
+    has_identity = bool(tls.certificate_file or tls.certificate_pem or tls.keystore_file)
+    if "VERSION" in reason or reason == "UNSUPPORTED_PROTOCOL":
+        message = f"{address} and kgroups have no version of TLS in common"
+        hint = "the broker's `ssl.enabled.protocols` must hold TLSv1.2 or TLSv1.3"
+    elif not has_identity and alert in ("certificate required", "bad certificate"):
+        message, hint = f"{address} demands a client certificate", _IDENTITY
+    elif has_identity and ("certificate" in alert or "unknown ca" in alert):
+        message = f"{address} does not accept our client certificate: {alert}"
+        hint = _OUR_CERTIFICATE
+    elif alert:
+        message = f"{address} refused the TLS handshake: {alert}"
+        hint = "does it demand a client certificate, or another version of TLS?"
+    else:
+        message, hint = f"{address} does not answer in TLS", _PLAIN
+    return BrokerFailure(CODE, message, hint=hint, address=address, fatal=bool(reason))
+
+
+async def _read_certificate(address: tuple[str, int], deadline: float) -> Certificate:
+    """The certificate that the broker shows; empty if it cannot be had."""
+    limit = min(deadline, asyncio.get_running_loop().time() + LOOK_S)
+    blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    blind.check_hostname = False
+    blind.verify_mode = ssl.CERT_NONE
+    shown = await _peer_certificate(address, blind, limit, as_bytes=True)
+    if not shown:
+        return {}
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname = False
+    trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
+    try:
+        trusting.load_verify_locations(cadata=shown)
+    except ssl.SSLError:
+        return {}
+    return await _peer_certificate(address, trusting, limit, as_bytes=False) or {}
+
+
+async def _peer_certificate(
+    address: tuple[str, int], context: ssl.SSLContext, deadline: float, *, as_bytes: bool
+) -> Any:
+    """What a new connection is shown, as DER or taken apart; None without a connection."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            _, writer = await asyncio.open_connection(
+                *address, ssl=context, server_hostname=address[0]
+            )
+    except (OSError, EOFError, UnicodeError, TimeoutError):
+        return None
+    connection: ssl.SSLObject = writer.get_extra_info("ssl_object")
+    shown = connection.getpeercert(binary_form=as_bytes)
+    writer.transport.abort()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return shown
+
+
+def _time_of(certificate: Certificate, key: str) -> datetime.datetime | None:
+    text = certificate.get(key)
+    if text is None:
+        return None
+    return datetime.datetime.fromtimestamp(ssl.cert_time_to_seconds(text), datetime.UTC)
+
+
+def _text_of(moment: datetime.datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _names_of(certificate: Certificate) -> list[str]:
+    """Hosts and addresses that the certificate is for."""
+    names = [value for kind, value in certificate.get("subjectAltName", ()) if kind in _HOST_KINDS]
+    common = _common_name(certificate.get("subject", ()))
+    return names or ([common] if common else [])
+
+
+_HOST_KINDS: Final = frozenset({"DNS", "IP Address"})
+
+
+def _listed(names: list[str]) -> str:
+    """The first few names; a certificate may have hundreds."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(f"`{shorten(name, LONGEST_NAME)}`" for name in names[:NAMED]) + more
+
+
+def _common_name(name: Any) -> str | None:
+    """The common name in a distinguished one, else its last part; None if it is empty."""
+    parts = list(_parts(name))
+    found = [value for kind, value in parts if kind == "commonName"] or [v for _, v in parts]
+    return shorten(found[-1], LONGEST_NAME) if found else None
+
+
+def _parts(name: Any) -> Iterator[tuple[str, str]]:
+    for relative in name:
+        yield from relative
