@@ -76,6 +76,12 @@ class ClusterAdmin:
     ) -> None:
         self.close()
 
+    def ends(self) -> "Deadline":
+        """The deadline of all questions; where each has its own, that of one asked now."""
+        from kgroups.core.kafka.deadline import Deadline
+
+        return self.deadline or Deadline.after(self._timeout_ms)
+
     def close(self) -> None:
         """Ends all connections; a later question opens them anew."""
         runner, cluster = self._runner, self._cluster
@@ -168,15 +174,25 @@ class ClusterAdmin:
             lambda client: client.place(groups),
         )
 
-    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
+    def delete_groups(
+        self, groups: Sequence[str], *, until: "Deadline | None" = None
+    ) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.
 
+        Args:
+            groups: their names.
+            until: the deadline, where it is another one than that of every question.
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
+
+        def otherwise(client: "LibrdkafkaClient") -> tuple[Outcome, ...]:
+            from kgroups.core.kafka.librdkafka import librdkafka_writes
+
+            return librdkafka_writes.delete_groups(client, groups)
+
         return self._run(
-            lambda client, deadline: client.delete_groups(groups, deadline),
-            lambda client: client.delete_groups(groups),
+            lambda client, deadline: client.delete_groups(groups, deadline), otherwise, until
         )
 
     def group_names(self) -> tuple[str, ...]:
@@ -231,9 +247,7 @@ class ClusterAdmin:
         until: "Deadline | None" = None,
     ) -> Result:
         """The answer to one question, its failure as an error of ours."""
-        from kgroups.core.kafka.deadline import Deadline
-
-        deadline = until or self.deadline or Deadline.after(self._timeout_ms)
+        deadline = until or self.ends()
         try:
             if self._obstacle is not None:
                 client = self._librdkafka()

@@ -14,10 +14,12 @@ class Doubt(ItemError):
     """A failure after which the write may have been carried out all the same.
 
     Args:
+        cause: the failure in one sentence; the message says besides that nothing is known.
         in_flight: no answer came, so it may be carried out even now. Otherwise the broker gave an
             answer that does not tell, and what is seen in the cluster afterwards is final.
     """
 
+    cause: str = ""
     in_flight: bool = True
 
     @property
@@ -25,7 +27,7 @@ class Doubt(ItemError):
         """The failure when the cluster shows that nothing has been written so far."""
         if self.in_flight:
             return self
-        return ItemError(self.target, self.code, self.message, self.hint, self.exit_code)
+        return ItemError(self.target, self.code, self.cause, self.hint, self.exit_code)
 
 
 def result_of(error: ItemError | None) -> Result:

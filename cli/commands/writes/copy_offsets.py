@@ -22,7 +22,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
-from kgroups.cli.source import cluster
+from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
@@ -103,7 +103,7 @@ def copy_offsets(
         raise UsageError("two groups are needed", hint="--from GROUP --to ANOTHER")
     scope = parse_scope(topic or ())
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
         source = _source(looked, from_)
         partitions = _partitions(source, scope)
@@ -119,7 +119,7 @@ def copy_offsets(
         other = replace(
             options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
         )
-        with cluster(other) as target:
+        with cluster(other, admin.deadline) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
             changes, logs = _by_time(admin, target, there, source, to, partitions, options)
             write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
@@ -183,7 +183,8 @@ def _by_time(
     free, changes = free_groups(there, [to], create=True)
     names = {name for name, _ in partitions}
     places, lost = _places(source, partitions, read_logs(admin, names))
-    moments = record_times(admin.settings, places, options.timeout_ms) | lost
+    left_ms = round(1_000 * admin.ends().left_s)
+    moments = record_times(admin.settings, places, left_ms) | lost
     logs = read_logs(target, names)
     times = {
         at: moment.time_ms

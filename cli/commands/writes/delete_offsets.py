@@ -21,7 +21,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster
+from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.forget import plan_forget, without_commits
@@ -84,7 +84,7 @@ def delete_offsets(
         )
     scope = None if all_topics else parse_scope(topic or ())
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)

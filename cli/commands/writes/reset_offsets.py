@@ -25,7 +25,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -155,7 +155,7 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
-    with uncollected(), cluster(options) as admin:
+    with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:

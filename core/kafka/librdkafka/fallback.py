@@ -27,10 +27,8 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
-    Outcome,
     Placement,
     no_offsets_topic,
-    outcome_of,
 )
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
@@ -171,7 +169,7 @@ class LibrdkafkaClient:
             self.begin()
             names = sorted(set(groups))
         progress(f"asking {len(names):,} groups")
-        found = self._describe(names, errors)
+        found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]
         if offsets:
@@ -200,30 +198,6 @@ class LibrdkafkaClient:
             bootstrap=self._settings.bootstrap_servers,
             errors=tuple(errors),
         )
-
-    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self.begin()
-        names = list(dict.fromkeys(groups))
-        valid = [name for name in names if name]
-        futures = (
-            self.admin.delete_consumer_groups(valid, request_timeout=self.left_s()) if valid else {}
-        )
-        outcomes: list[Outcome] = []
-        for name in names:
-            if name not in futures:
-                outcomes.append(outcome_of(name, "GROUP_ID_NOT_FOUND"))
-                continue
-            try:
-                self.wait(futures[name])
-                outcomes.append(outcome_of(name, None))
-            except BrokerFailure as failure:
-                outcomes.append(outcome_of(name, failure))
-        return tuple(outcomes)
 
     def begin(self) -> None:
         """Learns the brokers."""
@@ -263,7 +237,8 @@ class LibrdkafkaClient:
     def _is_kept_out(self) -> bool:
         return self._complaint is not None and self._complaint[0] in _FINAL
 
-    def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+    def describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+        """Those of the groups that exist, with their members; the others go to `errors`."""
         if not names:
             return []
         futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())

@@ -14,12 +14,15 @@ from uuid import UUID
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.answers import Outcome
 from kgroups.core.kafka.deadline import Attempts
 from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
-from kgroups.core.kafka.writes.doubts import Doubts
+from kgroups.core.kafka.writes.doubts import WRITING, Doubts
 from kgroups.core.offsets.change import Key
+from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
 from kgroups.core.uuids import uuid_text
 
@@ -75,6 +78,43 @@ def write_commits(
     return found
 
 
+def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
+    """What became of each group, in the order given; a group named twice is deleted once.
+
+    Raises:
+        BrokerFailure: the cluster cannot be asked.
+    """
+    client.begin()
+    names = list(dict.fromkeys(groups))
+    valid = [name for name in names if name]
+    limit_s = WRITING * client.left_s()
+    futures = client.admin.delete_consumer_groups(valid, request_timeout=limit_s) if valid else {}
+    errors: dict[str, ItemError | None] = {}
+    doubts: Doubts[str] = Doubts()
+    for name in names:
+        failure: Failure = None if name in futures else "GROUP_ID_NOT_FOUND"
+        try:
+            if name in futures:
+                client.wait(futures[name])
+        except BrokerFailure as refused:
+            failure = _sent(refused)
+            doubts.note(name, failure)
+        errors[name] = doubts.error(name, name, failure)
+    doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
+    missing: list[ItemError] = []
+    for group in client.describe(list(doubtful), missing):
+        errors[group.group] = doubtful[group.group].refuted
+    errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}
+    return tuple(Outcome(name, result_of(errors[name]), errors[name]) for name in names)
+
+
+def _sent(failure: BrokerFailure) -> str | BrokerFailure:
+    """The failure of a call: one without answer may have been sent, which librdkafka does not tell;
+    any other one is the broker's answer.
+    """
+    return Lost.of(failure) if failure.code in UNHEARD else failure.code
+
+
 def _alter(
     client: LibrdkafkaClient, group: str, commits: Mapping[Partition, CommittedOffset]
 ) -> Any:
@@ -95,10 +135,7 @@ def _commit_answers(
     try:
         rows = client.wait(future).topic_partitions
     except BrokerFailure as failure:
-        if failure.code == "UNKNOWN_MEMBER_ID":
-            return dict.fromkeys(commits, failure.code)
-        # It does not say whether a request without answer was sent at all.
-        return dict.fromkeys(commits, Lost.of(failure) if failure.code in UNHEARD else failure)
+        return dict.fromkeys(commits, _sent(failure))
     answers: dict[Partition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
     for row in rows:
         failed = row.error is not None
@@ -107,13 +144,14 @@ def _commit_answers(
 
 
 def delete_records(
-    client: LibrdkafkaClient, before: Mapping[Partition, int]
+    client: LibrdkafkaClient, before: Mapping[Partition, int], doubts: Doubts[Partition]
 ) -> dict[Partition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
         client: the cluster.
         before: first offset to keep; -1 for the end of the log.
+        doubts: told of deletions that may have been carried out without an answer.
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
@@ -126,12 +164,14 @@ def delete_records(
             wanted.append(TopicPartition(topic, number, offset))
         else:
             found[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
-    futures = client.admin.delete_records(wanted, request_timeout=client.left_s()) if wanted else {}
+    limit_s = WRITING * client.left_s()
+    futures = client.admin.delete_records(wanted, request_timeout=limit_s) if wanted else {}
     for at, future in futures.items():
         try:
             found[at.topic, at.partition] = int(client.wait(future).low_watermark)
         except BrokerFailure as failure:
             found[at.topic, at.partition] = failure.code
+            doubts.note((at.topic, at.partition), _sent(failure))
     return found
 
 

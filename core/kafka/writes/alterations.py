@@ -4,11 +4,12 @@ Every item's own answer is kept: a request that was taken may hold partitions th
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.reads.log_bounds import (
     END,
@@ -21,6 +22,7 @@ from kgroups.core.kafka.reads.log_bounds import (
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.by_leader import ask_leaders
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
+from kgroups.core.kafka.writes.doubts import WRITING, Doubts
 from kgroups.core.snapshot import Topic
 
 if TYPE_CHECKING:
@@ -86,38 +88,76 @@ def offsets_at(
 
 
 def delete_records(
-    admin: ClusterAdmin, before: Mapping[Partition, int]
+    admin: ClusterAdmin, before: Mapping[Partition, int], doubts: Doubts[Partition] | None = None
 ) -> dict[Partition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
         admin: the cluster.
         before: first offset to keep; -1 for the end of the log.
+        doubts: told of deletions that may have been carried out without an answer. Where the log
+            shows that they were, they are in the answer like any other.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    told: Doubts[Partition] = Doubts() if doubts is None else doubts
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[Partition, int | str]:
-        return await ask_leaders(
+        writing = deadline.part(WRITING)
+        found = await ask_leaders(
             cluster,
             before,
-            deadline,
-            lambda leader, wanted: _delete_on(cluster, leader, wanted, deadline),
+            writing,
+            lambda leader, wanted: _delete_on(cluster, leader, wanted, writing, told),
             whole=True,
         )
+        async for _ in Attempts(deadline, whole=True):
+            left = {
+                at: before[at]
+                for at, outcome in found.items()
+                if isinstance(outcome, str) and told.holds(at)
+            }
+            if not left:
+                break
+            with suppress(BrokerFailure):
+                found |= await _starts(cluster, left, deadline)
+            cluster.forget_failures()
+        return found
 
     def otherwise(client: "LibrdkafkaClient") -> dict[Partition, int | str]:
         from kgroups.core.kafka.librdkafka import librdkafka_writes
 
-        return librdkafka_writes.delete_records(client, before)
+        return librdkafka_writes.delete_records(client, before, told)
 
     return admin.over_wire(ask, otherwise)
 
 
+async def _starts(
+    cluster: Cluster, before: Mapping[Partition, int], deadline: Deadline
+) -> dict[Partition, int]:
+    """The starts of those logs that have lost everything before these offsets."""
+    listing = await read_topics(cluster, {topic for topic, _ in before}, deadline)
+    topics = await read_bounds(cluster, listing.topics, (START, END), deadline)
+    found: dict[Partition, int] = {}
+    for (topic, number), wanted in before.items():
+        log = topics[topic].partitions.get(number) if topic in topics else None
+        if log is None or log.log_start_offset is None:
+            continue
+        first = log.log_end_offset if wanted < 0 else wanted
+        if first is not None and log.log_start_offset >= first:
+            found[topic, number] = log.log_start_offset
+    return found
+
+
 async def _delete_on(
-    cluster: Cluster, leader: int, wanted: Mapping[Partition, int], deadline: Deadline
+    cluster: Cluster,
+    leader: int,
+    wanted: Mapping[Partition, int],
+    deadline: Deadline,
+    doubts: Doubts[Partition],
 ) -> dict[Partition, int | str]:
     """The records of one leader's partitions."""
+    limit = Deadline(deadline.share(2))
 
     def body(version: int) -> Any:
         module = schema("delete_records", version, "request")
@@ -135,18 +175,23 @@ async def _delete_on(
             )
             for topic, numbers in partitions_by_topic(wanted).items()
         )
-        wait = timedelta(milliseconds=10_000)
+        wait = timedelta(milliseconds=min(10_000, round(1_000 * limit.left_s)))
         return build("delete_records", version, topics=topics, timeout=wait)
 
+    found: dict[Partition, int | str] = {}
     try:
-        _, answer = await cluster.ask(leader, "delete_records", body, deadline.share(2))
+        _, answer = await cluster.ask(leader, "delete_records", body, limit.at)
     except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
-    return {
-        (topic.name, item.partition_index): error_name(item.error_code) or item.low_watermark
-        for topic in answer.topics
-        for item in topic.partitions
-    }
+        for at in wanted:
+            doubts.note(at, failure)
+            found[at] = failure.code
+        return found
+    for topic in answer.topics:
+        for item in topic.partitions:
+            code = error_name(item.error_code)
+            doubts.note((topic.name, item.partition_index), code)
+            found[topic.name, item.partition_index] = code or item.low_watermark
+    return found
 
 
 def partitions_by_topic(partitions: Iterable[Partition]) -> dict[str, list[int]]:

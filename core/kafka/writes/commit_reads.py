@@ -82,8 +82,9 @@ def _through_librdkafka(
     held: dict[str, Held | None] = dict.fromkeys(groups)
     held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
     held |= {group.group: group.offsets for group in looked.groups}
-    partly = {error.target.rpartition(" ")[0] for error in looked.errors}
-    return held | {group: None for group in groups if group in partly}
+    named = set(groups)
+    partly = {e.target.rpartition(" ")[0] for e in looked.errors if e.target not in named}
+    return held | dict.fromkeys(partly & named)
 
 
 async def read_held(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from kgroups.core.errors import ItemError
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, Lost, item_error, may_repeat
+from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, may_repeat
 from kgroups.core.offsets.result import Doubt
 
 Item = TypeVar("Item")
@@ -33,7 +33,7 @@ class Doubts(Generic[Item]):
         """Remember how an attempt failed; a request that got no answer outweighs all answers."""
         if isinstance(failure, Lost):
             self._sent[item] = failure
-        elif isinstance(failure, str) and failure in RETRIABLE - _REFUSED_UNREAD:
+        elif isinstance(failure, str) and failure not in _REFUSED_UNREAD and may_repeat(failure):
             self._sent.setdefault(item, failure)
 
     def holds(self, item: Item) -> bool:
@@ -63,5 +63,12 @@ class Doubts(Generic[Item]):
         if may_repeat(failure) and isinstance(sent, Lost):
             failure = sent
         error = explain(target, failure)
-        in_flight = isinstance(failure, Lost) and may_repeat(failure)
-        return Doubt(target, error.code, error.message, error.hint, error.exit_code, in_flight)
+        return Doubt(
+            target,
+            error.code,
+            f"not known whether it was done: {error.message}",
+            error.hint,
+            error.exit_code,
+            error.message,
+            in_flight=isinstance(failure, Lost) and may_repeat(failure),
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
-from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, may_repeat
+from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
 from kgroups.core.kafka.transport.framing import (

@@ -6,9 +6,10 @@ from typing import Any
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
-from kgroups.core.kafka.failures import may_repeat
+from kgroups.core.kafka.failures import BrokerFailure, Lost, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
+from kgroups.core.kafka.writes.doubts import WRITING, Doubts, Failure
 from kgroups.core.snapshot import Member
 
 
@@ -88,4 +89,4 @@ async def _leave(
     if whole is not None:
         return dict.fromkeys(names, whole)
     said = {item.member_id: error_name(item.error_code) for item in answer.members}
-    return {name: said.get(name, Lost("NETWORK_EXCEPTION")) for name in names}
+    return {name: said.get(name, Lost.of(left_out())) for name in names}
