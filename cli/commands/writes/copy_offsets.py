@@ -56,8 +56,9 @@ RESULTS, one per partition
   planned  would be copied (--dry-run)
   done     is copied, and reads back so
   refused  the group has members              exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  already there, others could not be copied, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --dry-run

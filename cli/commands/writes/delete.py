@@ -42,6 +42,7 @@ RESULTS, one per group
   refused  has members                        exit code 4
   failed   does not exist (5), or the broker did not do it
   skipped  not deleted because others could not be, or you declined (130)
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete old-app

@@ -43,8 +43,9 @@ RESULTS, one per partition
   planned  would be deleted (--dry-run)
   done     is deleted, and reads back so
   refused  the group has members              exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  nothing committed, others could not be deleted, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete-offsets billing --topic orders

@@ -73,6 +73,7 @@ RESULTS, one per partition
   done     lost them, and the log starts where it should
   failed   not found (5), or the broker did not do it
   skipped  nothing to delete, others could not be, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete-records orders --before 7d --dry-run

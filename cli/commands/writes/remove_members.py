@@ -51,6 +51,7 @@ RESULTS, one per member
   refused  another member has taken its instance id  exit code 4
   failed   not there any more (5), or the broker did not do it
   skipped  you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups remove-members billing --instance till-1 --reason "host is gone"

@@ -74,8 +74,9 @@ RESULTS, one a partition
   done     is changed, and reads back so
   refused  the group has members, or a row of an undo file no longer applies
                                               exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  stands there already, others could not be changed, or you said no
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
