@@ -279,6 +279,6 @@ complete -c kgroups -n '__kgroups_at "sandbox up"' -l from -r -F -d 'Start with 
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l as-version -x -d 'Serve the API versions of Kafka 2.4 to 4.3.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l faults -r -F -d 'Inject faults by these rules.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l auto-create-topics -d 'Create topics that clients ask for.'
-complete -c kgroups -n '__kgroups_at "sandbox up"' -l property -x -d 'Broker property for groups.'
+complete -c kgroups -n '__kgroups_at "sandbox up"' -l property -x -d 'Broker property for groups or limits.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l quiet -s q -d 'Print no events.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l help -d 'Show help.'

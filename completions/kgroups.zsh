@@ -515,7 +515,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--as-version:Serve the API versions of Kafka 2.4 to 4.3.'
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
-        '--property:Broker property for groups.'
+        '--property:Broker property for groups or limits.'
         '--quiet:Print no events.'
         '-q:Print no events.'
         '--help:Show help.'

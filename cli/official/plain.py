@@ -6,7 +6,7 @@ from kgroups.cli.official.actions.forgetting import status_table
 from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.scope import Partition
+from kgroups.core.snapshot import TopicPartition
 
 
 def reset_text(changes: Iterable[Change]) -> Iterator[str]:
@@ -23,7 +23,7 @@ def reset_text(changes: Iterable[Change]) -> Iterator[str]:
 
 def forgotten_text(changes: Sequence[Change]) -> Iterator[str]:
     """Headline and table for each group whose offsets were deleted; refused groups have none."""
-    groups: dict[str, dict[Partition, str | None]] = {}
+    groups: dict[str, dict[TopicPartition, str | None]] = {}
     for change in changes:
         if change.topic is not None and change.partition is not None:
             error = None if change.error is None else exception_text(change.error.code)

@@ -11,7 +11,7 @@ from typing import Self
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.sandbox.cluster_state import ClusterState
-from kgroups.core.sandbox.faults.timed_faults import run_incidents
+from kgroups.core.sandbox.handlers.dispatch import Dispatcher
 from kgroups.core.sandbox.handlers.table import HANDLERS
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
@@ -20,8 +20,8 @@ from kgroups.core.sandbox.storage.persistence import Persistence, kept_topics
 from kgroups.core.sandbox.storage.topics import (
     OFFSETS_TOPIC,
 )
+from kgroups.core.sandbox.timed_faults import run_incidents
 from kgroups.core.sandbox.wire.client_connection import Connection
-from kgroups.core.sandbox.wire.dispatch import Dispatcher
 from kgroups.core.sandbox.wire.frame_codec import warm_up
 from kgroups.core.sandbox.wire.listener import Broker
 

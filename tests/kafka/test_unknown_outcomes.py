@@ -84,8 +84,8 @@ def after(count: int, conduct: Conduct) -> Conduct:
 
 
 @contextmanager
-def proxied(world: World, withheld: tuple[str, ...] = (), **conducts: Conduct) -> Iterator[str]:
-    """The address of a proxy that does this to the broker's answers."""
+def proxied(world: World, *withheld: str, **conducts: Conduct) -> Iterator[str]:
+    """The address of a proxy that withholds requests and does this to the broker's answers."""
     with TamperingProxy(world.address, conducts, withheld=withheld) as proxy:
         yield proxy.address
 
@@ -155,7 +155,7 @@ def test_the_connection_hangs(world: World, command: str) -> None:
 def test_nobody_knows(world: World, command: str) -> None:
     """A request that is not answered and not carried out so far is `unknown`: exit code 3."""
     api, line = WRITES[command]
-    with proxied(world, (api,)) as address:
+    with proxied(world, api) as address:
         outcome = run("-b", address, *SHORT, *line(world), "-o", "json")
     assert outcome.exit_code == 3, outcome.stderr
     assert results(outcome) == {"unknown"}
@@ -171,8 +171,10 @@ def test_nobody_knows(world: World, command: str) -> None:
 def test_resume_settles_it(world: World, tmp_path: Path, *, written: bool) -> None:
     """Written or not: after a resume it is, and is known to be."""
     withheld = ("offset_commit",) if not written else ()
-    deaf = {"offset_commit": lose, "offset_fetch": after(1, never)} if written else {}
-    with proxied(world, withheld, **deaf) as address:
+    deaf: dict[str, Conduct] = {}
+    if written:
+        deaf = {"offset_commit": lose, "offset_fetch": after(1, never)}
+    with proxied(world, *withheld, **deaf) as address:
         outcome = run(
             "-b", address, *SHORT, *world.reset("--undo-dir", str(tmp_path)), "-o", "json"
         )
@@ -277,7 +279,7 @@ def test_members_whose_removal_is_not_answered(world: World, conduct: Conduct) -
 
 def test_members_of_whom_nobody_knows(world: World) -> None:
     """The member is still there, and the request may still come: `unknown`."""
-    with removable(world) as group, proxied(world, ("leave_group",)) as address:
+    with removable(world) as group, proxied(world, "leave_group") as address:
         line = ("remove-members", group, "--instance", "till-0", "--yes", "-o", "json")
         outcome = run("-b", address, *SHORT, *line)
     assert outcome.exit_code == 3, outcome.stderr

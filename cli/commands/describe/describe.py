@@ -218,19 +218,3 @@ def _check_topics(
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"no such topic: {names}", code="UNKNOWN_TOPIC_OR_PARTITION")
-
-
-def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
-    """The named groups, each once; None stands for all.
-
-    Raises:
-        UsageError: neither names nor `--all-groups`, or both; an empty name.
-    """
-    if bool(groups) == all_groups:
-        what = "both groups and --all-groups are given" if groups else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups")
-    if not groups:
-        return None
-    if "" in groups:
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
-    return list(dict.fromkeys(groups))

@@ -17,7 +17,8 @@ from kgroups.cli.official.words import (
     nobody_answers,
 )
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.offsets.scope import Partition, Scope
+from kgroups.core.offsets.scope import Scope
+from kgroups.core.snapshot import TopicPartition
 
 UNKNOWN: Final = "Encountered some unknown error: "
 TIMED_OUT: Final = "REQUEST_TIMED_OUT"
@@ -36,7 +37,7 @@ OF_GROUP: Final = frozenset(
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments) as admin:
-        from kgroups.core.kafka.writes.alterations import topics_with_bounds
+        from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
         from kgroups.core.kafka.writes.group_writes import write_commits
 
         group = arguments.value("group") or ""
@@ -95,7 +96,7 @@ def _headline(group: str, codes: Sequence[str]) -> None:
 
 
 def status_table(
-    failures: Mapping[Partition, str | None],
+    failures: Mapping[TopicPartition, str | None],
     unknown: Mapping[str, str],
     *,
     well: str = "Successful",

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection
+from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.errors import ItemError
@@ -23,12 +24,11 @@ from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.kafka.writes.doubts import WRITING, Doubts
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.result import Doubt, result_of
-from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
+from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
 
-Partition = tuple[str, int]
 Failure = str | BrokerFailure | None
-Commits = Mapping[Partition, CommittedOffset | None]
+Commits = Mapping[TopicPartition, CommittedOffset | None]
 
 AT_ONCE = 256
 _NO_DELETION = BrokerFailure(
@@ -40,7 +40,7 @@ _NO_DELETION = BrokerFailure(
 
 def write_commits(
     client: LibrdkafkaClient, groups: Mapping[str, Commits], doubts: Doubts[Key]
-) -> dict[str, dict[Partition, Failure]]:
+) -> dict[str, dict[TopicPartition, Failure]]:
     """What became of each partition of each group.
 
     Args:
@@ -51,7 +51,7 @@ def write_commits(
         BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
-    found: dict[str, dict[Partition, Failure]] = {
+    found: dict[str, dict[TopicPartition, Failure]] = {
         group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
         for group, commits in groups.items()
     }
@@ -116,7 +116,7 @@ def _sent(failure: BrokerFailure) -> str | BrokerFailure:
 
 
 def _alter(
-    client: LibrdkafkaClient, group: str, commits: Mapping[Partition, CommittedOffset]
+    client: LibrdkafkaClient, group: str, commits: Mapping[TopicPartition, CommittedOffset]
 ) -> Any:
     """The future of one group's commits."""
     rows = []
@@ -124,19 +124,19 @@ def _alter(
         epoch: dict[str, Any] = {}
         if commit.leader_epoch is not None:
             epoch["leader_epoch"] = commit.leader_epoch
-        rows.append(TopicPartition(topic, number, commit.offset, **epoch))
+        rows.append(ConfluentPartition(topic, number, commit.offset, **epoch))
     wanted = [ConsumerGroupTopicPartitions(group, rows)]
     return client.admin.alter_consumer_group_offsets(wanted, request_timeout=client.left_s())[group]
 
 
 def _commit_answers(
-    client: LibrdkafkaClient, future: Any, commits: Mapping[Partition, CommittedOffset]
-) -> dict[Partition, Failure]:
+    client: LibrdkafkaClient, future: Any, commits: Mapping[TopicPartition, CommittedOffset]
+) -> dict[TopicPartition, Failure]:
     try:
         rows = client.wait(future).topic_partitions
     except BrokerFailure as failure:
         return dict.fromkeys(commits, _sent(failure))
-    answers: dict[Partition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
+    answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
     for row in rows:
         failed = row.error is not None
         answers[row.topic, row.partition] = client.failure_of(row.error).code if failed else None
@@ -144,8 +144,8 @@ def _commit_answers(
 
 
 def delete_records(
-    client: LibrdkafkaClient, before: Mapping[Partition, int], doubts: Doubts[Partition]
-) -> dict[Partition, int | str]:
+    client: LibrdkafkaClient, before: Mapping[TopicPartition, int], doubts: Doubts[TopicPartition]
+) -> dict[TopicPartition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
@@ -156,12 +156,12 @@ def delete_records(
         BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
-    found: dict[Partition, int | str] = {}
+    found: dict[TopicPartition, int | str] = {}
     known = client.topics_named({topic for topic, _ in before})
     wanted = []
     for (topic, number), offset in before.items():
         if topic in known and number in known[topic].partitions:
-            wanted.append(TopicPartition(topic, number, offset))
+            wanted.append(ConfluentPartition(topic, number, offset))
         else:
             found[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
     limit_s = WRITING * client.left_s()
@@ -209,8 +209,8 @@ def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]
 
 
 def offsets_at(
-    client: LibrdkafkaClient, times: Mapping[Partition, int]
-) -> dict[Partition, int | str | None]:
+    client: LibrdkafkaClient, times: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | str | None]:
     """The first offset of each partition that is not older than its time, or an error name.
 
     Args:
@@ -221,9 +221,9 @@ def offsets_at(
     """
     client.begin()
     spec: Any = OffsetSpec
-    wanted = {TopicPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
+    wanted = {ConfluentPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
     futures = client.admin.list_offsets(wanted, request_timeout=client.left_s()) if wanted else {}
-    found: dict[Partition, int | str | None] = {}
+    found: dict[TopicPartition, int | str | None] = {}
     for at, future in futures.items():
         try:
             offset = client.wait(future).offset

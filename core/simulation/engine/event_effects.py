@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.process import Seat
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
@@ -27,6 +26,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.process import Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
