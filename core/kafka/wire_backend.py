@@ -16,11 +16,11 @@ from kgroups.core.kafka.answers import (
 )
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.kafka.group_deletion import delete_groups
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
 from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, START, read_bounds, read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.writes.group_deletion import delete_groups
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
 Progress = Callable[[str], None]

@@ -23,8 +23,8 @@ def applied(
     printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
 ) -> tuple[list[Change], bool]:
     """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
+    from kgroups.core.kafka.doubts import WRITING
     from kgroups.core.kafka.writes.commit_reads import read_until
-    from kgroups.core.kafka.writes.doubts import WRITING
     from kgroups.core.kafka.writes.group_writes import write_and_read
 
     wanted = _wanted(changes)

@@ -242,8 +242,8 @@ def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasur
 def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.deadline import Attempts
+    from kgroups.core.kafka.doubts import Doubts
     from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-    from kgroups.core.kafka.writes.doubts import Doubts
     from kgroups.core.kafka.writes.record_deletion import delete_records as send
 
     wanted = {

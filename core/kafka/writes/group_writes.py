@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import Doubts
 from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -23,7 +24,6 @@ from kgroups.core.kafka.transport.framing import (
     schema,
 )
 from kgroups.core.kafka.writes.commit_reads import read_held
-from kgroups.core.kafka.writes.doubts import Doubts
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
 from kgroups.core.snapshot import CommittedOffset, TopicPartition

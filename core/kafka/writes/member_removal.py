@@ -6,10 +6,10 @@ from typing import Any
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, Lost, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
-from kgroups.core.kafka.writes.doubts import WRITING, Doubts, Failure
 from kgroups.core.snapshot import Member
 
 

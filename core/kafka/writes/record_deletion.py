@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import WRITING, Doubts
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
 from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds, read_topics
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
-from kgroups.core.kafka.writes.doubts import WRITING, Doubts
 from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:

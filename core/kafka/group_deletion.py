@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from kgroups.core.kafka.answers import Outcome, outcome_of
 from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.reads.group_listing import describe
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.framing import error_name
-from kgroups.core.kafka.writes.doubts import WRITING, Doubts, Failure
 from kgroups.core.offsets.result import Doubt, result_of
 
 
