@@ -7,6 +7,7 @@ from typing import Final
 import typer
 from typer import TyperException
 
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
@@ -83,13 +84,6 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
-
-
-def printable(line: str) -> str:
-    """The line with control characters spelled out, so that a name cannot drive the terminal."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

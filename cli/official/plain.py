@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgroups.cli.official.actions.forgetting import status_table
 from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.offsets.change import Change
 from kgroups.core.snapshot import TopicPartition
 
@@ -29,7 +30,8 @@ def forgotten_text(changes: Sequence[Change]) -> Iterator[str]:
             error = None if change.error is None else exception_text(change.error.code)
             groups.setdefault(change.group, {})[change.topic, change.partition] = error
     planned = any(change.result == "planned" for change in changes)
+    shown = for_stdout()
     for group, told in groups.items():
         if not planned and not any(told.values()):
-            yield f"Request succeeded for deleting offsets from group {group}.\n"
+            yield f"Request succeeded for deleting offsets from group {shown(group)}.\n"
         yield status_table(told, {}, well="Planned" if planned else "Successful")

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted, check_isolation
+from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.captures.capture_tables import (
     MEMBERS,
     NO_TIMES,
@@ -28,6 +28,7 @@ from kgroups.core.lag.captures.capture_tables import (
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.planning.fleet import Fleet
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot
@@ -270,8 +271,8 @@ def planned_answer(
     """The report with planned assignments, its totals, and the groups that were not planned.
 
     Args:
-        members: of one capture, in `schemas.MEMBERS` or `schemas.PLAN_MEMBERS`.
-        topics: as they are planned with, in `schemas.TOPICS`.
+        members: of one capture, in `capture_tables.MEMBERS` or `capture_tables.PLAN_MEMBERS`.
+        topics: as they are planned with, in `capture_tables.TOPICS`.
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.

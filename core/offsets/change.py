@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
 from kgroups.core.offsets.result import Result, result_of
-from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
+from kgroups.core.snapshot import CommittedOffset, Group, Member
 
 # States in which a group has no members; None where the broker is too old to tell.
 IDLE_STATES: Final = frozenset({"Empty", "Dead", None})
@@ -57,13 +57,6 @@ class Change(NamedTuple):
     def failed(self, error: ItemError) -> "Change":
         """The same change that came to nothing, or of which it is not known."""
         return self._replace(result=result_of(error), error=error)
-
-
-def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:
-    """Records between an offset and the end of the log, at least 0; None if not known."""
-    if offset is None or log is None or log.log_end_offset is None:
-        return None
-    return max(0, log.log_end_offset - max(offset, log.log_start_offset or 0))
 
 
 def blocked_group(

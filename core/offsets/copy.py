@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.lag.rules import lag_at
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.offsets.targets import Target

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.lag.rules import lag_at, records_between
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.scope import not_there
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
@@ -78,10 +79,7 @@ def _change(
         before = lag_at(None if old is None else old.offset, log)
         change = Change(group, *at, old, None, before)
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
-    before = None
-    if old is not None:
-        before = end - (old.offset if old.offset > start else start)
-        before = before if before > 0 else 0
+    before = None if old is None else records_between(old.offset, start, end, max)
     asked: int | None
     asked, note = start, None
     if target.kind != "earliest":
@@ -104,8 +102,7 @@ def _change(
         note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     new = old if stays else CommittedOffset(offset)
-    after = end - (offset if offset > start else start)
-    after = after if after > 0 else 0
+    after = records_between(offset, start, end, max)
     result = "skipped" if stays else "planned"
     topic, number = at
     row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)

@@ -8,34 +8,34 @@ from kgroups.core.sandbox.cluster_state import ClusterState
 from kgroups.core.sandbox.faults.fault_file import TimedFault
 
 
-async def run_incidents(cluster: ClusterState, incidents: Sequence[TimedFault]) -> None:
-    """Have each incident happen at its time after now; one that fails is only noted."""
+async def run_timed_faults(cluster: ClusterState, faults: Sequence[TimedFault]) -> None:
+    """Have each fault happen at its time after now; one that fails is only noted."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    for incident in sorted(incidents, key=lambda one: one.at_ms):
-        await asyncio.sleep(max(begun + incident.at_ms / 1000 - loop.time(), 0))
+    for fault in sorted(faults, key=lambda one: one.at_ms):
+        await asyncio.sleep(max(begun + fault.at_ms / 1000 - loop.time(), 0))
         try:
-            await carry_out(cluster, incident)
+            await carry_out(cluster, fault)
         except KgroupsError as error:
-            cluster.events.add("incident", f"{incident.kind} failed: {error.message}")
+            cluster.events.add("incident", f"{fault.kind} failed: {error.message}")
 
 
-async def carry_out(cluster: ClusterState, incident: TimedFault) -> None:
-    """Have an incident happen now.
+async def carry_out(cluster: ClusterState, fault: TimedFault) -> None:
+    """Have a fault happen now.
 
     Raises:
         NotFoundError: the broker, group or member does not exist.
     """
-    match incident.kind:
+    match fault.kind:
         case "broker_down":
-            await cluster.stop_broker(incident.broker or 0)
+            await cluster.stop_broker(fault.broker or 0)
         case "broker_up":
-            await cluster.start_broker(incident.broker or 0)
+            await cluster.start_broker(fault.broker or 0)
         case "move_coordinator":
-            cluster.move_coordinator(incident.group or "", incident.broker)
+            cluster.move_coordinator(fault.group or "", fault.broker)
         case "expire_member":
-            await cluster.expire_member(incident.group or "", incident.member or "")
+            await cluster.expire_member(fault.group or "", fault.member or "")
         case "advance_clock":
-            cluster.advance_clock(incident.ms)
+            cluster.advance_clock(fault.ms)
         case "freeze_clock":
-            cluster.freeze_clock(frozen=incident.frozen)
+            cluster.freeze_clock(frozen=fault.frozen)

@@ -117,8 +117,8 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
     told = run("-b", address, "reset-offsets", "--undo", str(undo), "--dry-run", "-o", "csv")
     done = {row["group"] for row in csv_rows(told) if row["result"] == "planned"}
     assert done == {name for name, offset in offsets.items() if offset == 17}
-    line = ("reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
-    rest = run("-b", address, *LONG, *line)
+    again = ("reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    rest = run("-b", address, *LONG, *again)
     assert rest.exit_code == 0
     assert held(address) == dict.fromkeys(names, 17)
     assert run("-b", address, *LONG, "delete", "stop-killed-*", "--yes").exit_code == 0

@@ -23,7 +23,7 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 

@@ -12,6 +12,7 @@ import typer
 
 from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.exits import end_with
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
@@ -261,7 +262,7 @@ def ask(admin: "ClusterAdmin", question: str) -> bool:
     if is_lost(sys.stderr):
         raise UsageError("nobody can be asked: stderr cannot be written to")
     with admin.ends().stopped():
-        return typer.confirm(question, err=True)
+        return typer.confirm(printable(question), err=True)
 
 
 def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:

@@ -16,6 +16,7 @@ from kgroups.cli.official.words import (
     group_failure,
     nobody_answers,
 )
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import TopicPartition
@@ -86,7 +87,7 @@ def _reason(group: str, error: ItemError) -> str:
 def _headline(group: str, codes: Sequence[str]) -> None:
     first = next(iter(codes), None)
     if first is None:
-        show(f"Request succeeded for deleting offsets from group {group}.\n")
+        show(f"Request succeeded for deleting offsets from group {for_stdout()(group)}.\n")
     elif first in OF_GROUP:
         fail(error_text(first))
     elif first in OF_PARTITIONS:

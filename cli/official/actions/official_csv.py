@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.validation import Misuse
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.plan_file import plan_rows
 from kgroups.core.snapshot import TopicPartition
@@ -18,10 +19,11 @@ _LAST_QUOTED = ord(",")
 def plan_text(plan: Plan, *, with_group: bool) -> str:
     """The lines of a plan, and an empty one."""
     lines = []
+    shown = for_stdout()
     for group, offsets in sorted(plan.items()):
         for (topic, number), offset in sorted(offsets.items()):
-            names = [_quoted(group)] if with_group else []
-            lines.append(",".join([*names, _quoted(topic), str(number), str(offset)]) + "\n")
+            names = [_quoted(shown(group))] if with_group else []
+            lines.append(",".join([*names, _quoted(shown(topic)), str(number), str(offset)]) + "\n")
     return "".join(lines) + "\n"
 
 
