@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import (
+    committed_by,
+    free_groups,
+    read_logs,
+    read_text,
+    resolved,
+)
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -275,17 +281,7 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
             raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
         return found
     if request.target.kind == "group":
-        other = looked.group(request.target.name)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{request.target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        return {
-            (topic, number): commit.offset
-            for topic, numbers in other.offsets.items()
-            for number, commit in numbers.items()
-        }
+        return committed_by(looked, request.target.name)
     return {}
 
 

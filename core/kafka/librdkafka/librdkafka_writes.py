@@ -181,11 +181,10 @@ def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicL
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
-    client.begin()
-    topics = client.topics_named(set(names))
+    topics, failures = client.topic_listing(names)
     ids = _topic_ids(client, list(topics))
     topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
-    return TopicListing(client.with_bounds(topics, "read_uncommitted"), {})
+    return TopicListing(client.with_bounds(topics, "read_uncommitted"), failures)
 
 
 def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]:

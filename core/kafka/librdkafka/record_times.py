@@ -14,8 +14,9 @@ from confluent_kafka import (
     TopicPartition as ConfluentPartition,
 )
 
-from kgroups.core.errors import ClusterError
+from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 from kgroups.core.offsets.copy import Moment
 from kgroups.core.snapshot import TopicPartition
@@ -135,9 +136,7 @@ def _consumer(settings: ClientSettings) -> Consumer:
     )
 
 
-def _failure(settings: ClientSettings, error: KafkaError) -> ClusterError:
-    return ClusterError(
-        f"records cannot be read at {settings.bootstrap_servers}: {error.str()}",
-        hint="it takes the right to read the topics",
-        code=code_of(error),
-    )
+def _failure(settings: ClientSettings, error: KafkaError) -> KgroupsError:
+    text = f"records cannot be read at {settings.bootstrap_servers}: {error.str()}"
+    hint = "it takes the right to read the topics"
+    return cluster_error(BrokerFailure(code_of(error), text, hint=hint))

@@ -19,12 +19,13 @@ from confluent_kafka import (
     TopicPartition as ConfluentPartition,
 )
 
+from kgroups.core.broker_errors import MEANINGS
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error
-from kgroups.core.kafka.librdkafka.librdkafka_client import CODES, make_client
+from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, cluster_error, item_error
+from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 from kgroups.core.kafka.reads.log_bounds import Bound, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import Topic, TopicPartition
@@ -114,15 +115,16 @@ def next_record_times(
     finally:
         consumer.close()
     errors = tuple(
-        ItemError(topic, failure.code, f"its records cannot be read: {failure.message}")
+        item_error(topic, failure, f"its records cannot be read: {failure.message}")
         for topic, failure in sorted(failed.items())
     )
     return found, errors
 
 
 def _failure(error: KafkaError) -> BrokerFailure:
-    name = error.name()
-    return BrokerFailure(CODES.get(name, name.removeprefix("_")), error.str())
+    code = code_of(error)
+    is_plain = code in MEANINGS and code not in UNHEARD  # of connections librdkafka tells more
+    return BrokerFailure(code, None if is_plain else error.str())
 
 
 def _fetch(

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.reads.log_bounds import (
     END,
     START,
@@ -67,9 +67,7 @@ def offsets_at(
     for topic in admin.over_wire(ask, otherwise).values():
         for number, log in topic.partitions.items():
             if log.error is not None:  # what is there then is the start of the log, not an answer
-                raise cluster_error(
-                    BrokerFailure(log.error, f"`{topic.topic}-{number}`: {log.error}")
-                )
+                raise broker_error(f"{topic.topic}-{number}", log.error).as_error()
             offset = log.log_start_offset
             found[topic.topic, number] = None if offset is None or offset < 0 else offset
     return found

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kgroups.core.broker_errors import meaning_of
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.doubts import WRITING, Doubts, Failure
-from kgroups.core.kafka.failures import BrokerFailure, Lost, left_out, may_repeat
+from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
 from kgroups.core.snapshot import Member
@@ -68,8 +69,13 @@ def remove_members(
                 break
             cluster.forget_failures()
 
+    def error(member: str, failure: str | BrokerFailure) -> ItemError:
+        about_group = failure == "GROUP_AUTHORIZATION_FAILED"
+        why = f"{meaning_of('GROUP_AUTHORIZATION_FAILED').message}: `{group}`"
+        return item_error(member, failure, why if about_group else None)
+
     admin.over_wire(ask)
-    return {name: doubts.error(name, name, why) for name, why in found.items()}
+    return {name: doubts.error(name, name, why, error) for name, why in found.items()}
 
 
 async def _leave(
