@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli.early_signals import counted, environment_with
+from tests.support.cli.signal_moments import counted, environment_with
 from tests.support.cli.process import PROGRAM, TIMEOUT_S
 
 WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}
