@@ -7,6 +7,7 @@ from typing import Final
 import typer
 from typer import TyperException
 
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
@@ -63,16 +64,10 @@ def _grouped(
 def _line(alike: Sequence[ItemError]) -> str:
     """What failed and why; of many the first few, and how many more."""
     if len(alike) == 1:
-        return _named(alike[0])
+        return alike[0].text
     names = ", ".join(f"`{error.target}`" for error in alike[:NAMED])
     more = f" and {len(alike) - NAMED:,} more" if len(alike) > NAMED else ""
     return f"{names}{more}: {alike[0].message}"
-
-
-def _named(error: ItemError) -> str:
-    """The message with the name of what failed before it, unless it begins with that."""
-    name = f"`{error.target}`"
-    return error.message if error.message.startswith(name) else f"{name}: {error.message}"
 
 
 def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
@@ -83,13 +78,6 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
-
-
-def printable(line: str) -> str:
-    """The line with control characters spelled out, so that a name cannot drive the terminal."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

@@ -100,7 +100,7 @@ class Group(ABC):
     def describe(self, version: int) -> DescribedGroup:
         """The group in a DescribeGroups answer of this version."""
 
-    def describe_consumer(
+    def describe_kip848(
         self, version: int, topology: Topology, default_assignor: str
     ) -> DescribedConsumerGroup:
         """The group in a ConsumerGroupDescribe answer; most kinds are none of these."""

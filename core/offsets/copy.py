@@ -4,12 +4,14 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.broker_errors import broker_error, meaning_of
+from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.lag.rules import lag_at
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Partition, Scope
+from kgroups.core.offsets.scope import Scope
 from kgroups.core.offsets.targets import Target
-from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 
 class Moment(NamedTuple):
@@ -27,14 +29,14 @@ class Moment(NamedTuple):
     error: str | None = None
 
 
-def copied_partitions(source: Group, scope: Scope) -> list[Partition]:
+def copied_partitions(source: Group, scope: Scope) -> list[TopicPartition]:
     """What a group committed, as far as it is in the scope; an empty scope holds everything."""
     held = committed_partitions(source)
     return [at for at in held if not scope.names or scope.holds(at)]
 
 
 def plan_copy(
-    group: Group, source: Group, partitions: list[Partition], topics: Mapping[str, Topic]
+    group: Group, source: Group, partitions: list[TopicPartition], topics: Mapping[str, Topic]
 ) -> list[Change]:
     """The same offsets with their epochs and metadata, moved into the log where they are not.
 
@@ -57,8 +59,8 @@ def plan_copy(
 
 def plan_copy_by_time(
     group: Group,
-    moments: Mapping[Partition, Moment],
-    found: Mapping[Partition, int | str | None],
+    moments: Mapping[TopicPartition, Moment],
+    found: Mapping[TopicPartition, int | str | None],
     topics: Mapping[str, Topic],
 ) -> list[Change]:
     """A change for each partition: to the first record there that is not older.
@@ -75,7 +77,7 @@ def plan_copy_by_time(
 
 def _by_time(
     group: Group,
-    at: Partition,
+    at: TopicPartition,
     moment: Moment,
     found: int | str | None,
     topics: Mapping[str, Topic],
@@ -105,17 +107,12 @@ def _problem(
     target: str, moment: Moment, found: int | str | None, log: PartitionLog | None
 ) -> ItemError | None:
     if moment.error is not None:
-        text = f"the record at the committed offset could not be read: {moment.error}"
-        missing = moment.error == "UNKNOWN_TOPIC_OR_PARTITION"
-        kind = NotFoundError if missing else ClusterError
-        return ItemError(target, moment.error, text, None, kind.exit_code)
+        why = meaning_of(moment.error).message
+        text = f"the record at the committed offset could not be read: {why}"
+        return broker_error(target, moment.error, text)
     if log is None:
-        return ItemError(
-            target,
-            "UNKNOWN_TOPIC_OR_PARTITION",
-            "no such topic or partition in the other cluster",
-            exit_code=NotFoundError.exit_code,
-        )
+        text = "no such topic or partition in the other cluster"
+        return broker_error(target, "UNKNOWN_TOPIC_OR_PARTITION", text)
     if moment.time_ms is None:
         return ItemError(
             target,
@@ -126,8 +123,9 @@ def _problem(
         )
     code = found if isinstance(found, str) else log.error
     if code is not None or log.log_end_offset is None:
-        text = f"the other cluster does not say where that time is: {code}"
-        return ItemError(target, code or "LEADER_NOT_AVAILABLE", text, None, ClusterError.exit_code)
+        code = code or "LEADER_NOT_AVAILABLE"
+        text = f"the other cluster does not say where that time is: {meaning_of(code).message}"
+        return broker_error(target, code, text)
     return None
 
 

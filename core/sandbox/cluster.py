@@ -11,7 +11,7 @@ from typing import Self
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.sandbox.cluster_state import ClusterState
-from kgroups.core.sandbox.faults.timed_faults import run_incidents
+from kgroups.core.sandbox.handlers.dispatch import Dispatcher
 from kgroups.core.sandbox.handlers.table import HANDLERS
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
@@ -20,8 +20,8 @@ from kgroups.core.sandbox.storage.persistence import Persistence, kept_topics
 from kgroups.core.sandbox.storage.topics import (
     OFFSETS_TOPIC,
 )
+from kgroups.core.sandbox.timed_faults import run_timed_faults
 from kgroups.core.sandbox.wire.client_connection import Connection
-from kgroups.core.sandbox.wire.dispatch import Dispatcher
 from kgroups.core.sandbox.wire.frame_codec import warm_up
 from kgroups.core.sandbox.wire.listener import Broker
 
@@ -46,7 +46,7 @@ class Cluster(ClusterState):
 
     def __init__(self, options: SandboxOptions) -> None:
         super().__init__(options)
-        self._incidents: asyncio.Task[None] | None = None
+        self._timed_faults: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -81,8 +81,10 @@ class Cluster(ClusterState):
         self.coordination.start()
         self._elect(everything=True)
         self.events.add("cluster", f"{len(self.brokers)} brokers at {self.bootstrap_servers}")
-        if self._plan.incidents:
-            self._incidents = asyncio.create_task(run_incidents(self, self._plan.incidents))
+        if self._plan.timed_faults:
+            self._timed_faults = asyncio.create_task(
+                run_timed_faults(self, self._plan.timed_faults)
+            )
 
     def _make_topics(self) -> None:
         """Make what the data directory did not bring: the internal topic, the snapshot's, ours."""
@@ -105,8 +107,8 @@ class Cluster(ClusterState):
         for broker in self.brokers.values():
             await broker.shut("the cluster stops")
         self.coordination.stop()
-        if self._incidents is not None:
-            self._incidents.cancel()
+        if self._timed_faults is not None:
+            self._timed_faults.cancel()
         if self._persistence is not None:
             self._persistence.close()
         for _ in range(_LAST_TURNS):

@@ -3,13 +3,15 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
 MAX_FILE_LINES = 450
-MAX_FUNCTION_LINES = 75
+MAX_FUNCTION_LINES = 60
+MAX_MODULES = 16
 
 
 def product_files() -> Iterator[Path]:
@@ -26,6 +28,14 @@ def test_files_stay_small() -> None:
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
     }
     assert long == {}
+
+
+def test_folders_stay_small() -> None:
+    """A folder that nobody can survey is divided."""
+    modules = Counter(
+        str(path.parent.relative_to(ROOT)) for path in product_files() if path.stem != "__init__"
+    )
+    assert {folder: count for folder, count in modules.items() if count > MAX_MODULES} == {}
 
 
 def test_functions_stay_small() -> None:
@@ -58,15 +68,11 @@ def test_the_coordinator_needs_nothing_but_pure_python() -> None:
     """It imports itself and the standard library, without clocks, chance, files and threads."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            for name in names:
-                top = name.split(".")[0]
-                own = name.startswith("kgroups.core.coordinator")
-                if not own and (top not in sys.stdlib_module_names or top in IMPURE):
-                    found.setdefault(path.name, set()).add(name)
+        for name in imported_modules(path):
+            top = name.split(".")[0]
+            own = name.startswith("kgroups.core.coordinator")
+            if not own and (top not in sys.stdlib_module_names or top in IMPURE):
+                found.setdefault(path.name, set()).add(name)
     assert found == {}
 
 
@@ -77,3 +83,26 @@ def test_imports_point_one_way() -> None:
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """The modules that a file names in its imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+
+
+def test_what_is_imported_is_there() -> None:
+    """Each module of ours that is named in an import has a file, for tests and tools too."""
+    missing: dict[str, set[str]] = {}
+    for top in (*PRODUCT, "tests", "bench", "scripts"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            for name in imported_modules(path):
+                first, *rest = name.split(".")
+                place = ROOT.joinpath(*rest if first == "kgroups" else name.split("."))
+                ours = first in ("kgroups", "tests", "bench")
+                if ours and not place.is_dir() and not place.with_suffix(".py").is_file():
+                    missing.setdefault(str(path.relative_to(ROOT)), set()).add(name)
+    assert missing == {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.lookups import committed_by, free_groups, read_logs
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -24,16 +24,16 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command
-from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.offsets.scope import Scope, parse_scope
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.reads.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_times import Place
 
 SCHEMA = "kgroups.copy-offsets/1"
 
@@ -105,7 +105,9 @@ def copy_offsets(
     consent.check()
     with cluster(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
-        source = _source(looked, from_)
+        committed_by(looked, from_)
+        source = looked.needed(from_)
+        read_logs(admin, scope.names)  # brokers keep commits for hidden topics to themselves
         partitions = _partitions(source, scope)
         if not elsewhere:
             there = admin.snapshot([to], log_offsets=False, progress=printer.progress)
@@ -126,27 +128,7 @@ def copy_offsets(
             carry_out(printer, target, write, changes, _errors(there, to))
 
 
-def _source(looked: ClusterSnapshot, name: str) -> Group:
-    """The group that is copied.
-
-    Raises:
-        NotFoundError: it is not there, or committed nothing.
-        MixedFailures: its commits cannot be read.
-    """
-    for failure in looked.errors:
-        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
-            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
-    group = looked.group(name)
-    if group is None or not group.offsets:
-        raise NotFoundError(
-            f"group `{name}` is not there, or committed nothing",
-            hint="`kgroups describe GROUP` shows what it committed",
-            code="GROUP_ID_NOT_FOUND",
-        )
-    return group
-
-
-def _partitions(source: Group, scope: Scope) -> list[Partition]:
+def _partitions(source: Group, scope: Scope) -> list[TopicPartition]:
     """What is to be copied.
 
     Raises:
@@ -173,12 +155,12 @@ def _by_time(
     there: ClusterSnapshot,
     source: Group,
     to: str,
-    partitions: list[Partition],
+    partitions: list[TopicPartition],
     options: GlobalOptions,
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan for a group of another cluster, and the topics there."""
-    from kgroups.core.kafka.reads.offsets_by_time import offsets_at_times
-    from kgroups.core.kafka.reads.record_times import record_times
+    from kgroups.core.kafka.librdkafka.record_times import record_times
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 
     free, changes = free_groups(there, [to], create=True)
     names = {name for name, _ in partitions}
@@ -198,13 +180,13 @@ def _by_time(
 
 
 def _places(
-    source: Group, partitions: list[Partition], logs: Mapping[str, Topic]
-) -> tuple[dict[Partition, "Place"], dict[Partition, Moment]]:
+    source: Group, partitions: list[TopicPartition], logs: Mapping[str, Topic]
+) -> tuple[dict[TopicPartition, "Place"], dict[TopicPartition, Moment]]:
     """Where the group stands in each log, and the partitions whose logs cannot be asked."""
-    from kgroups.core.kafka.reads.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_times import Place
 
-    places: dict[Partition, Place] = {}
-    lost: dict[Partition, Moment] = {}
+    places: dict[TopicPartition, Place] = {}
+    lost: dict[TopicPartition, Moment] = {}
     for at in partitions:
         topic, commit = logs.get(at[0]), committed(source, at)
         log = None if topic is None else topic.partitions.get(at[1])

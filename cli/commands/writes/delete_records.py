@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import committed_by, read_logs, read_text, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -27,15 +27,14 @@ from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
     KgroupsError,
-    NotFoundError,
     UsageError,
 )
 from kgroups.core.offsets.erasure import Erasure, apply_erasures, plan_erasures, verify_erasures
 from kgroups.core.offsets.plan_file import parse_offsets
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.snapshot import Group, Topic
+from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -161,7 +160,7 @@ def target_of(text: str | None) -> Target:
     return target
 
 
-def _offsets_of_file(target: Target) -> dict[Partition, int]:
+def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     """Offsets of the file that the target names; empty for other targets.
 
     Raises:
@@ -183,7 +182,7 @@ def _plan(
     printer: Printer,
     scope: Scope,
     target: Target,
-    given: Mapping[Partition, int],
+    given: Mapping[TopicPartition, int],
     logs: Mapping[str, Topic],
 ) -> list[Erasure]:
     """The plan.
@@ -191,25 +190,16 @@ def _plan(
     Raises:
         NotFoundError: a topic or partition does not exist; the group committed nothing.
     """
+    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
-    from kgroups.core.kafka.writes.alterations import offsets_at
 
     partitions = resolved(scope, logs) if scope.names else sorted(given)
     if scope.names and given:
         partitions = [at for at in partitions if at in given]
     readers = _readers(admin, printer)
     if target.kind == "group":
-        other = next((group for group in readers if group.group == target.name), None)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        given = {
-            (topic, number): commit.offset
-            for topic, rows in other.offsets.items()
-            for number, commit in rows.items()
-        }
+        looked = admin.snapshot([target.name], members=False, log_offsets=False)
+        given = committed_by(looked, target.name)
     at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
     return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
 
@@ -234,8 +224,8 @@ def _confirmed(printer: Printer, planned: Sequence[Erasure]) -> bool:
 def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.failures import item_error
-    from kgroups.core.kafka.writes.alterations import delete_records as send
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+    from kgroups.core.kafka.writes.record_deletion import delete_records as send
 
     wanted = {
         each.at: each.new_start
@@ -244,7 +234,7 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
     }
     printer.progress(f"deleting records of {len(wanted):,} partitions")
     try:
-        answers: dict[Partition, ItemError | None] = {
+        answers: dict[TopicPartition, ItemError | None] = {
             (topic, number): item_error(f"{topic}-{number}", outcome)
             if isinstance(outcome, str)
             else None
@@ -252,10 +242,7 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
         }
     except KgroupsError as error:
         answers = {
-            (topic, number): ItemError(
-                f"{topic}-{number}", error.code, error.message, error.hint, error.exit_code
-            )
-            for topic, number in wanted
+            (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
     applied = apply_erasures(erasures, answers)
     names = {each.topic for each in applied if each.result == "done"}

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.core.errors import ClusterError, NotFoundError, UsageError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.change import Change, blocked_group
-from kgroups.core.offsets.scope import Partition, Scope, partitions_of
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.offsets.plan_file import Offsets
+from kgroups.core.offsets.scope import Scope, partitions_of
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -55,7 +57,7 @@ def read_text(path: Path) -> str:
         raise UsageError(f"`{path}` cannot be read: {error}") from error
 
 
-def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
+def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:
     """The partitions that a scope names.
 
     Raises:
@@ -74,9 +76,29 @@ def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
     Raises:
         ClusterError: the brokers would not say anything about one of them.
     """
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
     listing = topics_with_bounds(admin, names)
     for name, code in listing.failures.items():
-        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
+        raise broker_error(name, code).as_error()
     return listing.topics
+
+
+def committed_by(looked: ClusterSnapshot, name: str) -> Offsets:
+    """Where a group stands that others are put to.
+
+    Raises:
+        ClusterError: it may not be looked at, or could not be.
+        NotFoundError: it is not there, or committed nothing.
+    """
+    held = looked.needed(name).offsets
+    if not held:
+        raise NotFoundError(
+            f"group `{name}` committed nothing",
+            hint="`kgroups describe GROUP` shows what it committed",
+        )
+    return {
+        (topic, number): commit.offset
+        for topic, commits in held.items()
+        for number, commit in commits.items()
+    }

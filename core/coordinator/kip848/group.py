@@ -1,6 +1,6 @@
 """A group of KIP-848: members, epochs, target, and what offsets and administrators ask of it.
 
-Only the replay of records (`consumer_replay`) changes it, but for what is not in the log: whether
+Only the replay of records (`replay`) changes it, but for what is not in the log: whether
 the metadata of a topic changed. Source: `ConsumerGroup`, `ModernGroup`.
 """
 
@@ -236,7 +236,7 @@ class Kip848Group(Group):
         message = f"Group {self.group_id} is not a classic group."
         return described_as_dead(self.group_id, version, message)
 
-    def describe_consumer(
+    def describe_kip848(
         self, version: int, topology: Topology, default_assignor: str
     ) -> DescribedConsumerGroup:
         members = self.members.ordered_values()

@@ -109,14 +109,14 @@ def _read_group(source: Reader, version: int) -> r.RecordValue:
     return r.GroupMetadataValue(protocol_type, generation, protocol, leader, since_ms, members)
 
 
-def _write_consumer_group(out: Writer, value: r.RecordValue, version: int) -> None:
+def _write_kip848_group(out: Writer, value: r.RecordValue, version: int) -> None:
     assert isinstance(value, r.ConsumerGroupMetadataValue)
     out.int32(value.epoch)
     raw = value.metadata_hash.to_bytes(8, "big", signed=True)
     out.tags([(0, raw)] if value.metadata_hash else [])
 
 
-def _read_consumer_group(source: Reader, version: int) -> r.RecordValue:
+def _read_kip848_group(source: Reader, version: int) -> r.RecordValue:
     epoch = source.int32()
     raw = source.tags().get(0)
     return r.ConsumerGroupMetadataValue(epoch, 0 if raw is None else Reader(raw).int64())
@@ -283,7 +283,7 @@ def _offset_version(value: r.RecordValue) -> int:
     return OFFSET_VERSION_WITH_EXPIRY if own_expiry else OFFSET_VERSION
 
 
-def _consumer_kind(
+def _kip848_kind(
     number: int,
     key: type,
     write: Callable[[Writer, r.RecordValue, int], None],
@@ -314,24 +314,24 @@ KINDS: tuple[Kind, ...] = (
         _write_group,
         _read_group,
     ),
-    _consumer_kind(3, r.ConsumerGroupMetadataKey, _write_consumer_group, _read_consumer_group),
-    _consumer_kind(
+    _kip848_kind(3, r.ConsumerGroupMetadataKey, _write_kip848_group, _read_kip848_group),
+    _kip848_kind(
         4,
         r.ConsumerGroupPartitionMetadataKey,
         _write_partition_metadata,
         _read_partition_metadata,
     ),
-    _consumer_kind(5, r.ConsumerGroupMemberMetadataKey, _write_member, _read_member, "member_id"),
-    _consumer_kind(
+    _kip848_kind(5, r.ConsumerGroupMemberMetadataKey, _write_member, _read_member, "member_id"),
+    _kip848_kind(
         6, r.ConsumerGroupTargetAssignmentMetadataKey, _write_target_epoch, _read_target_epoch
     ),
-    _consumer_kind(
+    _kip848_kind(
         7, r.ConsumerGroupTargetAssignmentMemberKey, _write_target, _read_target, "member_id"
     ),
-    _consumer_kind(
+    _kip848_kind(
         8, r.ConsumerGroupCurrentMemberAssignmentKey, _write_current, _read_current, "member_id"
     ),
-    _consumer_kind(
+    _kip848_kind(
         16, r.ConsumerGroupRegularExpressionKey, _write_regex, _read_regex, "regular_expression"
     ),
 )

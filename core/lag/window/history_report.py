@@ -2,8 +2,8 @@
 
 It works on a cluster that nobody collected. The log knows every commit since its last compaction,
 with its time, but not where the partitions ended then: that is asked of the partitions' own logs
-(`ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the last
-commit, and Burrow's rule that tells a reader that stopped from one that stands still.
+(`past_ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the
+last commit, and Burrow's rule that tells a reader that stopped from one that stands still.
 """
 
 from dataclasses import replace
@@ -37,6 +37,7 @@ from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits
 from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
+from kgroups.core.lag.window.points import points_by_aggregation, with_steps
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.session import Progress, SessionOptions
 
@@ -68,7 +69,7 @@ def lag_history(
             time are not known.
         record_times: when the next records were written.
     Returns:
-        Columns of `over.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
+        Columns of `trends.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
         `records` of the log by kind; `errors` name records that could not be read, `top` at most.
     Raises:
         UsageError: as in `lag_report`.
@@ -114,7 +115,7 @@ class Told(NamedTuple):
     Args:
         said: all commits, as captures that know no log.
         then: captures made up of commits and ends of logs; None without ends.
-        rows, members: the groups at the end of the window, in `schemas.ROWS` and `MEMBERS`.
+        rows, members: the groups at the end of the window, in `capture_tables.ROWS` and `MEMBERS`.
     """
 
     said: DataFrame
@@ -170,8 +171,8 @@ def history_series(told: Told, now: DataFrame) -> DataFrame:
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = trends.points(known, since_ms, until_ms, BUCKETS)
-    figures = trends.series_figures(trends.with_steps(points))
+    points = points_by_aggregation(known, since_ms, until_ms, BUCKETS)
+    figures = trends.series_figures(with_steps(points))
     counted = captures.groupBy(series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )

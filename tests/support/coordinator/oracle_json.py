@@ -7,11 +7,12 @@ from uuid import UUID
 
 from kgroups.core.coordinator import admin_messages
 from kgroups.core.coordinator.classic import messages
-from kgroups.core.coordinator.kip848 import messages as consumer_messages
+from kgroups.core.coordinator.kip848 import messages as kip848_messages
 from kgroups.core.coordinator.log import record_codec, records
 from kgroups.core.coordinator.log.record_bytes import ZERO_ID
 from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, OFFSET_VERSION_WITH_EXPIRY
 from kgroups.core.coordinator.offsets import messages as offset_messages
+from kgroups.core.coordinator.request import Request
 
 Json = dict[str, Any]
 NO_OPERATIONS = -2147483648
@@ -46,7 +47,7 @@ def _sender(op: Json) -> Json:
     }
 
 
-def _join(op: Json, q: Json) -> messages.Request:
+def _join(op: Json, q: Json) -> Request:
     return messages.JoinGroupRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -63,7 +64,7 @@ def _join(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _sync(op: Json, q: Json) -> messages.Request:
+def _sync(op: Json, q: Json) -> Request:
     return messages.SyncGroupRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -79,7 +80,7 @@ def _sync(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _heartbeat(op: Json, q: Json) -> messages.Request:
+def _heartbeat(op: Json, q: Json) -> Request:
     return messages.HeartbeatRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -89,7 +90,7 @@ def _heartbeat(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _leave(op: Json, q: Json) -> messages.Request:
+def _leave(op: Json, q: Json) -> Request:
     if op["version"] <= 2:
         members: tuple[messages.MemberIdentity, ...] = (messages.MemberIdentity(q["memberId"]),)
     else:
@@ -100,7 +101,7 @@ def _leave(op: Json, q: Json) -> messages.Request:
     return messages.LeaveGroupRequest(**_sender(op), group_id=q["groupId"], members=members)
 
 
-def _commit(op: Json, q: Json) -> messages.Request:
+def _commit(op: Json, q: Json) -> Request:
     return offset_messages.OffsetCommitRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -140,7 +141,7 @@ def _fetch_topics(topics: list[Json] | None) -> tuple[offset_messages.OffsetFetc
     )
 
 
-def _fetch(op: Json, q: Json) -> messages.Request:
+def _fetch(op: Json, q: Json) -> Request:
     if op["version"] < 8:
         groups = [offset_messages.OffsetFetchGroup(q["groupId"], _fetch_topics(q["topics"]))]
     else:
@@ -158,7 +159,7 @@ def _fetch(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _delete_offsets(op: Json, q: Json) -> messages.Request:
+def _delete_offsets(op: Json, q: Json) -> Request:
     return offset_messages.OffsetDeleteRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -171,11 +172,11 @@ def _delete_offsets(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _describe(op: Json, q: Json) -> messages.Request:
+def _describe(op: Json, q: Json) -> Request:
     return admin_messages.DescribeGroupsRequest(**_sender(op), groups=tuple(q["groups"]))
 
 
-def _list(op: Json, q: Json) -> messages.Request:
+def _list(op: Json, q: Json) -> Request:
     return admin_messages.ListGroupsRequest(
         **_sender(op),
         states_filter=tuple(q.get("statesFilter", ())),
@@ -183,24 +184,24 @@ def _list(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _delete_groups(op: Json, q: Json) -> messages.Request:
+def _delete_groups(op: Json, q: Json) -> Request:
     return admin_messages.DeleteGroupsRequest(**_sender(op), groups_names=tuple(q["groupsNames"]))
 
 
 def _topic_partitions(
     topics: list[Json] | None,
-) -> tuple[consumer_messages.TopicPartitions, ...] | None:
+) -> tuple[kip848_messages.TopicPartitions, ...] | None:
     if topics is None:
         return None
     return tuple(
-        consumer_messages.TopicPartitions(read_id(one["topicId"]), tuple(one["partitions"]))
+        kip848_messages.TopicPartitions(read_id(one["topicId"]), tuple(one["partitions"]))
         for one in topics
     )
 
 
-def _consumer_heartbeat(op: Json, q: Json) -> messages.Request:
+def _consumer_heartbeat(op: Json, q: Json) -> Request:
     names = q.get("subscribedTopicNames")
-    return consumer_messages.ConsumerGroupHeartbeatRequest(
+    return kip848_messages.ConsumerGroupHeartbeatRequest(
         **_sender(op),
         group_id=q["groupId"],
         member_id=q["memberId"],
@@ -215,13 +216,13 @@ def _consumer_heartbeat(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _consumer_describe(op: Json, q: Json) -> messages.Request:
-    return consumer_messages.ConsumerGroupDescribeRequest(
+def _consumer_describe(op: Json, q: Json) -> Request:
+    return kip848_messages.ConsumerGroupDescribeRequest(
         **_sender(op), group_ids=tuple(q["groupIds"])
     )
 
 
-READERS: Mapping[str, Callable[[Json, Json], messages.Request]] = {
+READERS: Mapping[str, Callable[[Json, Json], Request]] = {
     "join": _join,
     "sync": _sync,
     "heartbeat": _heartbeat,
@@ -237,7 +238,7 @@ READERS: Mapping[str, Callable[[Json, Json], messages.Request]] = {
 }
 
 
-def read_request(op: Json) -> messages.Request:
+def read_request(op: Json) -> Request:
     """The request that an operation carries."""
     return READERS[op["op"]](op, op["request"])
 
@@ -410,7 +411,7 @@ def _delete_groups_answer(r: admin_messages.DeleteGroupsResponse, v: int) -> Jso
     }
 
 
-def _assignment(topics: Iterable[consumer_messages.TopicPartitions], *, named: bool) -> Json:
+def _assignment(topics: Iterable[kip848_messages.TopicPartitions], *, named: bool) -> Json:
     return {
         "topicPartitions": [
             {
@@ -423,7 +424,7 @@ def _assignment(topics: Iterable[consumer_messages.TopicPartitions], *, named: b
     }
 
 
-def _consumer_heartbeat_answer(r: consumer_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
+def _consumer_heartbeat_answer(r: kip848_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "errorCode": int(r.error_code),
@@ -435,7 +436,7 @@ def _consumer_heartbeat_answer(r: consumer_messages.ConsumerGroupHeartbeatRespon
     }
 
 
-def _consumer_describe_answer(r: consumer_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
+def _consumer_describe_answer(r: kip848_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "groups": [
@@ -481,8 +482,8 @@ WRITERS: Mapping[type, Callable[[Any, int], Json]] = {
     admin_messages.DescribeGroupsResponse: _describe_answer,
     admin_messages.ListGroupsResponse: _list_answer,
     admin_messages.DeleteGroupsResponse: _delete_groups_answer,
-    consumer_messages.ConsumerGroupHeartbeatResponse: _consumer_heartbeat_answer,
-    consumer_messages.ConsumerGroupDescribeResponse: _consumer_describe_answer,
+    kip848_messages.ConsumerGroupHeartbeatResponse: _consumer_heartbeat_answer,
+    kip848_messages.ConsumerGroupDescribeResponse: _consumer_describe_answer,
 }
 
 

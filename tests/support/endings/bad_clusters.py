@@ -8,9 +8,9 @@ from contextlib import closing, contextmanager, suppress
 from random import Random
 from typing import Final
 
+from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.sandbox.apis import Api
 from tests.support.endings.world import CLIENT, free_port
 
 Answer = Callable[[Random, bytes], bytes]

@@ -9,9 +9,7 @@ from tests.support.endings.world import random_for
 WHOLE = os.environ.get("KGROUPS_ENDINGS") == "all"
 
 
-def share(
-    pairs: Sequence[tuple[str, str]], *, each: int, least: int = 2
-) -> list[tuple[str, str]]:
+def share(pairs: Sequence[tuple[str, str]], *, each: int, least: int = 2) -> list[tuple[str, str]]:
     """Pairs of a line and a condition: all, or so many of each line.
 
     Args:

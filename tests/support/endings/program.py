@@ -64,9 +64,7 @@ def run_program(
         AssertionError: it does not end.
     """
     closed = "".join(
-        f" {number}>&-"
-        for number, sink in enumerate((stdin, stdout, stderr))
-        if sink == "closed"
+        f" {number}>&-" for number, sink in enumerate((stdin, stdout, stderr)) if sink == "closed"
     )
     with ExitStack() as stack:
         out, read_out = _open(stdout, folder / "stdout", stack)

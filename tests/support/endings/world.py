@@ -170,7 +170,9 @@ class World:
             found |= {(name, *at): offset for at, offset in rows if offset >= 0}
         return found
 
-    def words(self, line: Line, place: Place, timeout_ms: int, address: str | None = None) -> list[str]:
+    def words(
+        self, line: Line, place: Place, timeout_ms: int, address: str | None = None
+    ) -> list[str]:
         """The line's words in a place, with address, timeout and client configuration."""
         words = [word.format(**place.values) for word in shlex.split(line.words)]
         if not line.asks and line.of != "sandbox up":
