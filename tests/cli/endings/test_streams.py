@@ -1,4 +1,4 @@
-"""Every command with streams that are closed, full, or read by nobody: the work and its code stay."""
+"""Every command with streams that are closed, full, or read by nobody: its work and code stay."""
 
 import json
 import os

@@ -22,7 +22,7 @@ class Line:
         writes: what it changes in the cluster.
         given: `reset`: the groups were reset before, with an undo file; `half`: and one of them
             was put back.
-        kind: `server` and `watch` do not end by themselves, `heavy` starts Spark or a whole cluster.
+        kind: `server` and `watch` do not end by themselves, `heavy` starts Spark or a cluster.
         silent: whether it has nothing for stdout.
         at_best: whether it prints what it can learn quickly, and ends with 0 in any case.
         limit_ms: how long it waits for a cluster where it has no `--timeout`.

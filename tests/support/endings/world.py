@@ -162,7 +162,9 @@ class World:
         if any(group == "" for group, _, _ in place.old):
             earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
             admin = admin_of(self.address)
-            asked = admin.list_offsets({TopicPartition(*at): earliest for _, *at in place.old})
+            asked = admin.list_offsets(
+                {TopicPartition(topic, number): earliest for _, topic, number in place.old}
+            )
             return {("", at.topic, at.partition): f.result(30).offset for at, f in asked.items()}
         found: dict[At, int | None] = dict.fromkeys(place.old)
         for name in {group for group, _, _ in place.old}:
