@@ -56,7 +56,7 @@ def test_lines_then_all_the_rest() -> None:
     text = "import sys\nprint('first'); print('zwölf ' * 50_000); print('no', file=sys.stderr)"
     with Child(python(text)) as child:
         assert child.line() == "first\n"
-        stdout, stderr = child.communicate()
+        stdout, stderr = child.communicate(timeout=60)
     assert (stdout, stderr) == ("zwölf " * 50_000 + "\n", "no\n")
     assert (child.line(), child.returncode) == ("", 0)
 
@@ -96,4 +96,4 @@ def test_closed_pipes_end_it() -> None:
         assert child.line() == "again\n"
         child.stdout.close()
         wait_until(lambda: child.poll() is not None, "a program whose reader is gone has ended")
-        assert "BrokenPipeError" in child.communicate()[1]
+        assert "BrokenPipeError" in child.communicate(timeout=60)[1]

@@ -9,6 +9,7 @@ On Linux the kernel itself kills a child when the process that started it is gon
 the *thread* that started it is gone, so one thread starts them all and stays.
 """
 
+import errno
 import os
 import select
 import selectors
@@ -22,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from tests.support.kafka.waiting import Deadline, DeadlinePassed
 
@@ -30,6 +31,7 @@ from tests.support.kafka.waiting import Deadline, DeadlinePassed
 WAIT_S = 60.0
 SHOWN = 3_000
 Command = Sequence[str | Path]
+Output = Literal["stdout", "stderr"]
 Stream = int | IO[str] | IO[bytes] | None
 
 _LEASH = shutil.which("setpriv")
@@ -62,8 +64,8 @@ class Child(subprocess.Popen[str]):
         errors: str = "strict",
     ) -> None:
         self._name = shlex.join(str(word) for word in command)
-        self._read = {"stdout": bytearray(), "stderr": bytearray()}
-        self._ended: set[str] = set()
+        self._read: dict[Output, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+        self._ended: set[Output] = set()
         self._reading, self._errors = Lock(), errors
         leash = (_LEASH, "--pdeathsig", "KILL", "--") if _LEASH else ()
         starting = _STARTER.submit(
@@ -100,33 +102,49 @@ class Child(subprocess.Popen[str]):
             self.wait(WAIT_S)
             raise
 
-    def line(self, timeout_s: float = WAIT_S) -> str:
-        """The next line of stdout, with its end; empty when there are no more.
+    def line(self, timeout_s: float = WAIT_S, *, stream: Output = "stdout") -> str:
+        """The next line of a stream, with its end; empty when there are no more.
 
         Raises:
             DeadlinePassed: none came in time.
         """
-        return self._line(Deadline(timeout_s), "a line")
+        return self._next(stream, b"\n", Deadline(timeout_s), "a line")
 
-    def line_that(self, fits: str | Callable[[str], object], *, timeout_s: float = WAIT_S) -> str:
-        """The next line of stdout that starts so, or that this holds for; others are dropped.
+    def line_that(
+        self,
+        fits: str | Callable[[str], object],
+        *,
+        timeout_s: float = WAIT_S,
+        stream: Output = "stdout",
+    ) -> str:
+        """The next line of a stream that starts so, or that this holds for; others are dropped.
 
         Raises:
             DeadlinePassed: none came in time, however many others did.
-            AssertionError: the program closed its stdout before.
+            AssertionError: the stream ended before.
         """
         what = f"a line that starts with {fits!r}" if isinstance(fits, str) else "a certain line"
         deadline, dropped = Deadline(timeout_s), ""
         while True:
             try:
-                line = self._line(deadline, what)
+                line = self._next(stream, b"\n", deadline, what)
             except DeadlinePassed as passed:
                 raise DeadlinePassed(f"{passed}\nlines before: {dropped[-SHOWN:]}") from None
-            if not line:
-                raise AssertionError(f"no {what} from {self._said()}\nonly: {dropped[-SHOWN:]}")
+            assert line, f"not {what} of {self._said()}\nonly: {dropped[-SHOWN:]}"
             if line.startswith(fits) if isinstance(fits, str) else fits(line):
                 return line
             dropped += line
+
+    def text_until(self, end: str, *, timeout_s: float = WAIT_S, stream: Output = "stdout") -> str:
+        """What it writes up to this text, which need not end a line.
+
+        Raises:
+            DeadlinePassed: it did not come in time.
+            AssertionError: the stream ended before.
+        """
+        text = self._next(stream, end.encode(), Deadline(timeout_s), f"the text {end!r}")
+        assert text.endswith(end), f"not the text {end!r} of {self._said()}\nonly: {text[-SHOWN:]}"
+        return text
 
     def say(self, line: str, *, timeout_s: float = WAIT_S) -> None:
         """Write a line to it.
@@ -179,25 +197,23 @@ class Child(subprocess.Popen[str]):
         except subprocess.TimeoutExpired:
             raise self._late("its end", deadline) from None
 
-    def _line(self, deadline: Deadline, what: str) -> str:
-        read = self._read["stdout"]
+    def _next(self, stream: Output, end: bytes, deadline: Deadline, what: str) -> str:
+        """What comes up to an end, or all that is left when the stream ends before."""
+        read = self._read[stream]
         while True:
             with self._reading:
-                size = read.find(b"\n") + 1
-                if not size and "stdout" not in self._open():
-                    size = len(read)
-                    if not size:
-                        return ""
-                if size:
-                    line = self._decoded(read[:size])
+                at = read.find(end)
+                size = at + len(end) if at >= 0 else len(read) * (stream not in self._open())
+                if size or stream not in self._open():
+                    taken = self._decoded(read[:size])
                     del read[:size]
-                    return line
+                    return taken
             if not self._receive(deadline.left()):
                 raise self._late(what, deadline)
 
-    def _open(self) -> dict[str, IO[str]]:
+    def _open(self) -> dict[Output, IO[str]]:
         """The streams that more can come from."""
-        pipes = {"stdout": self.stdout, "stderr": self.stderr}
+        pipes: dict[Output, IO[str] | None] = {"stdout": self.stdout, "stderr": self.stderr}
         return {
             name: pipe
             for name, pipe in pipes.items()
@@ -227,7 +243,7 @@ class Child(subprocess.Popen[str]):
                 sent = os.write(self.stdin.fileno(), data[: select.PIPE_BUF])  # fits in at once
                 data = data[sent:]
 
-    def _taken(self, stream: str) -> str:
+    def _taken(self, stream: Output) -> str:
         text = self._decoded(self._read[stream])
         self._read[stream].clear()
         return text
@@ -273,3 +289,39 @@ def run(
     done = subprocess.CompletedProcess(command, child.returncode, stdout, stderr)
     assert done.returncode == 0 or not check, done
     return done
+
+
+def read_some(file: int, deadline: Deadline, what: str) -> bytes:
+    """What comes next from a pipe or a terminal, at least a byte; none when its other side is gone.
+
+    Raises:
+        DeadlinePassed: nothing came.
+    """
+    if not select.select([file], [], [], deadline.left())[0]:
+        raise DeadlinePassed(f"after {deadline.seconds:g} s still not: {what}")
+    try:
+        return os.read(file, 1 << 16)
+    except OSError as failure:
+        if failure.errno != errno.EIO:  # how a terminal says that its other side is closed
+            raise
+        return b""
+
+
+def read_until(
+    file: int, fits: Callable[[bytes], object], what: str, *, timeout_s: float = WAIT_S
+) -> bytes:
+    """All that comes from a pipe or a terminal until this holds for it, or its other side is gone.
+
+    Raises:
+        DeadlinePassed: it did not hold in time; with what came.
+    """
+    deadline, read = Deadline(timeout_s), b""
+    while not fits(read):
+        try:
+            part = read_some(file, deadline, what)
+        except DeadlinePassed as passed:
+            raise DeadlinePassed(f"{passed}\nonly: {read[-SHOWN:]!r}") from None
+        if not part:
+            break
+        read += part
+    return read
