@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from kgroups.core.offsets import undo_format
 from kgroups.core.offsets.change import Change
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 MAX_RSS_KB = 400_000
 NOBODY = ("-b", "127.0.0.1:1", "--timeout", "1s")
@@ -39,10 +39,9 @@ def undo(file: Path | str) -> tuple[int, str, int]:
         "--yes",
         "--no-undo",
     ]
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", MEASURED, str(TIMEOUT_S), *line],
-        stdout=subprocess.PIPE,
-        timeout=TIMEOUT_S + 10,
+        timeout_s=TIMEOUT_S + 10,
         env=environment(),
         check=True,
     )

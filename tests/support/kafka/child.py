@@ -27,8 +27,8 @@ from typing import IO, Any, Literal
 
 from tests.support.kafka.waiting import Deadline, DeadlinePassed
 
-# What a program does in a second may take it a minute on a machine that does ten other things.
-WAIT_S = 60.0
+# What a program does in seconds may take it minutes on a machine that does ten other things.
+WAIT_S = 180.0
 SHOWN = 3_000
 Command = Sequence[str | Path]
 Output = Literal["stdout", "stderr"]
@@ -47,7 +47,7 @@ class Child(subprocess.Popen[str]):
     Args:
         command: the program and its arguments.
         stdin, stdout, stderr: as of `subprocess.Popen`, but without input and with pipes.
-        own_session: Ctrl-C at the terminal does not reach it.
+        start_new_session: Ctrl-C at the terminal does not reach it.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Child(subprocess.Popen[str]):
         env: Mapping[str, str] | None = None,
         cwd: Path | str | None = None,
         pass_fds: Sequence[int] = (),
-        own_session: bool = False,
+        start_new_session: bool = False,
         errors: str = "strict",
     ) -> None:
         self._name = shlex.join(str(word) for word in command)
@@ -77,7 +77,7 @@ class Child(subprocess.Popen[str]):
             env=env,
             cwd=cwd,
             pass_fds=tuple(pass_fds),
-            start_new_session=own_session,
+            start_new_session=start_new_session,
             encoding="utf-8",
             errors=errors,
         )
@@ -102,13 +102,16 @@ class Child(subprocess.Popen[str]):
             self.wait(WAIT_S)
             raise
 
-    def line(self, timeout_s: float = WAIT_S, *, stream: Output = "stdout") -> str:
+    def line(self, timeout_s: float | Deadline = WAIT_S, *, stream: Output = "stdout") -> str:
         """The next line of a stream, with its end; empty when there are no more.
 
+        Args:
+            timeout_s: a `Deadline` is that of several lines together.
         Raises:
             DeadlinePassed: none came in time.
         """
-        return self._next(stream, b"\n", Deadline(timeout_s), "a line")
+        deadline = timeout_s if isinstance(timeout_s, Deadline) else Deadline(timeout_s)
+        return self._next(stream, b"\n", deadline, "a line")
 
     def line_that(
         self,
@@ -153,7 +156,15 @@ class Child(subprocess.Popen[str]):
             DeadlinePassed: it does not read.
             BrokenPipeError: it has ended.
         """
-        self._write((line + "\n").encode(), Deadline(timeout_s))
+        assert self.stdin is not None, f"{self._name} has no input"
+        data, deadline = (line + "\n").encode(), Deadline(timeout_s)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.stdin, selectors.EVENT_WRITE)
+            while data:
+                if not selector.select(deadline.left()):
+                    raise self._late("somebody who reads its input", deadline)
+                # a pipe that can be written takes so much at once
+                data = data[os.write(self.stdin.fileno(), data[: select.PIPE_BUF]) :]
 
     def communicate(
         self, input: str | None = None, timeout: float | None = None
@@ -164,13 +175,12 @@ class Child(subprocess.Popen[str]):
             DeadlinePassed: with what it wrote.
         """
         deadline = Deadline(WAIT_S if timeout is None else timeout)
+        unsent = bytearray((input or "").encode())
         try:
-            if self.stdin is not None and not self.stdin.closed:
-                with suppress(BrokenPipeError):
-                    self._write((input or "").encode(), deadline)
+            while unsent or self._open():
+                if not unsent and self.stdin is not None:
                     self.stdin.close()
-            while self._open():
-                if not self._receive(deadline.left()):
+                if not self._exchange(deadline.left(), unsent):
                     raise self._late("the end of its output", deadline)
             self._await_end(deadline)
         except DeadlinePassed:
@@ -191,6 +201,14 @@ class Child(subprocess.Popen[str]):
         self.send_signal(number)
         return self.wait(timeout_s)
 
+    def end(self, number: signal.Signals = signal.SIGTERM, *, timeout_s: float = 30.0) -> None:
+        """Have it end: by a signal, or by force when that does not do it in time."""
+        self.send_signal(number)
+        with suppress(DeadlinePassed):
+            self.wait(timeout_s)
+        self.kill()
+        self.wait(WAIT_S)
+
     def _await_end(self, deadline: Deadline) -> int:
         try:
             return super().wait(deadline.left())
@@ -208,7 +226,7 @@ class Child(subprocess.Popen[str]):
                     taken = self._decoded(read[:size])
                     del read[:size]
                     return taken
-            if not self._receive(deadline.left()):
+            if not self._exchange(deadline.left()):
                 raise self._late(what, deadline)
 
     def _open(self) -> dict[Output, IO[str]]:
@@ -220,28 +238,30 @@ class Child(subprocess.Popen[str]):
             if pipe is not None and not pipe.closed and name not in self._ended
         }
 
-    def _receive(self, timeout_s: float) -> bool:
-        """Wait until something comes, on either stream, or one of them ends."""
+    def _exchange(self, timeout_s: float, unsent: bytearray | None = None) -> bool:
+        """Wait until something comes, on either stream, or can be sent, or one of them ends."""
         with self._reading, selectors.DefaultSelector() as selector:
             for name, pipe in self._open().items():
                 selector.register(pipe, selectors.EVENT_READ, name)
+            if unsent and self.stdin is not None:
+                selector.register(self.stdin, selectors.EVENT_WRITE)
             ready = selector.select(timeout_s)
-            for key, _ in ready:
-                if part := os.read(key.fd, 1 << 16):
+            for key, event in ready:
+                if event == selectors.EVENT_WRITE:
+                    self._send(unsent or bytearray())
+                elif part := os.read(key.fd, 1 << 16):
                     self._read[key.data] += part
                 else:
                     self._ended.add(key.data)
         return bool(ready)
 
-    def _write(self, data: bytes, deadline: Deadline) -> None:
-        assert self.stdin is not None, f"{self._name} has no input"
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.stdin, selectors.EVENT_WRITE)
-            while data:
-                if not selector.select(deadline.left()):
-                    raise self._late("somebody who reads its input", deadline)
-                sent = os.write(self.stdin.fileno(), data[: select.PIPE_BUF])  # fits in at once
-                data = data[sent:]
+    def _send(self, unsent: bytearray) -> None:
+        """Write what a pipe that can be written takes at once; nobody is left to read it: none."""
+        assert self.stdin is not None
+        try:
+            del unsent[: os.write(self.stdin.fileno(), unsent[: select.PIPE_BUF])]
+        except BrokenPipeError:
+            unsent.clear()
 
     def _taken(self, stream: Output) -> str:
         text = self._decoded(self._read[stream])
@@ -256,8 +276,9 @@ class Child(subprocess.Popen[str]):
 
     def _said(self) -> str:
         """Who it is, how it does and what it wrote that nobody has read yet, for a failure."""
-        while self._open() and not self._reading.locked() and self._receive(0):
-            pass
+        for _ in range(100):  # it may go on and on
+            if not self._open() or self._reading.locked() or not self._exchange(0):
+                break
         state = "running" if self.poll() is None else f"ended with {self.returncode}"
         shown = (
             f"{name}: {bytes(read[-SHOWN:]).decode(errors='replace')}"
@@ -267,7 +288,7 @@ class Child(subprocess.Popen[str]):
         return "\n".join([f"`{self._name}` ({state})", *shown])
 
 
-def run(
+def run_program(
     command: Command,
     *,
     input: str | None = None,

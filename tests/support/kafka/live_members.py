@@ -11,7 +11,7 @@ from typing import Literal, Self
 from confluent_kafka import Consumer, ConsumerGroupState, KafkaException, TopicPartition
 from confluent_kafka.admin._group import MemberDescription
 
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 from tests.support.kafka.workload import Offsets, Partition, admin_of
 
 Protocol = Literal["classic", "consumer"]
@@ -83,7 +83,7 @@ class LiveMember:
             BaseException: what went wrong while it polled.
         """
         self._stop.set()
-        self._thread.join(30)
+        wait_for_thread(self._thread, timeout_s=60)
         if self._failure is not None:
             raise self._failure
 
@@ -98,7 +98,7 @@ class LiveMember:
             while not self._stop.is_set():
                 consumer.poll(0.1)
                 while not self._asked.empty():
-                    action, done = self._asked.get()
+                    action, done = self._asked.get_nowait()
                     try:
                         done.set_result(action(consumer))
                     except Exception as failure:
@@ -225,7 +225,7 @@ class LiveGroup:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            wait_for_thread(thread)
         if failures:
             raise failures[0]
 
