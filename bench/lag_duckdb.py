@@ -10,11 +10,11 @@ from pathlib import Path
 
 import duckdb
 
-from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS, MISSING_ERRORS
 from kgroups.core.lag.captures.capture_files import find_captures
-from kgroups.core.lag.transforms import MEMBERLESS
+from kgroups.core.lag.lag_columns import MEMBERLESS
+from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
+from kgroups.core.lag.window.points import BUCKETS
 from kgroups.core.lag.window.trends import (
-    BUCKETS,
     FEWEST_POINTS,
     STEADY_OF_PEAK,
     STEADY_OF_PRODUCED,
@@ -56,7 +56,7 @@ known as (
            row_number() over w as age
     from known window w as (partition by series order by t desc)
 ), figures as (
-    select series, count(*) as points, max(t) as last_t,
+    select series, count(*) as point_count, max(t) as last_t,
            sum(greatest(e - pe, 0)) as produced, sum(greatest(c - pc, 0)) as consumed,
            sum(greatest(s - ps, 0)) as expired,
            max(te) - min(te) as end_ms,
@@ -100,7 +100,7 @@ known as (
 ), rated as (
     select n.*, f.* exclude (series),
            is_left or coalesce(member_id is null and c >= 0 and produced > 0 and consumed = 0
-               and points > 1, false) as is_stale,
+               and point_count > 1, false) as is_stale,
            produced * 1000.0 / nullif(end_ms, 0) as rate_in,
            consumed * 1000.0 / nullif(committed_ms, 0) as rate_out,
            expired * 1000.0 / nullif(start_ms, 0) as rate_expired,
@@ -153,7 +153,7 @@ known as (
            coalesce(arg_max(confidence, seconds) filter (lag_now > 0),
                case when none_lags then arg_max(confidence, seconds) end)
                as lag_seconds_confidence,
-           max(points) as points, sum(lag_last) - sum(lag_first) as change,
+           max(point_count) as point_count, sum(lag_last) - sum(lag_first) as change,
            sum(lag_peak) as peaks, sum(produced) as produced,
            arg_max_null(verdict, weight) as verdict, arg_max_null(rule, weight) as verdict_rule,
            min(retention) as retention_seconds_left
@@ -165,7 +165,7 @@ select cluster, "group", partitions, lag, lag_max, lag_p50, lag_p95, lag_p99, la
        case when lag = 0 then 0.0 when rate_out > rate_in then lag / (rate_out - rate_in) end
            as catch_up_seconds,
        greatest(1.0, {of_produced} * coalesce(produced, 0), {of_peak} * peaks) as slack,
-       case when points > 1 then
+       case when point_count > 1 then
            case when change > slack then 'growing' when change < -slack then 'draining'
                 when change is not null then 'steady' end end as trend,
        verdict, verdict_rule, retention_seconds_left

@@ -156,7 +156,7 @@ def _report_bug(error: Exception) -> None:
     if "--verbose" in sys.argv:
         import traceback
 
-        traceback.print_exc()
+        write_lines(traceback.format_exc().rstrip("\n").split("\n"), ())
     write_lines(
         [f"error: a bug in kgroups: {type(error).__name__}: {error}"],
         [

@@ -133,3 +133,19 @@ def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:
             NotFoundError.exit_code,
         )
     ]
+
+
+def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
+    """The named groups, each once; None stands for all.
+
+    Raises:
+        UsageError: neither names nor `--all-groups`, or both; an empty name.
+    """
+    if bool(groups) == all_groups:
+        what = "both groups and --all-groups are given" if groups else "no group is named"
+        raise UsageError(what, hint="name the groups, or say --all-groups")
+    if not groups:
+        return None
+    if "" in groups:
+        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+    return list(dict.fromkeys(groups))

@@ -1,13 +1,21 @@
 """How a command ends: its exit code and the words on stderr."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 import typer
 from typer import TyperException
 
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
+
+MANY: Final = 10
+"""Failures up to this number are told one by one."""
+
+NAMED: Final = 3
+"""How many of the things that failed alike are named."""
 
 
 def show_error(error: KgroupsError) -> None:
@@ -16,12 +24,50 @@ def show_error(error: KgroupsError) -> None:
 
 
 def show_item_errors(errors: Sequence[ItemError]) -> None:
-    """Write the failures of single items to stderr; a hint that they share stands once."""
+    """Write the failures of single items to stderr, many of a kind as one line with their number.
+
+    A hint that they share stands once. Documents (`--output json`) have every failure.
+    """
     if errors:
-        write_lines(
-            [f"error: {_named(error)}" for error in errors],
-            dict.fromkeys(error.hint for error in errors if error.hint),
-        )
+        told = list(_together(errors))
+        hints = dict.fromkeys(alike[0].hint for alike in told if alike[0].hint)
+        write_lines([f"error: {_line(alike)}" for alike in told], hints)
+
+
+def _together(errors: Sequence[ItemError]) -> Iterator[Sequence[ItemError]]:
+    """The failures that make one line each: all apart if they are few, else those of one cause.
+
+    What a dead broker refuses has one code and one sentence; of thousands of dead brokers each has
+    its own sentence, and then the code alone is the cause.
+    """
+    if len(errors) <= MANY:
+        yield from ([error] for error in errors)
+        return
+    for of_code in _grouped(errors, lambda error: error.code):
+        if len(of_code) <= MANY:
+            yield from ([error] for error in of_code)
+            continue
+        of_cause = _grouped(of_code, lambda error: error.message)
+        yield from of_cause if len(of_cause) <= MANY else [of_code]
+
+
+def _grouped(
+    errors: Iterable[ItemError], key: Callable[[ItemError], str]
+) -> list[Sequence[ItemError]]:
+    """The errors by key, both in the order of their first."""
+    found: dict[str, list[ItemError]] = {}
+    for error in errors:
+        found.setdefault(key(error), []).append(error)
+    return list(found.values())
+
+
+def _line(alike: Sequence[ItemError]) -> str:
+    """What failed and why; of many the first few, and how many more."""
+    if len(alike) == 1:
+        return _named(alike[0])
+    names = ", ".join(f"`{error.target}`" for error in alike[:NAMED])
+    more = f" and {len(alike) - NAMED:,} more" if len(alike) > NAMED else ""
+    return f"{names}{more}: {alike[0].message}"
 
 
 def _named(error: ItemError) -> str:
@@ -38,13 +84,6 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
-
-
-def printable(line: str) -> str:
-    """The line with control characters spelled out, so that a name cannot drive the terminal."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

@@ -33,6 +33,7 @@ class GlobalOptions:
         bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
         command_config: properties file of the client; None if none is named.
         timeout_ms: for the whole command's talk with the cluster.
+        csv_safe: in CSV, a quotation mark before text that a spreadsheet would calculate.
         no_color: plain text even on a terminal.
         verbose: tracebacks of bugs, more columns where a command has them.
     """
@@ -41,6 +42,7 @@ class GlobalOptions:
     command_config: Path | None = None
     output: OutputFormat = "table"
     timeout_ms: int = DEFAULT_TIMEOUT_MS
+    csv_safe: bool = False
     no_color: bool = False
     verbose: bool = False
 
@@ -127,6 +129,7 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_TIMEOUT",
         parse_duration_ms,
     ),
+    _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, NotFoundError
-from kgroups.core.lag.arithmetic import Isolation, check_isolation
+from kgroups.core.lag.arithmetic import check_isolation
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:

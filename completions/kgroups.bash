@@ -153,7 +153,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--bootstrap-server -b --command-config --output -o --timeout --no-color --verbose"
+  local common="--bootstrap-server -b --command-config --output -o --timeout --csv-safe --no-color --verbose"
   case "$1" in
     "") echo "list describe coordinator plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;

@@ -161,6 +161,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
     '--verbose:More columns; tracebacks of bugs.'
   )
@@ -515,7 +516,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--as-version:Serve the API versions of Kafka 2.4 to 4.3.'
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
-        '--property:Broker property for groups.'
+        '--property:Broker property for groups or limits.'
         '--quiet:Print no events.'
         '-q:Print no events.'
         '--help:Show help.'

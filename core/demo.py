@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.writes.alterations import delete_records
 from kgroups.core.kafka.writes.group_writes import write_commits
+from kgroups.core.kafka.writes.record_deletion import delete_records
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.live_clients import MemberPlan
@@ -28,7 +28,6 @@ LEFT_BEHIND = "audit-nightly"
 
 _PATIENCE_S = 60.0
 _LOOK_S = 0.05
-Partition = tuple[str, int]
 
 
 @contextmanager
@@ -63,7 +62,7 @@ def demo_cluster(tell: Callable[[str], None] = lambda _: None) -> Iterator[Sandb
             yield sandbox
 
 
-def record_counts() -> Mapping[Partition, int]:
+def record_counts() -> Mapping[TopicPartition, int]:
     """How many records each partition gets: later partitions more."""
     return {
         (topic, number): RECORDS[topic] * (number + 1)
@@ -72,7 +71,7 @@ def record_counts() -> Mapping[Partition, int]:
     }
 
 
-def half_read(at: Partition) -> int:
+def half_read(at: TopicPartition) -> int:
     """Where a member stands in a partition: behind, and more so in later ones."""
     return record_counts()[at] * 10 // (11 + at[1])
 

@@ -51,6 +51,10 @@ class PartitionLog(NamedTuple):
     error: str | None = None
 
 
+TopicPartition = tuple[str, int]
+"""A partition: the name of its topic and its number. The coordinator's own type is one of these."""
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """A topic with its partitions, keyed by partition number.

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Generates what follows from the code: tables in README.md and docs/, and completions/.
+"""Generates what follows from the code: tables in documents, and completions/.
 
-scripts/docs.py tables        the blocks between markers in README.md and docs/
+scripts/docs.py tables        blocks between markers: README.md, docs/, READMEs of packages
 scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
 scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
+import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
+PRODUCT = ("assignors", "core", "cli")
 
 
 def commands_table() -> str:
@@ -62,6 +64,24 @@ def tasks_table() -> str:
     return "\n".join(rows)
 
 
+def modules_table(package: Path) -> str:
+    """The modules below a package that no README further down covers, by their docstrings."""
+    rows = ["| module | holds |", "|---|---|"]
+    covered = {page.parent for page in package.rglob("README.md")} - {package}
+    for module in sorted(package.rglob("*.py"), key=lambda path: (len(path.parts), path)):
+        if module.name == "__init__.py" or any(room in module.parents for room in covered):
+            continue
+        text = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+        first = " ".join(text.split("\n\n")[0].split())
+        rows.append(f"| `{module.relative_to(package)}` | {first} |")
+    return "\n".join(rows)
+
+
+def package_pages() -> list[Path]:
+    """The README of every package of the product that has one."""
+    return sorted(page for top in PRODUCT for page in (ROOT / top).rglob("README.md"))
+
+
 BLOCKS: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("README.md", "commands", commands_table),
     ("docs/official-tools.md", "deviations", deviations_table),
@@ -87,6 +107,9 @@ def pages() -> dict[Path, str]:
         page = ROOT / name
         text = texts.get(page) or page.read_text(encoding="utf-8")
         texts[page] = replaced(page, text, marker, table())
+    for page in package_pages():
+        text = page.read_text(encoding="utf-8")
+        texts[page] = replaced(page, text, "modules", modules_table(page.parent))
     return texts
 
 

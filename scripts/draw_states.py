@@ -1,4 +1,4 @@
-"""Writes the diagrams of groups', members' and the client half's states into ARCHITECTURE.md."""
+"""Draws the states of groups, members and clients into core/coordinator/README.md."""
 
 from pathlib import Path
 
@@ -24,5 +24,5 @@ def with_diagram(text: str) -> str:
 
 
 if __name__ == "__main__":
-    document = Path(__file__).resolve().parent.parent / "ARCHITECTURE.md"
+    document = Path(__file__).resolve().parent.parent / "core/coordinator/README.md"
     document.write_text(with_diagram(document.read_text(encoding="utf-8")), encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.exits import printable
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.printer import Printer, Report, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of

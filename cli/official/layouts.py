@@ -2,13 +2,15 @@
 
 Every table starts with an empty line and a header, its cells stand left and one blank apart, and
 a column is as wide as its longest cell but never narrower than the tool makes it. Widths are
-counted as Java counts them: in UTF-16 units, not in columns of a terminal.
+counted as Java counts them: in UTF-16 units, not in columns of a terminal. In a pipe names are
+the tool's to the byte; a terminal gets them with control characters spelled out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.snapshot import Broker, ClusterSnapshot, CommittedOffset, Group, Member
 
 View = Literal["offsets", "members", "state"]
@@ -61,13 +63,15 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, end: str 
         rows: cells as text.
         end: what follows the last cell of every line.
     """
+    shown = for_stdout()
+    shown_rows = [list(map(shown, row)) for row in rows]
     widths = [
-        max([column.width, *(java_length(row[at]) for row in rows)])
+        max([column.width, *(java_length(row[at]) for row in shown_rows)])
         if column.grows
         else column.width
         for at, column in enumerate(columns)
     ]
-    lines = [[column.header for column in columns], *rows]
+    lines = [[column.header for column in columns], *shown_rows]
     return "".join(
         " ".join(
             cell + " " * (width - java_length(cell))
@@ -88,7 +92,8 @@ def list_text(groups: Iterable[Group], *, types: bool, states: bool) -> str:
     found = sorted(groups, key=lambda group: java_order(group.group))
     if types or states:
         return group_table(found, types=types, states=states)
-    return "".join(f"{group.group}\n" for group in found)
+    shown = for_stdout()
+    return "".join(f"{shown(group.group)}\n" for group in found)
 
 
 def described_text(
@@ -121,7 +126,8 @@ def group_table(groups: Iterable[Group], *, types: bool, states: bool) -> str:
         columns.append(Column("STATE", 20))
         cells.append(lambda group: group.state or "Unknown")
     rows = [[cell_of(group) for cell_of in cells] for group in groups]
-    longest = max([15, *(java_length(row[0]) for row in rows)])
+    shown = for_stdout()
+    longest = max([15, *(java_length(shown(row[0])) for row in rows)])
     columns[0] = Column("GROUP", longest + LIST_MARGIN)
     return table(columns, rows)
 
@@ -295,7 +301,7 @@ RECORDS_DONE: Final = "Records delete operation completed:\n"
 
 def record_line(at: tuple[str, int], start: int) -> str:
     """Where the log of a partition starts now."""
-    return f"partition: {at[0]}-{at[1]}\tlow_watermark: {start}\n"
+    return f"partition: {for_stdout()(at[0])}-{at[1]}\tlow_watermark: {start}\n"
 
 
 def deleted_text(done: Sequence[str], *, failed: bool) -> str:
@@ -305,7 +311,7 @@ def deleted_text(done: Sequence[str], *, failed: bool) -> str:
         done: names of those that are deleted.
         failed: whether there are others, which are told elsewhere.
     """
-    names = ", ".join(f"'{name}'" for name in done)
+    names = ", ".join(f"'{name}'" for name in map(for_stdout(), done))
     if not failed:
         return f"Deletion of requested consumer groups ({names}) was successful.\n"
     return f"\nThese consumer groups were deleted successfully: {names}\n" if done else ""

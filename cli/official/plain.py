@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgroups.cli.official.actions.forgetting import status_table
 from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.scope import Partition
+from kgroups.core.snapshot import TopicPartition
 
 
 def reset_text(changes: Iterable[Change]) -> Iterator[str]:
@@ -23,13 +24,14 @@ def reset_text(changes: Iterable[Change]) -> Iterator[str]:
 
 def forgotten_text(changes: Sequence[Change]) -> Iterator[str]:
     """Headline and table for each group whose offsets were deleted; refused groups have none."""
-    groups: dict[str, dict[Partition, str | None]] = {}
+    groups: dict[str, dict[TopicPartition, str | None]] = {}
     for change in changes:
         if change.topic is not None and change.partition is not None:
             error = None if change.error is None else exception_text(change.error.code)
             groups.setdefault(change.group, {})[change.topic, change.partition] = error
     planned = any(change.result == "planned" for change in changes)
+    shown = for_stdout()
     for group, told in groups.items():
         if not planned and not any(told.values()):
-            yield f"Request succeeded for deleting offsets from group {group}.\n"
+            yield f"Request succeeded for deleting offsets from group {shown(group)}.\n"
         yield status_table(told, {}, well="Planned" if planned else "Successful")

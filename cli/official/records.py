@@ -15,7 +15,7 @@ from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import exception_text
 from kgroups.core.errors import KgroupsError
-from kgroups.core.offsets.scope import Partition
+from kgroups.core.snapshot import TopicPartition
 
 TIMEOUT_MS: Final = 60_000
 INT: Final = range(-(2**31), 2**31)
@@ -56,7 +56,7 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
 
 def _delete_records(arguments: Arguments) -> int:
     with open_cluster(arguments, default_ms=TIMEOUT_MS) as admin:
-        from kgroups.core.kafka.writes.alterations import delete_records
+        from kgroups.core.kafka.writes.record_deletion import delete_records
 
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)
@@ -85,7 +85,7 @@ def _read(path: str) -> str:
         raise BadFile(f"Unable to read file {path}") from error
 
 
-def offsets_of(text: str) -> dict[Partition, int]:
+def offsets_of(text: str) -> dict[TopicPartition, int]:
     """Partitions and the first offset that each keeps.
 
     Raises:
@@ -105,8 +105,8 @@ def offsets_of(text: str) -> dict[Partition, int]:
     rows = document["partitions"]
     if not isinstance(rows, list):
         raise BadFile(f"Expected JSON array, received {_shown(rows)}")
-    found: dict[Partition, int] = {}
-    twice: dict[Partition, None] = {}
+    found: dict[TopicPartition, int] = {}
+    twice: dict[TopicPartition, None] = {}
     for row in rows:
         if not isinstance(row, dict):
             raise BadFile(f"Expected JSON object, received {_shown(row)}")

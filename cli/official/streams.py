@@ -2,14 +2,14 @@
 
 import sys
 
-from kgroups.cli.exits import printable
 from kgroups.cli.official.words import FAILED
+from kgroups.cli.output.escapes import printable, visible
 from kgroups.cli.output.outlet import is_lost
 
 
 def show(text: str) -> None:
     """Write data to stdout."""
-    sys.stdout.write(text)
+    sys.stdout.write(visible(text))
 
 
 def say(text: str) -> None:

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import orjson
 
-from kgroups.cli.exits import printable, show_item_errors
+from kgroups.cli.exits import show_item_errors
+from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.table import Grid, Item, View, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
@@ -211,26 +212,19 @@ class Printer:
             rows = (row for item in report.items for row in view.rows(item))
         else:
             rows = view.rows_of(report.items)
+        shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
         self._begin()
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(_Lines(), lineterminator="\r\n")
         writer.writerow([column.field for column in view.columns])
-        writer.writerows([cell_text(value) for value in row] for row in rows)
+        writer.writerows([shown(cell(value)) for value in row] for row in rows)
 
     def _plain(self, report: Report) -> None:
         write = self._begin()
         for text in report.plain() if report.plain is not None else ():
-            write(text)
+            write(visible(text))
 
     def _yaml(self, report: Report) -> None:
-        import yaml  # only this form needs it
-
-        dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-        def dump(value: object) -> str:
-            text = yaml.dump(
-                value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1_000_000
-            )
-            return str(text)
+        from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
 
         write = self._begin()
         write(dump(_head(report)))
@@ -243,6 +237,23 @@ class Printer:
         write(dump(_tail(report)))
 
 
+class _Lines:
+    """Rows of CSV on stdout, which end as lines of text do.
+
+    csv quotes a return within a cell only where it ends rows too; readers take a bare one for the
+    end of a row.
+    """
+
+    def write(self, row: str, /) -> int:
+        """Write one row."""
+        return sys.stdout.write(row.removesuffix("\r\n") + "\n")
+
+
+def _safe_cell(value: object) -> str:
+    """The text of a cell that no spreadsheet takes for a formula."""
+    return no_formula(value, cell_text(value))
+
+
 def write_grid(grid: Grid) -> None:
     """Write a table in plain columns to stdout."""
     for chunk in table_chunks(grid):
@@ -251,7 +262,7 @@ def write_grid(grid: Grid) -> None:
 
 def write_text(text: str) -> None:
     """Write text that is itself the data (a completion script, a help page) to stdout."""
-    sys.stdout.write(text)
+    sys.stdout.write(visible(text))
     sys.stdout.flush()
 
 
@@ -262,9 +273,9 @@ def _json_text(value: object) -> str:
     surrogate pair in a member's name) and integers beyond 64 bits.
     """
     try:
-        return orjson.dumps(value).decode()
+        return visible_json(orjson.dumps(value).decode())
     except TypeError:
-        return _ENCODER.encode(value)
+        return visible_json(_ENCODER.encode(value))
 
 
 def timestamp(time_ms: int) -> str:

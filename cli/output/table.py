@@ -12,7 +12,7 @@ from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
-from kgroups.cli.exits import printable
+from kgroups.cli.output.escapes import printable
 
 Item = Mapping[str, Any]
 Row = tuple[Any, ...]

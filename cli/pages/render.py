@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.errors import UsageError
 
@@ -54,7 +55,7 @@ def _page(page: Page) -> Iterator[str]:
     has_charts = any(
         isinstance(part, Figure) for section in page.sections for part in section.parts
     )
-    title = escape(page.title)
+    title = _text(page.title)
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -64,17 +65,17 @@ def _page(page: Page) -> Iterator[str]:
         '<link rel="icon" href="data:,">\n'
         f"<title>{title}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
         '<a class="skip" href="#content">Skip to the content</a>\n'
-        f'<header>\n<h1>{title}</h1>\n<p class="lead">{escape(page.lead)}</p>\n</header>\n'
+        f'<header>\n<h1>{title}</h1>\n<p class="lead">{_text(page.lead)}</p>\n</header>\n'
         '<main id="content">\n'
     )
     if page.facts:
         pairs = "".join(
-            f"<div><dt>{escape(label)}</dt><dd>{escape(value)}</dd></div>\n"
+            f"<div><dt>{_text(label)}</dt><dd>{_text(value)}</dd></div>\n"
             for label, value in page.facts
         )
         yield f'<dl class="facts">\n{pairs}</dl>\n'
     if page.notes:
-        notes = "".join(f"<li>{escape(note)}</li>\n" for note in page.notes)
+        notes = "".join(f"<li>{_text(note)}</li>\n" for note in page.notes)
         yield f'<section class="notes" aria-label="Notes">\n<ul>\n{notes}</ul>\n</section>\n'
     numbers = iter(range(1, 1_000_000))
     for section in page.sections:
@@ -87,9 +88,9 @@ def _page(page: Page) -> Iterator[str]:
 
 def _section(section: Section, numbers: Iterator[int]) -> Iterator[str]:
     name = f"section-{next(numbers)}"
-    yield f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(section.heading)}</h2>\n'
+    yield f'<section aria-labelledby="{name}">\n<h2 id="{name}">{_text(section.heading)}</h2>\n'
     if section.text:
-        yield f"<p>{escape(section.text)}</p>\n"
+        yield f"<p>{_text(section.text)}</p>\n"
     yield '<div class="parts">\n'
     for part in section.parts:
         number = next(numbers)
@@ -102,7 +103,7 @@ def _section(section: Section, numbers: Iterator[int]) -> Iterator[str]:
 
 def _figure(figure: Figure, number: int) -> Iterator[str]:
     """A figure: to a screen reader its picture is one image with the summary as its text."""
-    heading, summary = escape(figure.heading), escape(figure.summary)
+    heading, summary = _text(figure.heading), _text(figure.summary)
     yield (
         f'<figure aria-labelledby="figure-{number}">\n<h3 id="figure-{number}">{heading}</h3>\n'
         f'<figcaption class="summary">{summary}</figcaption>\n'
@@ -121,25 +122,30 @@ def _table(table: Table) -> str:
     is_number = [_is_numeric([row[place] for row in table.rows]) for place in range(count)]
     marks = [' class="number"' if numeric else "" for numeric in is_number]
     head = "".join(
-        f'<th scope="col"{mark}>{escape(name)}</th>'
+        f'<th scope="col"{mark}>{_text(name)}</th>'
         for name, mark in zip(table.columns, marks, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{mark}>{escape(_cell(value))}</td>" for value, mark in zip(row, marks, strict=True)
+            f"<td{mark}>{_text(_cell(value))}</td>" for value, mark in zip(row, marks, strict=True)
         )
         + "</tr>\n"
         for row in table.rows
     )
-    caption = escape(table.caption)
+    caption = _text(table.caption)
     if table.left_out:
         caption += f" ({table.left_out:,} further rows are left out)"
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(table.caption)}">\n'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{_text(table.caption)}">\n'
         f"<table>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{body}</tbody>\n</table>\n</div>\n"
     )
+
+
+def _text(text: str) -> str:
+    """Text in an element or an attribute: no markup, and no mark that turns what follows it."""
+    return escape(printable(text))
 
 
 def _is_numeric(values: list[Any]) -> bool:
@@ -160,7 +166,17 @@ def _cell(value: Any) -> str:
 
 def _json(value: Any) -> str:
     """JSON that cannot end the script element that it stands in."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(_spelled(value), ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _spelled(value: Any) -> Any:
+    """The value with every text in it fit to be drawn."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {name: _spelled(part) for name, part in value.items()}
+    return [_spelled(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _asset(name: str) -> str:

@@ -55,7 +55,7 @@ def _describe(shard: Shard, group_id: str, version: int) -> DescribedGroup:
     return group.describe(version)
 
 
-def describe_consumer_groups(
+def describe_kip848_groups(
     shard: Shard, token: Hashable, request: ConsumerGroupDescribeRequest
 ) -> None:
     """ConsumerGroupDescribe; groups without an id come first."""
@@ -65,14 +65,14 @@ def describe_consumer_groups(
         if not group_id
     ]
     described = [
-        _describe_consumer(shard, group_id, request.version)
+        _describe_kip848(shard, group_id, request.version)
         for group_id in request.group_ids
         if group_id
     ]
     shard.reply(token, ConsumerGroupDescribeResponse(tuple(nameless + described)))
 
 
-def _describe_consumer(shard: Shard, group_id: str, version: int) -> DescribedConsumerGroup:
+def _describe_kip848(shard: Shard, group_id: str, version: int) -> DescribedConsumerGroup:
     error = shard.check_place(group_id)
     if error is not ErrorCode.NONE:
         return DescribedConsumerGroup(group_id, error)
@@ -80,7 +80,7 @@ def _describe_consumer(shard: Shard, group_id: str, version: int) -> DescribedCo
     if group is None:
         message = f"Group {group_id} not found."
         return DescribedConsumerGroup(group_id, ErrorCode.GROUP_ID_NOT_FOUND, message)
-    return group.describe_consumer(version, shard.topology, shard.config.consumer_assignors[0])
+    return group.describe_kip848(version, shard.topology, shard.config.consumer_assignors[0])
 
 
 def list_groups(shard: Shard, token: Hashable, request: ListGroupsRequest) -> None:

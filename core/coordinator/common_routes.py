@@ -39,7 +39,7 @@ ROUTES: Routes = {
         },
     ),
     DescribeGroupsRequest: Route(admin.describe_groups),
-    ConsumerGroupDescribeRequest: Route(admin.describe_consumer_groups),
+    ConsumerGroupDescribeRequest: Route(admin.describe_kip848_groups),
     ListGroupsRequest: Route(admin.list_groups),
     DeleteGroupsRequest: Route(admin.delete_groups),
     FindCoordinatorRequest: Route(admin.find_coordinator),

@@ -24,7 +24,6 @@ from uuid import UUID
 
 from kgroups.core.coordinator import common_routes
 from kgroups.core.coordinator.classic import routes as classic_routes
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.errors import ErrorCode
@@ -38,6 +37,7 @@ from kgroups.core.coordinator.offsets.delete import (
     schedule_expiration,
 )
 from kgroups.core.coordinator.ports import Ports
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.routes import AnyRoute, GroupRoute, Routes
 from kgroups.core.coordinator.shard import (
     PartitionState,

@@ -7,7 +7,7 @@ expiry, loading and snapshots know nothing else of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup
@@ -17,9 +17,6 @@ from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
 from kgroups.core.coordinator.log.records import OffsetCommitValue, Record
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
 from kgroups.core.coordinator.topology import Topology
-
-if TYPE_CHECKING:
-    from kgroups.core.coordinator.shard import Shard
 
 CommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
 # (topic id, partition) -> code: a consumer group judges a commit of an older epoch by partition.
@@ -33,6 +30,13 @@ class GroupKind(StrEnum):
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
+
+
+class Session(NamedTuple):
+    """The session of a classic member: it ends so long after it was begun."""
+
+    member_id: str
+    timeout_ms: int
 
 
 class Group(ABC):
@@ -69,8 +73,8 @@ class Group(ABC):
         """NONE if the commit is welcome, else its error; or what decides by partition."""
 
     @abstractmethod
-    def note_commit(self, shard: "Shard", request: OffsetCommitRequest) -> None:
-        """What an accepted commit does to its member: a classic one's session starts anew."""
+    def renewed_session(self, request: OffsetCommitRequest) -> Session | None:
+        """The session that begins anew with an accepted commit; None where heartbeats alone do."""
 
     @abstractmethod
     def check_fetch(self, member_id: str | None, member_epoch: int) -> ErrorCode:
@@ -96,7 +100,7 @@ class Group(ABC):
     def describe(self, version: int) -> DescribedGroup:
         """The group in a DescribeGroups answer of this version."""
 
-    def describe_consumer(
+    def describe_kip848(
         self, version: int, topology: Topology, default_assignor: str
     ) -> DescribedConsumerGroup:
         """The group in a ConsumerGroupDescribe answer; most kinds are none of these."""

@@ -16,13 +16,13 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
-    Request,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.groups import GroupKind
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.shard import Shard
 
 # (shard, token, request, group or None)

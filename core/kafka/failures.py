@@ -165,6 +165,11 @@ def meaning_of(code: str) -> Meaning:
     return MEANINGS.get(code) or Meaning(1, f"the broker answered `{code}`")
 
 
+def left_out() -> BrokerFailure:
+    """What was asked about one item of several, and the broker answered only for the others."""
+    return BrokerFailure("CORRUPT_MESSAGE", "the broker left it out of its answer")
+
+
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:
     """Row of `errors` for one item.
 

@@ -178,7 +178,8 @@ class WireClient:
         _, answer = await self._cluster.ask(
             broker, "delete_groups", requests.delete_groups(groups), limit
         )
-        return {item.group_id: error_name(item.error_code) for item in answer.results}
+        found = {item.group_id: error_name(item.error_code) for item in answer.results}
+        return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}
 
     async def _list(
         self, deadline: Deadline, errors: list[ItemError]

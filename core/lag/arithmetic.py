@@ -1,61 +1,11 @@
-"""Lag of a group, partition by partition: pure arithmetic on a snapshot.
+"""Lag of a group, partition by partition: the rules of `rules` on a snapshot."""
 
-The rules, in order of precedence (the first that fits names the status):
-
-    topic_missing    the topic or partition does not exist
-    leaderless       the partition has no leader, so nobody can say where its log ends
-    no_commit        the group never committed here; lag only by the `uncommitted` policy
-    unknown          the commit or the log's bounds could not be learned
-    below_log_start  the commit's record has expired: lag counts from log start, the rest is lost
-    beyond_end       the commit lies after the log's end (truncated or recreated): lag 0
-    ok               lag is end minus commit
-
-What is not known is None, never 0, and lag is never negative. `transforms.lag_columns` is the
-same table as Spark columns; the tests run one list of cases through both.
-"""
-
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
+from kgroups.core.lag.rules import Isolation, LagStatus, Uncommitted, partition_lag
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog
-
-LagStatus = Literal[
-    "ok", "no_commit", "below_log_start", "beyond_end", "topic_missing", "leaderless", "unknown"
-]
-Isolation = Literal["read_uncommitted", "read_committed"]
-Uncommitted = Literal["start", "end"]
-
-# The bound that lag is measured to, by the name that it has in snapshots, captures and columns.
-END_OF: Mapping[Isolation, Literal["log_end_offset", "last_stable_offset"]] = MappingProxyType(
-    {"read_uncommitted": "log_end_offset", "read_committed": "last_stable_offset"}
-)
-
-LAG_STATUSES: tuple[LagStatus, ...] = (
-    "ok",
-    "no_commit",
-    "below_log_start",
-    "beyond_end",
-    "topic_missing",
-    "leaderless",
-    "unknown",
-)
-
-# Error names that say that a partition is not there, and that it has no leader now.
-MISSING_ERRORS = frozenset(
-    {"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID", "INVALID_TOPIC_EXCEPTION"}
-)
-LEADERLESS_ERRORS = frozenset(
-    {
-        "LEADER_NOT_AVAILABLE",
-        "NOT_LEADER_OR_FOLLOWER",
-        "LISTENER_NOT_FOUND",
-        "REPLICA_NOT_AVAILABLE",
-        "BROKER_NOT_AVAILABLE",
-    }
-)
-
 
 Owner = tuple[str, str, str]
 
@@ -114,49 +64,6 @@ class LagSummary(NamedTuple):
     unknown_partitions: int
 
 
-def partition_lag(
-    committed: int | None,
-    log_start: int | None,
-    log_end: int | None,
-    *,
-    last_stable: int | None = None,
-    error: str | None = None,
-    commits_known: bool = True,
-    uncommitted: Uncommitted | None = None,
-    isolation: Isolation = "read_uncommitted",
-) -> tuple[int | None, LagStatus, int | None]:
-    """Lag, status and lost records of one partition.
-
-    Args:
-        committed: next offset to read; None or negative if there is none.
-        log_start, log_end, last_stable: bounds of the log; None if not known.
-        error: Kafka's error name where the partition could not be measured.
-        commits_known: whether the group's commits could be read at all.
-        uncommitted: where a group without a commit is taken to stand; None: unknown.
-        isolation: `read_committed` measures to the last stable offset.
-    """
-    if error in MISSING_ERRORS:
-        return None, "topic_missing", None
-    if error in LEADERLESS_ERRORS:
-        return None, "leaderless", None
-    if not commits_known:
-        return None, "unknown", None
-    end = log_end if isolation == "read_uncommitted" else last_stable
-    if committed is None or committed < 0:
-        if uncommitted is None or log_start is None or end is None:
-            return None, "no_commit", None
-        return (max(end - log_start, 0) if uncommitted == "start" else 0), "no_commit", None
-    if log_start is None or log_end is None or end is None:
-        return None, "unknown", None
-    if committed < log_start:
-        return max(end - log_start, 0), "below_log_start", log_start - committed
-    if committed > log_end:
-        return 0, "beyond_end", 0
-    lag = end - committed
-    # A read_uncommitted reader may have committed past the last stable offset.
-    return (lag if lag > 0 else 0), "ok", 0
-
-
 def offset_rows(
     snapshot: ClusterSnapshot,
     group: Group,
@@ -169,8 +76,7 @@ def offset_rows(
     Args:
         snapshot: has the topics; a topic that is not in it does not exist.
         group: a group of the snapshot.
-        uncommitted: where the group is taken to stand on partitions that it never committed:
-            `start` or `end` of the log; None: unknown.
+        uncommitted: `start` or `end`: where a partition without a commit stands; None: unknown.
         isolation: which end lag is measured to.
     Returns:
         Rows by topic, then partition; empty for a group with neither commits nor assignment.
@@ -180,7 +86,6 @@ def offset_rows(
     offsets = group.offsets or {}
     topics = snapshot.topics
     rows: list[OffsetRow] = []
-    append = rows.append
     row = tuple.__new__  # twice as fast as the class call, and a cluster has 100,000s of rows
     read_uncommitted = isolation == "read_uncommitted"
     for name in sorted(offsets.keys() | owners.keys()):
@@ -220,7 +125,7 @@ def offset_rows(
                 )
             member, client, host = members.get(partition, NOBODY)
             # fmt: off
-            append(row(OffsetRow, (
+            rows.append(row(OffsetRow, (
                 name, partition, committed, start, end, stable, lag, status, lost, epoch, metadata,
                 member, client, host, error,
             )))

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted, check_isolation
+from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.captures.capture_tables import (
     MEMBERS,
     NO_TIMES,
@@ -28,6 +28,7 @@ from kgroups.core.lag.captures.capture_tables import (
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.planning.fleet import Fleet
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import ClusterSnapshot

@@ -12,13 +12,8 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.arithmetic import (
-    END_OF,
-    LEADERLESS_ERRORS,
-    MISSING_ERRORS,
-    Isolation,
-    Uncommitted,
-)
+from kgroups.core.lag.lag_columns import lag_columns
+from kgroups.core.lag.rules import Isolation, Uncommitted
 
 # What `--by` groups rows by. A member's rows carry its client and host along.
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -38,50 +33,6 @@ PERCENTILE_ACCURACY = 1000
 PERCENTILES: Mapping[str, float] = MappingProxyType(
     {"lag_p50": 0.5, "lag_p95": 0.95, "lag_p99": 0.99}
 )
-
-# States in which a group has no members.
-MEMBERLESS = ("Empty", "Dead")
-
-
-def lag_columns(
-    uncommitted: Uncommitted | None = None, isolation: Isolation = "read_uncommitted"
-) -> dict[str, Column]:
-    """`lag`, `lag_status` and `lost` of a row: `arithmetic.partition_lag` as columns; `is_stale`.
-
-    Comparisons with null are null, and `greatest` skips nulls: a bound that is not known must be
-    ruled out before it is compared. No column refers to another: Spark would write the other's
-    expression out at every mention, into a method too long for the JVM to compile.
-    """
-    start, log_end = F.col("log_start_offset"), F.col("log_end_offset")
-    end = F.col(END_OF[isolation])
-    committed, error = F.col("committed_offset"), F.col("error")
-    zero = F.lit(0).cast("long")
-    gone = (*sorted(MISSING_ERRORS), *sorted(LEADERLESS_ERRORS))
-    is_open = F.col("commits_known") & (error.isNull() | ~error.isin(*gone))
-    has_commit = committed.isNotNull() & (committed >= 0)
-    is_measured = start.isNotNull() & log_end.isNotNull() & end.isNotNull()
-    is_known = is_open & has_commit & is_measured
-    status = (
-        F.when(error.isin(*sorted(MISSING_ERRORS)), "topic_missing")
-        .when(error.isin(*sorted(LEADERLESS_ERRORS)), "leaderless")
-        .when(~F.col("commits_known"), "unknown")
-        .when(~has_commit, "no_commit")
-        .when(~is_measured, "unknown")
-        .when(committed < start, "below_log_start")
-        .when(committed > log_end, "beyond_end")
-        .otherwise("ok")
-    )
-    lag = F.when(is_known, F.greatest(end - F.greatest(committed, start), zero))
-    if uncommitted is not None:
-        assumed = F.greatest(end - start, zero) if uncommitted == "start" else zero
-        is_bounded = start.isNotNull() & end.isNotNull()
-        lag = lag.when(is_open & ~has_commit & is_bounded, assumed)
-    lost = F.when(is_known, F.greatest(start - committed, zero))
-    # A commit that nobody will move: its topic is gone, or the group reads other things now.
-    is_unread = has_commit & F.col("member_id").isNull()
-    is_left = error.isin(*sorted(MISSING_ERRORS)) | ~F.col("group_state").isin(*MEMBERLESS)
-    stale = F.coalesce(is_unread & is_left, F.lit(False))
-    return {"lag_status": status, "lag": lag, "lost": lost, "is_stale": stale}
 
 
 def with_lag(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
-from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
+from kgroups.core.snapshot import CommittedOffset, Group, Member
 
 Result = Literal["planned", "done", "refused", "failed", "skipped"]
 RESULTS: Final[tuple[Result, ...]] = ("planned", "done", "refused", "failed", "skipped")
@@ -60,13 +60,6 @@ class Change(NamedTuple):
         """The same change that came to nothing."""
         refused = error.exit_code == RefusedError.exit_code
         return self._replace(result="refused" if refused else "failed", error=error)
-
-
-def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:
-    """Records between an offset and the end of the log, at least 0; None if not known."""
-    if offset is None or log is None or log.log_end_offset is None:
-        return None
-    return max(0, log.log_end_offset - max(offset, log.log_start_offset or 0))
 
 
 def blocked_group(

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.lag.rules import lag_at
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Partition, Scope
+from kgroups.core.offsets.scope import Scope
 from kgroups.core.offsets.targets import Target
-from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 
 class Moment(NamedTuple):
@@ -27,14 +28,14 @@ class Moment(NamedTuple):
     error: str | None = None
 
 
-def copied_partitions(source: Group, scope: Scope) -> list[Partition]:
+def copied_partitions(source: Group, scope: Scope) -> list[TopicPartition]:
     """What a group committed, as far as it is in the scope; an empty scope holds everything."""
     held = committed_partitions(source)
     return [at for at in held if not scope.names or scope.holds(at)]
 
 
 def plan_copy(
-    group: Group, source: Group, partitions: list[Partition], topics: Mapping[str, Topic]
+    group: Group, source: Group, partitions: list[TopicPartition], topics: Mapping[str, Topic]
 ) -> list[Change]:
     """The same offsets with their epochs and metadata, moved into the log where they are not.
 
@@ -57,8 +58,8 @@ def plan_copy(
 
 def plan_copy_by_time(
     group: Group,
-    moments: Mapping[Partition, Moment],
-    found: Mapping[Partition, int | str | None],
+    moments: Mapping[TopicPartition, Moment],
+    found: Mapping[TopicPartition, int | str | None],
     topics: Mapping[str, Topic],
 ) -> list[Change]:
     """A change for each partition: to the first record there that is not older.
@@ -75,7 +76,7 @@ def plan_copy_by_time(
 
 def _by_time(
     group: Group,
-    at: Partition,
+    at: TopicPartition,
     moment: Moment,
     found: int | str | None,
     topics: Mapping[str, Topic],

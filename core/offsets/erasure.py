@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from kgroups.core.errors import ClusterError, ItemError, RefusedError
 from kgroups.core.offsets.change import Result
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.scope import Partition, not_there
+from kgroups.core.offsets.scope import not_there
 from kgroups.core.offsets.targets import Target
-from kgroups.core.snapshot import Group, PartitionLog, Topic
+from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
 
 NAMED_READERS: Final = 3
 
@@ -36,7 +36,7 @@ class Erasure(NamedTuple):
     error: ItemError | None = None
 
     @property
-    def at(self) -> Partition:
+    def at(self) -> TopicPartition:
         """Topic and partition."""
         return self.topic, self.partition
 
@@ -59,7 +59,10 @@ class Erasure(NamedTuple):
 
 
 def plan_erasures(
-    partitions: Iterable[Partition], target: Target, known: Known, readers: Iterable[Group] = ()
+    partitions: Iterable[TopicPartition],
+    target: Target,
+    known: Known,
+    readers: Iterable[Group] = (),
 ) -> list[Erasure]:
     """An entry for each partition: planned, skipped as nothing is older, or failed.
 
@@ -74,7 +77,7 @@ def plan_erasures(
     return [_plan(at, target, known, readers) for at in partitions]
 
 
-def _plan(at: Partition, target: Target, known: Known, readers: tuple[Group, ...]) -> Erasure:
+def _plan(at: TopicPartition, target: Target, known: Known, readers: tuple[Group, ...]) -> Erasure:
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
     if log is None:
@@ -103,7 +106,9 @@ def _plan(at: Partition, target: Target, known: Known, readers: tuple[Group, ...
     )
 
 
-def first_to_stay(at: Partition, target: Target, log: PartitionLog, known: Known) -> int | None:
+def first_to_stay(
+    at: TopicPartition, target: Target, log: PartitionLog, known: Known
+) -> int | None:
     """The offset that a target names, wherever it lies; None where it says nothing of it."""
     start, end = log.log_start_offset or 0, log.log_end_offset or 0
     match target.kind:
@@ -122,7 +127,7 @@ def first_to_stay(at: Partition, target: Target, log: PartitionLog, known: Known
             return known.given.get(at)
 
 
-def _unread(at: Partition, start: int, stays: int, readers: tuple[Group, ...]) -> str | None:
+def _unread(at: TopicPartition, start: int, stays: int, readers: tuple[Group, ...]) -> str | None:
     """`unread by billing (30)`: groups that committed less than what goes."""
     behind = [
         (stays - max(commit.offset, start), group.group)
@@ -139,7 +144,7 @@ def _unread(at: Partition, start: int, stays: int, readers: tuple[Group, ...]) -
 
 
 def apply_erasures(
-    erasures: Iterable[Erasure], answers: Mapping[Partition, ItemError | None]
+    erasures: Iterable[Erasure], answers: Mapping[TopicPartition, ItemError | None]
 ) -> list[Erasure]:
     """The plan with what the brokers answered for each planned entry.
 

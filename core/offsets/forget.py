@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.lag.rules import lag_at
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import committed, committed_partitions
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import Group, Topic

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.scope import Partition
 from kgroups.core.offsets.targets import MAX_OFFSET
+from kgroups.core.snapshot import TopicPartition
 
-Offsets = dict[Partition, int]
+Offsets = dict[TopicPartition, int]
 
 
 class PlanRow(NamedTuple):
@@ -24,7 +24,7 @@ class PlanRow(NamedTuple):
 
     place: str
     group: str | None
-    at: Partition
+    at: TopicPartition
     offset: int
 
 

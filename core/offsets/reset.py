@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kgroups.core.errors import ClusterError, ItemError, NotFoundError
-from kgroups.core.offsets.change import Change, lag_at
-from kgroups.core.offsets.scope import Partition, not_there
+from kgroups.core.lag.rules import lag_at, records_between
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.scope import not_there
 from kgroups.core.offsets.targets import Target
-from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
+from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,8 @@ class Known:
     """
 
     topics: Mapping[str, Topic]
-    at_time: Mapping[Partition, int | None] = field(default_factory=dict)
-    given: Mapping[Partition, int] = field(default_factory=dict)
+    at_time: Mapping[TopicPartition, int | None] = field(default_factory=dict)
+    given: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 _NOTHING: Mapping[int, CommittedOffset] = {}
@@ -30,7 +31,7 @@ _NOTHING: Mapping[int, CommittedOffset] = {}
 
 def plan_reset(
     group: Group,
-    partitions: Iterable[Partition],
+    partitions: Iterable[TopicPartition],
     target: Target,
     known: Known,
     *,
@@ -61,7 +62,7 @@ def plan_reset(
 
 def _change(
     group: str,
-    at: Partition,
+    at: TopicPartition,
     old: CommittedOffset | None,
     log: PartitionLog | None,
     target: Target,
@@ -78,10 +79,7 @@ def _change(
         before = lag_at(None if old is None else old.offset, log)
         change = Change(group, *at, old, None, before)
         return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
-    before = None
-    if old is not None:
-        before = end - (old.offset if old.offset > start else start)
-        before = before if before > 0 else 0
+    before = None if old is None else records_between(old.offset, start, end, max)
     asked: int | None
     asked, note = start, None
     if target.kind != "earliest":
@@ -104,8 +102,7 @@ def _change(
         note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     new = old if stays else CommittedOffset(offset)
-    after = end - (offset if offset > start else start)
-    after = after if after > 0 else 0
+    after = records_between(offset, start, end, max)
     result = "skipped" if stays else "planned"
     topic, number = at
     row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)
@@ -113,7 +110,7 @@ def _change(
 
 
 def _asked(
-    at: Partition, target: Target, old: CommittedOffset | None, log: PartitionLog, known: Known
+    at: TopicPartition, target: Target, old: CommittedOffset | None, log: PartitionLog, known: Known
 ) -> tuple[int | None, str | None]:
     """The offset that the target names, None if it needs a commit; and what to know of it."""
     match target.kind:
@@ -136,12 +133,12 @@ def _asked(
             return known.given.get(at), None
 
 
-def committed(group: Group, at: Partition) -> CommittedOffset | None:
+def committed(group: Group, at: TopicPartition) -> CommittedOffset | None:
     """What a group committed for a partition."""
     return (group.offsets or {}).get(at[0], {}).get(at[1])
 
 
-def committed_partitions(group: Group) -> list[Partition]:
+def committed_partitions(group: Group) -> list[TopicPartition]:
     """Every partition that a group committed, in order."""
     return sorted(
         (topic, number) for topic, numbers in (group.offsets or {}).items() for number in numbers

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
-from kgroups.core.snapshot import Topic
-
-Partition = tuple[str, int]
+from kgroups.core.snapshot import Topic, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +17,14 @@ class Scope:
     """
 
     topics: tuple[str, ...] = ()
-    partitions: tuple[Partition, ...] = ()
+    partitions: tuple[TopicPartition, ...] = ()
 
     @property
     def names(self) -> set[str]:
         """Every topic that is named, whole or in part."""
         return {*self.topics, *(topic for topic, _ in self.partitions)}
 
-    def holds(self, at: Partition) -> bool:
+    def holds(self, at: TopicPartition) -> bool:
         """Whether a partition is in the scope."""
         return at[0] in self.topics or at in self.partitions
 
@@ -38,7 +36,7 @@ def parse_scope(texts: Iterable[str]) -> Scope:
         UsageError: a text without topic, or with partitions that are no numbers.
     """
     topics: dict[str, None] = {}
-    partitions: dict[Partition, None] = {}
+    partitions: dict[TopicPartition, None] = {}
     for text in texts:
         topic, colon, numbers = text.partition(":")
         if not topic or (colon and not numbers):
@@ -63,14 +61,14 @@ def _numbers(part: str, text: str) -> range:
 
 def partitions_of(
     scope: Scope, topics: Mapping[str, Topic]
-) -> tuple[list[Partition], list[ItemError]]:
+) -> tuple[list[TopicPartition], list[ItemError]]:
     """The partitions of a scope that exist, in order, and an error for each that does not.
 
     Args:
         scope: what was named.
         topics: the topics that exist, by name.
     """
-    found: set[Partition] = set()
+    found: set[TopicPartition] = set()
     errors: list[ItemError] = []
     for topic in scope.topics:
         if topic in topics:

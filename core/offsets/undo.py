@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError, RefusedError
-from kgroups.core.offsets.change import Change, lag_at
+from kgroups.core.lag.rules import lag_at
+from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import committed
 from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic

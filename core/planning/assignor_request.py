@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.core.lag.arithmetic import offset_rows, partition_lag
+from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic

@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from kgroups.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from kgroups.core.sandbox.wire.client_connection import Connection
 
 _MAX: Final = 2**31 - 1
 
@@ -71,6 +68,13 @@ def limits_of(limits: Limits, properties: Mapping[str, str]) -> tuple[Limits, Ma
     return replace(limits, **given), rest
 
 
+class Closable(Protocol):
+    """A connection, as far as its memory goes."""
+
+    def close(self, reason: str, /) -> None:
+        """End it."""
+
+
 class HeldBytes:
     """Bytes of requests that connections keep, bounded over all of them.
 
@@ -81,9 +85,9 @@ class HeldBytes:
     def __init__(self, most: int) -> None:
         self._most = most
         self._total = 0
-        self._sizes: dict[Connection, int] = {}
+        self._sizes: dict[Closable, int] = {}
 
-    def note(self, connection: "Connection", size: int) -> None:
+    def note(self, connection: Closable, size: int) -> None:
         """Take note of what a connection keeps now."""
         self._total += size - self._sizes.pop(connection, 0)
         if size:

@@ -299,8 +299,8 @@ def test_librdkafka_deals_backwards(
 
 
 def test_the_template_in_the_documents_works() -> None:
-    """The strategy that ARCHITECTURE.md shows keeps what it promises."""
-    text = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    """The strategy that the README shows keeps what it promises."""
+    text = (Path(__file__).parents[2] / "assignors/README.md").read_text(encoding="utf-8")
     source = next(b for b in text.split("```python\n") if b.startswith("class Alphabetical"))
     scope: dict[str, Any] = {}
     exec(source.split("```")[0], scope)

@@ -16,10 +16,11 @@ from tests.support.kafka.child import Child, read_until, run_program
 
 CRASH = """
 import sys
-from kgroups.cli import app, output
+from kgroups.cli import app
+from kgroups.cli.output.printer import Printer
 def crash(*_):
     raise ZeroDivisionError("the printer is broken")
-output.Printer.show = crash
+Printer.show = crash
 sys.argv = ["kgroups", "list", "--from", {file!r}, *{more!r}]
 app.main()
 """
@@ -103,7 +104,7 @@ def on_a_terminal(*args: str, **env: str) -> str:
         env=environment(TERM="xterm-256color", COLUMNS="120", **env),
     ) as process:
         os.close(follower)
-        written = read_until(leader, lambda read: False, "the end of what it writes")
+        written = read_until(leader, None, "the end of what it writes")
         process.wait(timeout=60)
     os.close(leader)
     return written.decode()

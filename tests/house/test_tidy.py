@@ -59,15 +59,11 @@ def test_the_coordinator_needs_nothing_but_pure_python() -> None:
     """It imports itself and the standard library, without clocks, chance, files and threads."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            for name in names:
-                top = name.split(".")[0]
-                own = name.startswith("kgroups.core.coordinator")
-                if not own and (top not in sys.stdlib_module_names or top in IMPURE):
-                    found.setdefault(path.name, set()).add(name)
+        for name in imported_modules(path):
+            top = name.split(".")[0]
+            own = name.startswith("kgroups.core.coordinator")
+            if not own and (top not in sys.stdlib_module_names or top in IMPURE):
+                found.setdefault(path.name, set()).add(name)
     assert found == {}
 
 
@@ -76,3 +72,26 @@ def test_imports_point_one_way() -> None:
     program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = run_program([sys.executable, "-c", program], cwd=ROOT)
     assert done.returncode == 0, done.stdout
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """The modules that a file names in its imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+
+
+def test_what_is_imported_is_there() -> None:
+    """Each module of ours that is named in an import has a file, for tests and tools too."""
+    missing: dict[str, set[str]] = {}
+    for top in (*PRODUCT, "tests", "bench", "scripts"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            for name in imported_modules(path):
+                first, *rest = name.split(".")
+                place = ROOT.joinpath(*rest if first == "kgroups" else name.split("."))
+                ours = first in ("kgroups", "tests", "bench")
+                if ours and not place.is_dir() and not place.with_suffix(".py").is_file():
+                    missing.setdefault(str(path.relative_to(ROOT)), set()).add(name)
+    assert missing == {}

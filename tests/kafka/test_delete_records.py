@@ -38,7 +38,7 @@ def starts(address: str, topic: str) -> dict[int, int]:
     """First offset of each partition's log, as the cluster says it."""
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.config.settings import ClientSettings
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
     with ClusterAdmin(ClientSettings(address)) as admin:
         logs = topics_with_bounds(admin, [topic]).topics[topic].partitions

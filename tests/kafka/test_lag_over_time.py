@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import IsolationLevel, Producer, TopicPartition
+from confluent_kafka import IsolationLevel, Producer
+from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
 from kgroups.core.lag.captures.capture_files import collect
+from kgroups.core.snapshot import TopicPartition
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
 from tests.support.cli.runner import check_document
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
-    Partition,
     admin_of,
     commit_offsets,
     create_topics,
@@ -301,7 +302,7 @@ def transactional(bootstrap: str, name: str) -> Producer:
     return producer
 
 
-def send(producer: Producer, at: Partition, count: int) -> None:
+def send(producer: Producer, at: TopicPartition, count: int) -> None:
     """Records of a transaction that stays open, in the log."""
     producer.begin_transaction()
     for _ in range(count):
@@ -309,10 +310,12 @@ def send(producer: Producer, at: Partition, count: int) -> None:
     assert producer.flush(30) == 0
 
 
-def last_stable_offsets(bootstrap: str, partitions: list[Partition]) -> dict[Partition, int]:
+def last_stable_offsets(
+    bootstrap: str, partitions: list[TopicPartition]
+) -> dict[TopicPartition, int]:
     """As librdkafka reads them."""
     spec: Any = OffsetSpec
-    wanted = {TopicPartition(*at): spec.latest() for at in partitions}
+    wanted = {ConfluentPartition(*at): spec.latest() for at in partitions}
     admin = admin_of(bootstrap)
     answers = admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
     return {(at.topic, at.partition): future.result(30).offset for at, future in answers.items()}

@@ -8,8 +8,8 @@ from confluent_kafka import Producer
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
-from kgroups.core.kafka.reads.log_times import ends_at, next_record_times
-from kgroups.core.kafka.reads.offsets_topic import OffsetsTopic
+from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
+from kgroups.core.kafka.lookups.log_times import ends_at, next_record_times
 from kgroups.core.lag.window.commit_log import parse_record
 from kgroups.core.snapshot import PartitionLog, Topic
 from tests.support.kafka.broker import KafkaCluster

@@ -1,7 +1,9 @@
 """A cluster of which a part is away: what is left is shown, what is missing is said."""
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import CommittedOffset
+from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.vanished import commit_to_vanished_topic
@@ -76,6 +79,33 @@ def test_stopped_broker_takes_its_share_only(pair: KafkaCluster) -> None:
         ]
     missing = {error.target for error in named.errors} - {"away-1"}
     assert set(names) - set(left) <= missing | {"away-1"}
+
+
+def test_a_refused_reset_tells_the_dead_broker_once(pair: KafkaCluster, tmp_path: Path) -> None:
+    """Each group is an error of the document; stderr has a line for all of a cause."""
+    create_topics(pair.bootstrap, {"stays": 1}, replicas={"stays": [[1]]})
+    names = [f"told-{number:03}" for number in range(200)]
+    commit_offsets(pair.bootstrap, {name: {("stays", 0): 0} for name in names})
+    pair.stop_brokers([2])
+    try:
+        code, stdout, stderr = finish(
+            *("reset-offsets", *names, "--all-topics", "--to", "latest", "--yes", "-o", "json"),
+            *("-b", pair.address(1), "--timeout", "4s", "--undo-dir", str(tmp_path)),
+        )
+    finally:
+        pair.start()
+    document = json.loads(stdout)
+    lost = [error for error in document["errors"] if error["target"] in names]
+    assert len(lost) > 50
+    assert code == 3
+    assert {error["code"] for error in lost} <= {
+        "COORDINATOR_NOT_AVAILABLE",
+        "BROKER_NOT_AVAILABLE",
+    }
+    told = [line for line in stderr.splitlines() if line.startswith("error: ")]
+    assert len(told) <= 2
+    assert f"and {len(lost) - 3} more: " in told[0]
+    assert len(stderr.splitlines()) < 10
 
 
 def test_broker_that_comes_back_is_asked_again(pair: KafkaCluster) -> None:

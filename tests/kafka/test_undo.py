@@ -10,7 +10,7 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.writes.alterations import topics_with_bounds
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 from tests.support.cli.process import finish
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.waiting import wait_until

@@ -11,9 +11,10 @@ import pytest
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.official_tools import Answer, WarmTools
-from tests.support.kafka.workload import Partition, commit_offsets, fetch_offsets
+from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.differences import ANY_WORDS, DIFFERENCES, UNDO
 from tests.support.official.lines import LINES, Line
 from tests.support.official.normal import normal, words
@@ -43,7 +44,7 @@ FILES = {
     ' {"topic": "records", "partition": 0, "offset": 3}]}',
 }
 
-Left = dict[str, dict[Partition, int]]
+Left = dict[str, dict[TopicPartition, int]]
 Compared = dict[str, "Comparison"]
 
 

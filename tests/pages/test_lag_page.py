@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_answer import check_places, lag_document, write_files
-from kgroups.cli.pages.lag_page import lag_page
+from kgroups.cli.commands.lag.lag_page import lag_page
 from kgroups.cli.pages.page import Figure, Page
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report

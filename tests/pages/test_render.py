@@ -66,6 +66,19 @@ def test_names_are_text() -> None:
     assert all(EVIL in json.dumps(json.loads(spec)) for spec in (*specs[:3], specs[4]))
 
 
+def test_controls_in_names_are_spelled_out() -> None:
+    """Neither markup nor a chart holds what turns the direction of writing, or no text at all."""
+    name = "a\u202eb\x1b\x00\ud800"
+    figure = bars("Lag", f"Of {name}.", [(name, 5)], unit="records", lane="group")
+    html = page_html(Page(name, name, (Section(name, (figure,)),), ((name, name),), (name,)))
+    page = html[: html.index("<script>\n")]
+    assert html.encode()
+    assert all(char.isprintable() for char in page.replace("\n", ""))
+    assert page.count("a\\u202eb\\x1b\\x00\\ud800") >= 8
+    (spec,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html)
+    assert "a\\u202eb" in json.dumps(json.loads(spec), ensure_ascii=False).replace("\\\\", "\\")
+
+
 def test_every_figure_has_its_rows() -> None:
     """A chart's values stand in its table; what is not known is a dash there."""
     figure = lines("Lag", "Two.", [(START_MS, "a", 5), (START_MS, "b", None)], unit="records")

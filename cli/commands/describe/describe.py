@@ -23,7 +23,7 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 
@@ -218,19 +218,3 @@ def _check_topics(
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"no such topic: {names}", code="UNKNOWN_TOPIC_OR_PARTITION")
-
-
-def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
-    """The named groups, each once; None stands for all.
-
-    Raises:
-        UsageError: neither names nor `--all-groups`, or both; an empty name.
-    """
-    if bool(groups) == all_groups:
-        what = "both groups and --all-groups are given" if groups else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups")
-    if not groups:
-        return None
-    if "" in groups:
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
-    return list(dict.fromkeys(groups))

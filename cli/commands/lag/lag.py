@@ -35,7 +35,7 @@ from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.arithmetic import Isolation, Uncommitted
+from kgroups.core.lag.rules import Isolation, Uncommitted
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 

@@ -109,11 +109,11 @@ def write_files(
         UsageError: one cannot be written.
     """
     if parquet is not None:
-        from kgroups.core.lag.captures.report_file import write_parquet
+        from kgroups.core.lag.report_file import write_parquet
 
         write_parquet(parquet, answer)
     if html is not None:
-        from kgroups.cli.pages.lag_page import lag_page
+        from kgroups.cli.commands.lag.lag_page import lag_page
         from kgroups.cli.pages.render import write_page
 
         write_page(html, lag_page(answer, shown))

@@ -81,7 +81,7 @@ def history(
     remote: Remote = None,
 ) -> None:
     """`kgroups lag history`."""
-    from kgroups.core.kafka.reads.offsets_topic import OffsetsTopic  # librdkafka
+    from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
     from kgroups.core.lag.report import LagQuery
     from kgroups.core.lag.window.history_report import lag_history
     from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark

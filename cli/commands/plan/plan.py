@@ -2,7 +2,7 @@
 
 import typer
 
-from kgroups.cli.commands.describe.describe import chosen_groups
+from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
 from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report

@@ -148,8 +148,8 @@ def simulate_command(
     items, errors = items_of(one, runs, variations)
     if html is not None:
         from kgroups.cli.commands.simulate.simulate_report import Simulated
+        from kgroups.cli.commands.simulate.simulation_page import simulation_page
         from kgroups.cli.pages.render import write_page
-        from kgroups.cli.pages.simulation_page import simulation_page
 
         views = Simulated(plain=False).chosen(["groups", "rebalances", "members"])
         write_page(html, simulation_page(one, items, runs, views, errors))
@@ -216,8 +216,8 @@ def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
     """Print a run's lines as they happen."""
     from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
     from kgroups.cli.output.table import View
+    from kgroups.core.simulation.engine.refusals import check_scenario
     from kgroups.core.simulation.engine.run import Run
-    from kgroups.core.simulation.scenario.refusals import check_scenario
 
     check_scenario(scenario)
     errors: list[ItemError] = []

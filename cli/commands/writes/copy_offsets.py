@@ -28,12 +28,12 @@ from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageEr
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.offsets.scope import Scope, parse_scope
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.reads.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_times import Place
 
 SCHEMA = "kgroups.copy-offsets/1"
 
@@ -146,7 +146,7 @@ def _source(looked: ClusterSnapshot, name: str) -> Group:
     return group
 
 
-def _partitions(source: Group, scope: Scope) -> list[Partition]:
+def _partitions(source: Group, scope: Scope) -> list[TopicPartition]:
     """What is to be copied.
 
     Raises:
@@ -173,12 +173,12 @@ def _by_time(
     there: ClusterSnapshot,
     source: Group,
     to: str,
-    partitions: list[Partition],
+    partitions: list[TopicPartition],
     options: GlobalOptions,
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan for a group of another cluster, and the topics there."""
-    from kgroups.core.kafka.reads.offsets_by_time import offsets_at_times
-    from kgroups.core.kafka.reads.record_times import record_times
+    from kgroups.core.kafka.librdkafka.record_times import record_times
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 
     free, changes = free_groups(there, [to], create=True)
     names = {name for name, _ in partitions}
@@ -198,13 +198,13 @@ def _by_time(
 
 
 def _places(
-    source: Group, partitions: list[Partition], logs: Mapping[str, Topic]
-) -> tuple[dict[Partition, "Place"], dict[Partition, Moment]]:
+    source: Group, partitions: list[TopicPartition], logs: Mapping[str, Topic]
+) -> tuple[dict[TopicPartition, "Place"], dict[TopicPartition, Moment]]:
     """Where the group stands in each log, and the partitions whose logs cannot be asked."""
-    from kgroups.core.kafka.reads.record_times import Place
+    from kgroups.core.kafka.librdkafka.record_times import Place
 
-    places: dict[Partition, Place] = {}
-    lost: dict[Partition, Moment] = {}
+    places: dict[TopicPartition, Place] = {}
+    lost: dict[TopicPartition, Moment] = {}
     for at in partitions:
         topic, commit = logs.get(at[0]), committed(source, at)
         log = None if topic is None else topic.partitions.get(at[1])

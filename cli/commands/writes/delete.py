@@ -12,6 +12,7 @@ from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import deleted_text
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
@@ -223,7 +224,8 @@ def delete_report(
 def _plain(deletions: Sequence[Deletion]) -> str:
     """The sentence of Kafka's tool; of a plan, the names."""
     if any(deletion.result == "planned" for deletion in deletions):
-        return "".join(f"{d.group}\n" for d in deletions if d.result == "planned")
+        shown = for_stdout()
+        return "".join(f"{shown(d.group)}\n" for d in deletions if d.result == "planned")
     done = [deletion.group for deletion in deletions if deletion.result == "done"]
     return deleted_text(done, failed=len(done) < len(deletions))
 

@@ -33,9 +33,9 @@ from kgroups.core.errors import (
 from kgroups.core.offsets.erasure import Erasure, apply_erasures, plan_erasures, verify_erasures
 from kgroups.core.offsets.plan_file import parse_offsets
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
-from kgroups.core.snapshot import Group, Topic
+from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -161,7 +161,7 @@ def target_of(text: str | None) -> Target:
     return target
 
 
-def _offsets_of_file(target: Target) -> dict[Partition, int]:
+def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     """Offsets of the file that the target names; empty for other targets.
 
     Raises:
@@ -183,7 +183,7 @@ def _plan(
     printer: Printer,
     scope: Scope,
     target: Target,
-    given: Mapping[Partition, int],
+    given: Mapping[TopicPartition, int],
     logs: Mapping[str, Topic],
 ) -> list[Erasure]:
     """The plan.
@@ -191,8 +191,8 @@ def _plan(
     Raises:
         NotFoundError: a topic or partition does not exist; the group committed nothing.
     """
+    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
-    from kgroups.core.kafka.writes.alterations import offsets_at
 
     partitions = resolved(scope, logs) if scope.names else sorted(given)
     if scope.names and given:
@@ -234,8 +234,8 @@ def _confirmed(printer: Printer, planned: Sequence[Erasure]) -> bool:
 def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.failures import item_error
-    from kgroups.core.kafka.writes.alterations import delete_records as send
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+    from kgroups.core.kafka.writes.record_deletion import delete_records as send
 
     wanted = {
         each.at: each.new_start
@@ -244,7 +244,7 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
     }
     printer.progress(f"deleting records of {len(wanted):,} partitions")
     try:
-        answers: dict[Partition, ItemError | None] = {
+        answers: dict[TopicPartition, ItemError | None] = {
             (topic, number): item_error(f"{topic}-{number}", outcome)
             if isinstance(outcome, str)
             else None

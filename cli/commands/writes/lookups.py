@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kgroups.core.errors import ClusterError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change, blocked_group
-from kgroups.core.offsets.scope import Partition, Scope, partitions_of
-from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
+from kgroups.core.offsets.scope import Scope, partitions_of
+from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
         raise UsageError(f"`{path}` cannot be read: {error}") from error
 
 
-def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[Partition]:
+def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:
     """The partitions that a scope names.
 
     Raises:
@@ -74,7 +74,7 @@ def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
     Raises:
         ClusterError: the brokers would not say anything about one of them.
     """
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
     listing = topics_with_bounds(admin, names)
     for name, code in listing.failures.items():

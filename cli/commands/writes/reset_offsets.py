@@ -32,11 +32,11 @@ from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets, parse_offsets
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
-from kgroups.core.offsets.scope import Partition, Scope, parse_scope
+from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
 from kgroups.core.offsets.undo import UndoPlan, plan_undo
 from kgroups.core.offsets.undo_format import Undo
-from kgroups.core.snapshot import ClusterSnapshot, Topic
+from kgroups.core.snapshot import ClusterSnapshot, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -228,8 +228,8 @@ def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about."""
+    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
-    from kgroups.core.kafka.writes.alterations import offsets_at
 
     free, changes = free_groups(looked, names)
     given = {group.group: _given(looked, group.group, request) for group in free}
@@ -242,7 +242,7 @@ def _reset_changes(
             for topic, _ in (given[group.group] or committed_partitions(group))
         },
     )
-    at_time: Mapping[Partition, int | None] = {}
+    at_time: Mapping[TopicPartition, int | None] = {}
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
         at_time = offsets_at(admin, led_only(topics), request.target.number)

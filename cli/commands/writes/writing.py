@@ -13,6 +13,7 @@ import typer
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.refusals import explain_changes
 from kgroups.cli.exits import end_with
+from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
@@ -266,7 +267,7 @@ def ask(question: str) -> bool:
     """
     if is_lost(sys.stderr):
         raise UsageError("nobody can be asked: stderr cannot be written to")
-    return typer.confirm(question, err=True)
+    return typer.confirm(printable(question), err=True)
 
 
 def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:

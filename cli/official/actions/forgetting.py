@@ -16,8 +16,10 @@ from kgroups.cli.official.words import (
     group_failure,
     nobody_answers,
 )
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.offsets.scope import Partition, Scope
+from kgroups.core.offsets.scope import Scope
+from kgroups.core.snapshot import TopicPartition
 
 UNKNOWN: Final = "Encountered some unknown error: "
 TIMED_OUT: Final = "REQUEST_TIMED_OUT"
@@ -36,7 +38,7 @@ OF_GROUP: Final = frozenset(
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments) as admin:
-        from kgroups.core.kafka.writes.alterations import topics_with_bounds
+        from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
         from kgroups.core.kafka.writes.group_writes import write_commits
 
         group = arguments.value("group") or ""
@@ -85,7 +87,7 @@ def _reason(group: str, error: ItemError) -> str:
 def _headline(group: str, codes: Sequence[str]) -> None:
     first = next(iter(codes), None)
     if first is None:
-        show(f"Request succeeded for deleting offsets from group {group}.\n")
+        show(f"Request succeeded for deleting offsets from group {for_stdout()(group)}.\n")
     elif first in OF_GROUP:
         fail(error_text(first))
     elif first in OF_PARTITIONS:
@@ -95,7 +97,7 @@ def _headline(group: str, codes: Sequence[str]) -> None:
 
 
 def status_table(
-    failures: Mapping[Partition, str | None],
+    failures: Mapping[TopicPartition, str | None],
     unknown: Mapping[str, str],
     *,
     well: str = "Successful",

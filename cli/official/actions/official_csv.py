@@ -5,11 +5,12 @@ from pathlib import Path
 
 from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.validation import Misuse
+from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.plan_file import plan_rows
-from kgroups.core.offsets.scope import Partition
+from kgroups.core.snapshot import TopicPartition
 
-Plan = Mapping[str, Mapping[Partition, int]]
+Plan = Mapping[str, Mapping[TopicPartition, int]]
 
 _LONG_TEXT = 24
 _LAST_QUOTED = ord(",")
@@ -18,10 +19,11 @@ _LAST_QUOTED = ord(",")
 def plan_text(plan: Plan, *, with_group: bool) -> str:
     """The lines of a plan, and an empty one."""
     lines = []
+    shown = for_stdout()
     for group, offsets in sorted(plan.items()):
         for (topic, number), offset in sorted(offsets.items()):
-            names = [_quoted(group)] if with_group else []
-            lines.append(",".join([*names, _quoted(topic), str(number), str(offset)]) + "\n")
+            names = [_quoted(shown(group))] if with_group else []
+            lines.append(",".join([*names, _quoted(shown(topic)), str(number), str(offset)]) + "\n")
     return "".join(lines) + "\n"
 
 
@@ -35,7 +37,7 @@ def _quoted(text: str) -> str:
 
 def read_plan(
     path: str, groups: Iterable[str], *, one_group: bool
-) -> dict[str, dict[Partition, int]]:
+) -> dict[str, dict[TopicPartition, int]]:
     """The offsets of a file for these groups; rows of other groups do not count.
 
     Args:
@@ -51,7 +53,7 @@ def read_plan(
     except (OSError, UnicodeDecodeError) as error:
         raise LateError(f"java.io.IOException: Unable to read file {path}") from error
     names = list(groups)
-    plan: dict[str, dict[Partition, int]] = {}
+    plan: dict[str, dict[TopicPartition, int]] = {}
     widths = (3, 4) if one_group else (4,)
     try:
         for row in plan_rows(text.rstrip(), path, widths=widths, skip_empty=False):

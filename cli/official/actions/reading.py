@@ -17,7 +17,7 @@ from kgroups.cli.official.words import (
     nobody_answers,
 )
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.lag.arithmetic import LEADERLESS_ERRORS
+from kgroups.core.lag.rules import LEADERLESS_ERRORS
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 

@@ -14,8 +14,8 @@ from kgroups.cli.official.words import WRAPPER, error_text, exception_text
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import committed_partitions
-from kgroups.core.offsets.scope import Partition, partitions_of
-from kgroups.core.snapshot import Group, PartitionLog, Topic
+from kgroups.core.offsets.scope import partitions_of
+from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -99,7 +99,7 @@ def file_scopes(
 
 def option_scopes(
     arguments: Arguments, admin: "ClusterAdmin", free: Sequence[Group], reset: Reset
-) -> tuple[dict[str, list[Partition]], Mapping[str, Topic]]:
+) -> tuple[dict[str, list[TopicPartition]], Mapping[str, Topic]]:
     """Partitions of each group, all of which exist and have a leader, and their topics.
 
     Raises:
@@ -134,7 +134,7 @@ def _topics(
     admin: "ClusterAdmin", names: set[str]
 ) -> tuple[Mapping[str, Topic], Mapping[str, str]]:
     """Those of the topics that exist, and the errors of those that are not to be seen."""
-    from kgroups.core.kafka.writes.alterations import topics_with_bounds
+    from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
     if not names:
         return {}, {}
@@ -142,7 +142,7 @@ def _topics(
 
 
 def _problem(
-    partitions: Iterable[Partition], topics: Mapping[str, Topic], failures: Mapping[str, str]
+    partitions: Iterable[TopicPartition], topics: Mapping[str, Topic], failures: Mapping[str, str]
 ) -> str | None:
     """Why partitions cannot be reset: some do not exist, have no leader or are not to be seen."""
     wanted = sorted(partitions)
@@ -161,12 +161,12 @@ def _problem(
     return next((WRAPPER + exception_text(code) for code in errors if code is not None), None)
 
 
-def joined(partitions: Iterable[Partition], separator: str = ",") -> str:
+def joined(partitions: Iterable[TopicPartition], separator: str = ",") -> str:
     """`topic-0,topic-1`."""
     return separator.join(f"{topic}-{number}" for topic, number in partitions)
 
 
-def log_of(topics: Mapping[str, Topic], at: Partition) -> PartitionLog:
+def log_of(topics: Mapping[str, Topic], at: TopicPartition) -> PartitionLog:
     """The log of a partition that is known to exist."""
     return topics[at[0]].partitions[at[1]]
 
@@ -175,14 +175,14 @@ def offsets_since(
     moment: int,
     admin: "ClusterAdmin",
     topics: Mapping[str, Topic],
-    scopes: Mapping[str, Iterable[Partition]],
-) -> dict[Partition, int | None]:
+    scopes: Mapping[str, Iterable[TopicPartition]],
+) -> dict[TopicPartition, int | None]:
     """The first offset of each partition in scope that is not older than the moment asked for.
 
     Raises:
         LateError: the moment is before 1970, which is a code of another meaning on the wire.
     """
-    from kgroups.core.kafka.writes.alterations import offsets_at
+    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
 
     if moment < 0:
         raise LateError(exception_text("UNSUPPORTED_VERSION"))

@@ -38,9 +38,8 @@ from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, plan_reset
-from kgroups.core.offsets.scope import Partition
 from kgroups.core.offsets.targets import Target, TargetKind
-from kgroups.core.snapshot import CommittedOffset, Group, Topic
+from kgroups.core.snapshot import CommittedOffset, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -99,7 +98,7 @@ def _cause(error: KgroupsError) -> str:
     return exception_text(error.code)
 
 
-def _rows(changes: Iterable[Change]) -> list[tuple[Partition, int]]:
+def _rows(changes: Iterable[Change]) -> list[tuple[TopicPartition, int]]:
     """Each partition with its new offset."""
     return [
         ((change.topic, change.partition), change.new.offset)
@@ -166,12 +165,12 @@ def _plan(
     given: Mapping[str, Offsets] = {}
     if scenario == "from-file":
         given, topics = file_scopes(arguments, admin, free, reset)
-        scopes: Mapping[str, Iterable[Partition]] = given
+        scopes: Mapping[str, Iterable[TopicPartition]] = given
     else:
         scopes, topics = option_scopes(arguments, admin, free, reset)
     reset.topic_ids = {name: topic.topic_id for name, topic in topics.items()}
     target = _target(arguments, scenario)
-    at_time: Mapping[Partition, int | None] = {}
+    at_time: Mapping[TopicPartition, int | None] = {}
     if target.kind == "time":
         at_time = offsets_since(target.number, admin, topics, scopes)
         for topic, partition in sorted(at for at, offset in at_time.items() if offset is None):
@@ -307,6 +306,6 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
             ]
 
 
-def _refused(partitions: Iterable[Partition]) -> str:
+def _refused(partitions: Iterable[TopicPartition]) -> str:
     names = joined(partitions, ", ")
     return f"Failed altering group offsets for the following partitions: [{names}]"

@@ -5,7 +5,7 @@ and `classic_leave`. Source: `ClassicGroup`.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, DescribedMember
 from kgroups.core.coordinator.classic.members import ClassicMember, ClassicMembers
@@ -19,7 +19,7 @@ from kgroups.core.coordinator.classic.states import (
 )
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot, MemberSnapshot
-from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart
+from kgroups.core.coordinator.groups import CommitRequest, Group, GroupKind, RetentionStart, Session
 from kgroups.core.coordinator.log.records import (
     GroupMetadataKey,
     GroupMetadataMember,
@@ -28,9 +28,6 @@ from kgroups.core.coordinator.log.records import (
     Record,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest, TxnOffsetCommitRequest
-
-if TYPE_CHECKING:
-    from kgroups.core.coordinator.shard import Shard
 
 
 class ClassicGroup(ClassicMembers, Group):
@@ -137,11 +134,12 @@ class ClassicGroup(ClassicMembers, Group):
             ask = Ask.COMMIT_TRANSACTION if transactional else Ask.COMMIT_OUTSIDER
         return OUTCOMES[ask][self.state].error
 
-    def note_commit(self, shard: "Shard", request: OffsetCommitRequest) -> None:
+    def renewed_session(self, request: OffsetCommitRequest) -> Session | None:
         member = self.members.get(request.member_id)
         outcome = OUTCOMES[Ask.COMMIT_MEMBER][self.state]
-        if member is not None and outcome.act is Act.RESTART_SESSION:
-            shard.restart_session(self.group_id, member.member_id, member.session_timeout_ms)
+        if member is None or outcome.act is not Act.RESTART_SESSION:
+            return None
+        return Session(member.member_id, member.session_timeout_ms)
 
     def check_fetch(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         return OUTCOMES[Ask.FETCH][self.state].error

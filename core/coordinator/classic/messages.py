@@ -1,33 +1,13 @@
-"""What every request carries, and the requests of the classic protocol with their answers.
-
-Names are those of Kafka's message schemas in snake case; times are milliseconds. A request tells
-the version it came in, because some answers depend on it; a response holds everything that any
-version can show, and whoever puts it on the wire drops what the version does not have.
-The other families are in `consumer_messages`, `offset_messages` and `admin_messages`.
-"""
+"""Requests of the classic protocol, with their answers."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.request import Request
 
 UNKNOWN_MEMBER_ID = ""
 NO_GENERATION = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """Version and sender of a request; base of all.
-
-    Args:
-        version: of the request's API.
-        client_id: from the request header.
-        client_host: as Java prints an address: `/127.0.0.1`.
-    """
-
-    version: int
-    client_id: str = ""
-    client_host: str = ""
 
 
 class JoinGroupProtocol(NamedTuple):

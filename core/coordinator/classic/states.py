@@ -1,6 +1,6 @@
 """The classic protocol's states and what each state makes of each request, as tables.
 
-Handlers look their outcome up here. The diagram in ARCHITECTURE.md is drawn from these tables by
+Handlers look their outcome up here. The diagram in the README is drawn from these tables by
 `draw_states`, and a test keeps it so. Source: `ClassicGroupState`, `GroupMetadataManager`.
 """
 

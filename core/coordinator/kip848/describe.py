@@ -1,47 +1,35 @@
-"""A consumer group as ConsumerGroupDescribe shows it. Topics that are gone are left out.
+"""Members of a KIP-848 group as ConsumerGroupDescribe shows them, without topics that are gone.
 
 Source: `ConsumerGroup.asDescribedGroup`, `ConsumerGroupMember.asConsumerGroupDescribeMember`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kgroups.core.coordinator.kip848.member import Kip848Member, Partitions
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeMember,
-    DescribedConsumerGroup,
     TopicPartitions,
 )
 from kgroups.core.coordinator.topology import Topology
-
-if TYPE_CHECKING:
-    from kgroups.core.coordinator.kip848.group import Kip848Group
 
 MEMBER_TYPE_VERSION = 1
 CLASSIC_MEMBER, CONSUMER_MEMBER, NO_MEMBER_TYPE = 0, 1, -1
 
 
-def describe_kip848_group(
-    group: "Kip848Group", version: int, topology: Topology, default_assignor: str
-) -> DescribedConsumerGroup:
-    """The group with its members.
+def described_members(
+    members: Iterable[Kip848Member],
+    targets: Mapping[str, Partitions],
+    version: int,
+    topology: Topology,
+) -> tuple[ConsumerGroupDescribeMember, ...]:
+    """Members with what they have and what they are to have, by the names of the topics.
 
     Args:
-        default_assignor: the one that is used where no member asks for any.
+        targets: by member id; a member that is not there is to have nothing.
+        version: of ConsumerGroupDescribe.
     """
-    members = tuple(
-        _member(one, group.target.get(one.member_id, {}), version, topology)
-        for one in group.members.ordered_values()
-    )
-    return DescribedConsumerGroup(
-        group.group_id,
-        group_state=group.state_name(),
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.target_epoch,
-        assignor_name=group.tally.elected_assignor() or default_assignor,
-        members=members,
-    )
+    return tuple(_member(one, targets.get(one.member_id, {}), version, topology) for one in members)
 
 
 def _member(

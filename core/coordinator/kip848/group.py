@@ -6,7 +6,7 @@ the metadata of a topic changed. Source: `ConsumerGroup`, `ModernGroup`.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import DescribedGroup, described_as_dead
@@ -18,8 +18,9 @@ from kgroups.core.coordinator.groups import (
     GroupKind,
     PartitionVerdict,
     RetentionStart,
+    Session,
 )
-from kgroups.core.coordinator.kip848.describe import describe_kip848_group
+from kgroups.core.coordinator.kip848.describe import described_members
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
     Partitions,
@@ -48,9 +49,6 @@ from kgroups.core.coordinator.log.records import (
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
 from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
 from kgroups.core.coordinator.topology import Topology
-
-if TYPE_CHECKING:
-    from kgroups.core.coordinator.shard import Shard
 
 FIRST_EPOCH = 1
 PROTOCOL_TYPE = "consumer"
@@ -209,8 +207,9 @@ class Kip848Group(Group):
             return ErrorCode.NONE
         return stale if epoch > member.member_epoch else _older_commit(member, epoch, stale)
 
-    def note_commit(self, shard: "Shard", request: OffsetCommitRequest) -> None:
-        """Nothing: a member of a consumer group keeps its session by heartbeats alone."""
+    def renewed_session(self, request: OffsetCommitRequest) -> Session | None:
+        """None: a member of a KIP-848 group keeps its session by heartbeats alone."""
+        return None
 
     def check_fetch(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None and member_epoch < 0:
@@ -237,10 +236,18 @@ class Kip848Group(Group):
         message = f"Group {self.group_id} is not a classic group."
         return described_as_dead(self.group_id, version, message)
 
-    def describe_consumer(
+    def describe_kip848(
         self, version: int, topology: Topology, default_assignor: str
     ) -> DescribedConsumerGroup:
-        return describe_kip848_group(self, version, topology, default_assignor)
+        members = self.members.ordered_values()
+        return DescribedConsumerGroup(
+            self.group_id,
+            group_state=self.state_name(),
+            group_epoch=self.group_epoch,
+            assignment_epoch=self.target_epoch,
+            assignor_name=self.tally.elected_assignor() or default_assignor,
+            members=described_members(members, self.target, version, topology),
+        )
 
     def tombstones(self) -> list[Record]:
         return self.tombstones_replacing({})

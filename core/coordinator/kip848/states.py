@@ -1,7 +1,7 @@
 """A KIP-848 member's states and what leads from one to another, as tables.
 
 `consumer_reconcile` looks its move up here; `draw_member_states` draws the diagram in
-ARCHITECTURE.md, and a test keeps it so. A group's own state follows from its members and epochs
+the README, and a test keeps it so. A group's own state follows from its members and epochs
 (`Kip848Group.state`). Source: KIP-848, `CurrentAssignmentBuilder`.
 """
 
@@ -64,7 +64,7 @@ IMPOSSIBLE = frozenset({(UNREVOKED, Move.DROP, STABLE)})
 
 
 def name_of(state: MemberState) -> str:
-    """The state as ARCHITECTURE.md spells it: UnrevokedPartitions."""
+    """The state as the README spells it: UnrevokedPartitions."""
     return state.name.title().replace("_", "")
 
 

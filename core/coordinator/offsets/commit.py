@@ -55,11 +55,18 @@ def commit_offsets(shard: Shard, token: Hashable, request: OffsetCommitRequest) 
         return
     verdict, created = _judge(shard, request)
     if verdict is ErrorCode.NONE and created is None:
-        shard.groups[request.group_id or ""].note_commit(shard, request)
+        _renew_session(shard, request)
     retention_ms = request.retention_time_ms
     expire_ms = NO_TIMESTAMP if retention_ms == -1 else shard.now_ms + retention_ms
     errors, records = _decide(shard, request.group_id or "", resolved, verdict, expire_ms)
     _commit(shard, token, request, resolved, errors, records, created, by_id=by_id)
+
+
+def _renew_session(shard: Shard, request: OffsetCommitRequest) -> None:
+    group_id = request.group_id or ""
+    session = shard.groups[group_id].renewed_session(request)
+    if session is not None:
+        shard.restart_session(group_id, session.member_id, session.timeout_ms)
 
 
 def commit_transaction_offsets(

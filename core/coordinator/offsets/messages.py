@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.coordinator.request import Request
 
 INVALID_OFFSET = -1
 NO_LEADER_EPOCH = -1

@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection
+from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
-from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic
+from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
 
-Partition = tuple[str, int]
 Failure = str | BrokerFailure | None
-Commits = Mapping[Partition, CommittedOffset | None]
+Commits = Mapping[TopicPartition, CommittedOffset | None]
 
 AT_ONCE = 256
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.05, 1.0
@@ -36,7 +36,7 @@ _NO_DELETION = BrokerFailure(
 
 def write_commits(
     client: LibrdkafkaClient, groups: Mapping[str, Commits]
-) -> dict[str, dict[Partition, Failure]]:
+) -> dict[str, dict[TopicPartition, Failure]]:
     """What became of each partition of each group.
 
     Args:
@@ -46,7 +46,7 @@ def write_commits(
         BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
-    found: dict[str, dict[Partition, Failure]] = {
+    found: dict[str, dict[TopicPartition, Failure]] = {
         group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
         for group, commits in groups.items()
     }
@@ -74,7 +74,7 @@ def write_commits(
 
 
 def _alter(
-    client: LibrdkafkaClient, group: str, commits: Mapping[Partition, CommittedOffset]
+    client: LibrdkafkaClient, group: str, commits: Mapping[TopicPartition, CommittedOffset]
 ) -> Any:
     """The future of one group's commits."""
     rows = []
@@ -82,21 +82,21 @@ def _alter(
         epoch: dict[str, Any] = {}
         if commit.leader_epoch is not None:
             epoch["leader_epoch"] = commit.leader_epoch
-        rows.append(TopicPartition(topic, number, commit.offset, **epoch))
+        rows.append(ConfluentPartition(topic, number, commit.offset, **epoch))
     wanted = [ConsumerGroupTopicPartitions(group, rows)]
     return client.admin.alter_consumer_group_offsets(wanted, request_timeout=client.left_s())[group]
 
 
 def _commit_answers(
-    client: LibrdkafkaClient, future: Any, commits: Mapping[Partition, CommittedOffset]
-) -> dict[Partition, Failure]:
+    client: LibrdkafkaClient, future: Any, commits: Mapping[TopicPartition, CommittedOffset]
+) -> dict[TopicPartition, Failure]:
     try:
         rows = client.wait(future).topic_partitions
     except BrokerFailure as failure:
         if failure.code == "UNKNOWN_MEMBER_ID":
             return dict.fromkeys(commits, failure.code)
         return dict.fromkeys(commits, failure)
-    answers: dict[Partition, Failure] = dict.fromkeys(commits, "NETWORK_EXCEPTION")
+    answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, "NETWORK_EXCEPTION")
     for row in rows:
         failed = row.error is not None
         answers[row.topic, row.partition] = client.failure_of(row.error).code if failed else None
@@ -104,8 +104,8 @@ def _commit_answers(
 
 
 def delete_records(
-    client: LibrdkafkaClient, before: Mapping[Partition, int]
-) -> dict[Partition, int | str]:
+    client: LibrdkafkaClient, before: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
@@ -115,12 +115,12 @@ def delete_records(
         BrokerFailure: the cluster cannot be asked.
     """
     client.begin()
-    found: dict[Partition, int | str] = {}
+    found: dict[TopicPartition, int | str] = {}
     known = client.topics_named({topic for topic, _ in before})
     wanted = []
     for (topic, number), offset in before.items():
         if topic in known and number in known[topic].partitions:
-            wanted.append(TopicPartition(topic, number, offset))
+            wanted.append(ConfluentPartition(topic, number, offset))
         else:
             found[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
     futures = client.admin.delete_records(wanted, request_timeout=client.left_s()) if wanted else {}
@@ -166,8 +166,8 @@ def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]
 
 
 def offsets_at(
-    client: LibrdkafkaClient, times: Mapping[Partition, int]
-) -> dict[Partition, int | str | None]:
+    client: LibrdkafkaClient, times: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | str | None]:
     """The first offset of each partition that is not older than its time, or an error name.
 
     Args:
@@ -178,9 +178,9 @@ def offsets_at(
     """
     client.begin()
     spec: Any = OffsetSpec
-    wanted = {TopicPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
+    wanted = {ConfluentPartition(*at): spec.for_timestamp(time_ms) for at, time_ms in times.items()}
     futures = client.admin.list_offsets(wanted, request_timeout=client.left_s()) if wanted else {}
-    found: dict[Partition, int | str | None] = {}
+    found: dict[TopicPartition, int | str | None] = {}
     for at, future in futures.items():
         try:
             offset = client.wait(future).offset

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import TopicPartition as ConfluentPartition
 
 from kgroups.core.errors import ClusterError
+from kgroups.core.snapshot import TopicPartition
 
-Partition = tuple[str, int]
 _POLL_S = 0.05
 _CLOSE_S = 30.0
 
@@ -49,7 +50,7 @@ class LiveMember:
     """
 
     def __init__(
-        self, bootstrap_servers: str, plan: MemberPlan, position: Callable[[Partition], int]
+        self, bootstrap_servers: str, plan: MemberPlan, position: Callable[[TopicPartition], int]
     ) -> None:
         self.plan = plan
         self._position = position
@@ -82,7 +83,7 @@ class LiveMember:
         self._thread.join(_CLOSE_S)
 
     def _live(self, consumer: Consumer) -> None:
-        committed: set[Partition] = set()
+        committed: set[TopicPartition] = set()
         while not self._closing.is_set():
             consumer.poll(_POLL_S)
             owned = {(one.topic, one.partition) for one in consumer.assignment()}
@@ -90,11 +91,11 @@ class LiveMember:
                 committed = owned
         consumer.close()
 
-    def _commit(self, consumer: Consumer, owned: Sequence[Partition]) -> bool:
+    def _commit(self, consumer: Consumer, owned: Sequence[TopicPartition]) -> bool:
         """Whether the coordinator took every commit; while it rebalances it takes none."""
         if not owned:
             return True
-        rows = [TopicPartition(*at, self._position(at)) for at in owned]
+        rows = [ConfluentPartition(*at, self._position(at)) for at in owned]
         try:
             answers = consumer.commit(offsets=rows, asynchronous=False) or []
         except KafkaException:
@@ -104,7 +105,7 @@ class LiveMember:
 
 @contextmanager
 def live_members(
-    bootstrap_servers: str, plans: Sequence[MemberPlan], position: Callable[[Partition], int]
+    bootstrap_servers: str, plans: Sequence[MemberPlan], position: Callable[[TopicPartition], int]
 ) -> Iterator[tuple[LiveMember, ...]]:
     """Members that join at once; all are told to leave before the first is waited for."""
     members: list[LiveMember] = []
@@ -118,7 +119,9 @@ def live_members(
             member.close()
 
 
-def produce(bootstrap_servers: str, counts: Mapping[Partition, int], *, timeout_s: float) -> None:
+def produce(
+    bootstrap_servers: str, counts: Mapping[TopicPartition, int], *, timeout_s: float
+) -> None:
     """Append so many small records to each partition.
 
     Raises:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
@@ -78,7 +78,8 @@ async def _fetch_on(
             *(_fetch(cluster, broker, [group], limit, lane) for group in groups)
         )
         return {group: outcome for part in parts for group, outcome in part.items()}
-    return await _fetch(cluster, broker, groups, limit, lane)
+    found = await _fetch(cluster, broker, groups, limit, lane)
+    return {group: found.get(group) or left_out() for group in groups}
 
 
 async def _fetch(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
+from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
@@ -141,7 +141,12 @@ async def _describe_on(
     described: dict[str, Described] = {}
     for group in groups:
         outcomes = [answer[group] for answer in answers if group in answer]
-        described[group] = _choose(outcomes) if outcomes else _not_describable(types[group])
+        if outcomes:
+            described[group] = _choose(outcomes)
+        elif any(group in names for names in asked.values()):
+            described[group] = left_out()
+        else:
+            described[group] = _not_describable(types.get(group))
     return described
 
 
@@ -156,10 +161,10 @@ def _choose(outcomes: Sequence[Described]) -> Described:
     return outcomes[0]
 
 
-def _not_describable(kind: GroupType) -> BrokerFailure:
-    return BrokerFailure(
-        "UNSUPPORTED_VERSION", f"the broker lists this {kind} group but cannot describe such groups"
-    )
+def _not_describable(kind: GroupType | None) -> BrokerFailure:
+    known = f"lists this {kind} group but" if kind else "can list groups but"
+    what = "such groups" if kind else "them"
+    return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {known} cannot describe {what}")
 
 
 async def _describe_as(

@@ -9,10 +9,8 @@ from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
 from kgroups.core.kafka.transport.framing import error_name
-from kgroups.core.snapshot import PartitionLog, Topic
+from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
-
-TopicPartition = tuple[str, int]
 
 NO_LEADER = "LEADER_NOT_AVAILABLE"
 

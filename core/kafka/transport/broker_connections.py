@@ -9,7 +9,14 @@ from typing import Any, Self, TypeVar
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.failures import RETRIABLE, TELLING, UNSEEN, BrokerFailure, item_error
+from kgroups.core.kafka.failures import (
+    RETRIABLE,
+    TELLING,
+    UNSEEN,
+    BrokerFailure,
+    item_error,
+    left_out,
+)
 from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
@@ -303,7 +310,8 @@ class Cluster:
                     _, answer = await connection.ask(
                         "find_coordinator", find_coordinator(groups), limit
                     )
-                    return {item.key: _coordinator(item) for item in answer.coordinators}
+                    found = {item.key: _coordinator(item) for item in answer.coordinators}
+                    return {group: found.get(group, left_out()) for group in groups}
                 answers = await asyncio.gather(
                     *(
                         connection.ask("find_coordinator", find_coordinator([group]), limit)

@@ -10,10 +10,9 @@ from typing import Final
 
 from kgroups.core.kafka.transport.framing import Encoded, decode_response, error_name, memory_budget
 from kgroups.core.kafka.transport.lengths import LengthError, read_uvarint
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
-Partition = tuple[str, int]
-Errors = dict[Partition, str | None]
+Errors = dict[TopicPartition, str | None]
 
 VERSIONS: Final = (8, 9)
 

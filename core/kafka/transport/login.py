@@ -1,18 +1,29 @@
 """Logging in over SASL: the handshake that names a mechanism, then its messages."""
 
 import secrets
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import build, error_name
 from kgroups.core.kafka.transport.scram import ScramClient, ScramError
 
-if TYPE_CHECKING:
-    from kgroups.core.kafka.transport.connection import Connection
+
+class Exchange(Protocol):
+    """What a login needs of a connection."""
+
+    @property
+    def address(self) -> str:
+        """`host:port` of the broker."""
+
+    async def ask(
+        self, api: str, body: Callable[[int], Any], deadline: float, /
+    ) -> tuple[int, Any]:
+        """The version that was spoken, and the answer."""
 
 
-async def log_in(connection: "Connection", settings: ClientSettings, deadline: float) -> None:
+async def log_in(connection: Exchange, settings: ClientSettings, deadline: float) -> None:
     """Logs in with the mechanism, user name and password of the settings.
 
     Raises:
@@ -55,7 +66,7 @@ async def log_in(connection: "Connection", settings: ClientSettings, deadline: f
 
 
 async def _send(
-    connection: "Connection", token: bytes, settings: ClientSettings, deadline: float
+    connection: Exchange, token: bytes, settings: ClientSettings, deadline: float
 ) -> bytes:
     """The broker's answer to one token."""
 
@@ -68,9 +79,7 @@ async def _send(
     return bytes(answer.auth_bytes)
 
 
-def _refused(
-    connection: "Connection", settings: ClientSettings, detail: str | None
-) -> BrokerFailure:
+def _refused(connection: Exchange, settings: ClientSettings, detail: str | None) -> BrokerFailure:
     reason = f": {detail}" if detail else ""
     return BrokerFailure(
         "SASL_AUTHENTICATION_FAILED",

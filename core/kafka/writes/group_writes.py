@@ -5,12 +5,13 @@ may be tried again is, within the deadline. Every item has its own answer.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.reads.by_leader import partitions_by_topic
 from kgroups.core.kafka.reads.committed_offsets import fetch_commits
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
@@ -21,20 +22,19 @@ from kgroups.core.kafka.transport.framing import (
     error_name,
     schema,
 )
-from kgroups.core.kafka.writes.alterations import NOBODY, delete_offsets_body
 from kgroups.core.offsets.change import Key
-from kgroups.core.snapshot import CommittedOffset, Member
+from kgroups.core.snapshot import CommittedOffset, Member, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
-Partition = tuple[str, int]
-Commits = Mapping[Partition, CommittedOffset | None]
+Commits = Mapping[TopicPartition, CommittedOffset | None]
 Failure = str | BrokerFailure | None
-Failures = dict[Partition, Failure]
+Failures = dict[TopicPartition, Failure]
 Answers = dict[Key, ItemError | None]
 Held = Mapping[str, Mapping[int, CommittedOffset]]
 
+_NO_EPOCH = -1
 LANES = 16
 """Connections to each coordinator, when there are many groups."""
 
@@ -202,7 +202,7 @@ async def _write_bundle(
     """The answers of groups of one coordinator: at most one commit and one deletion each."""
     found: dict[str, Failures] = {group: {} for group in groups}
     commits: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
-    gone: dict[str, list[Partition]] = {}
+    gone: dict[str, list[TopicPartition]] = {}
     for group, wanted in groups.items():
         for at, commit in wanted.items():
             if commit is None:
@@ -218,7 +218,7 @@ async def _write_bundle(
         ),
         (
             "offset_delete",
-            {group: delete_offsets_body(group, rows) for group, rows in gone.items()},
+            {group: _delete_body(group, rows) for group, rows in gone.items()},
             read_delete_answer,
         ),
     ):
@@ -240,7 +240,7 @@ async def _write_bundle(
     return found
 
 
-def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[Partition]:
+def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[TopicPartition]:
     return [(topic, number) for topic, rows in commits.items() for number in rows]
 
 
@@ -259,6 +259,26 @@ def read_delete_answer(api: str, version: int, frame: bytes) -> Failures | str:
         for topic in answer.topics
         for item in topic.partitions
     }
+
+
+def _delete_body(group: str, partitions: Iterable[TopicPartition]) -> Callable[[int], Any]:
+    """The request that deletes a group's commits of these partitions."""
+
+    def body(version: int) -> Any:
+        module = schema("offset_delete", version, "request")
+        topics = tuple(
+            module.OffsetDeleteRequestTopic(
+                name=topic,
+                partitions=tuple(
+                    module.OffsetDeleteRequestPartition(partition_index=number)
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in partitions_by_topic(partitions).items()
+        )
+        return build("offset_delete", version, group_id=group, topics=topics)
+
+    return body
 
 
 def _commit_body(group: str, commits: Mapping[str, Mapping[int, CommittedOffset]]) -> Any:
@@ -290,7 +310,7 @@ def _commit_part(module: Any, number: int, commit: CommittedOffset) -> Any:
         "OffsetCommitRequestPartition",
         partition_index=number,
         committed_offset=commit.offset,
-        committed_leader_epoch=NOBODY if commit.leader_epoch is None else commit.leader_epoch,
+        committed_leader_epoch=_NO_EPOCH if commit.leader_epoch is None else commit.leader_epoch,
         committed_metadata=commit.metadata,
     )
 

@@ -1,6 +1,6 @@
 """Points read out of captures: of each series in each stretch of a window, its last row.
 
-What `over.points` makes of a DataFrame by aggregation, taken while files are read. Captures say
+What `window.points` makes of a DataFrame by aggregation, taken while files are read. Captures say
 the same names over and over, a row of each series in each; aggregating them, row by row in one
 big hash map, was half of the work of a report. Here a task reads the names of its stretches in
 Arrow, finds the last row of each series with a few operations on whole columns, and reads the
@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.captures.capture_files import CapturedFile
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.series_id import series_ids
+from kgroups.core.lag.rules import END_OF, Isolation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
 """Commits out of `__consumer_offsets`, as a Spark data source: one task a partition of the log.
 
-The log's records come from a reader that is handed in (`core/kafka/reads/offsets_topic.py` has
+The log's records come from a reader that is handed in (`core/kafka/librdkafka/offsets_topic.py` has
 the real one), because nothing here knows a cluster. Each task reads its slice, bounded by the
 offsets at the start of the query, takes the bytes apart and hands Spark Arrow batches.
 """

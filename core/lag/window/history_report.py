@@ -37,6 +37,7 @@ from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits
 from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
+from kgroups.core.lag.window.points import points_by_aggregation, with_steps
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.session import Progress, SessionOptions
 
@@ -170,8 +171,8 @@ def history_series(told: Told, now: DataFrame) -> DataFrame:
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = trends.points(known, since_ms, until_ms, BUCKETS)
-    figures = trends.series_figures(trends.with_steps(points))
+    points = points_by_aggregation(known, since_ms, until_ms, BUCKETS)
+    figures = trends.series_figures(with_steps(points))
     counted = captures.groupBy(series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )

@@ -1,10 +1,6 @@
 """Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
 
-Raw captures are thinned first: the window is cut into at most `buckets` stretches, and of each
-series (cluster, group, topic, partition) the last capture in a stretch is a *point*. Points are
-read out of captures (`points.last_rows`) or aggregated from a DataFrame (`points`); all that
-follows looks at points, and no raw row is ever sorted. A series is one 64-bit number, and names
-come back at the end, from the newest capture.
+All of it follows from points (`points`); names come back at the end, from the newest capture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +9,6 @@ from types import MappingProxyType
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.arithmetic import END_OF, Isolation
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.transforms import (
     lag_percentiles,
@@ -22,8 +17,6 @@ from kgroups.core.lag.transforms import (
     worst_seconds,
 )
 
-SERIES = ("cluster", "group", "topic", "partition")
-BUCKETS = 60
 # Points that Burrow's rules look at, and the fewest that they need (fewer say nothing).
 VERDICT_POINTS = 10
 FEWEST_POINTS = 3
@@ -37,102 +30,11 @@ VERDICTS: Mapping[str, int] = MappingProxyType(
 )
 
 
-def points(rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS) -> DataFrame:
-    """The last capture of each series in each stretch of the window, by aggregation.
-
-    Args:
-        rows: captures in `schemas.ROWS`.
-        since_ms, until_ms: the window, both ends included.
-    Returns:
-        `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
-    """
-    width = stretch_ms(since_ms, until_ms, buckets)
-    t = F.col("captured_at_ms")
-    facts = ("committed", "committed_at", "start", "end")
-    return with_known_lag(
-        rows.where(t.between(since_ms, until_ms))
-        .select(
-            F.floor((t - F.lit(since_ms)) / F.lit(width)).cast("int").alias("bucket"),
-            series_id().alias("series"),
-            *point_columns(),
-            F.col("committed_at_ms").alias("committed_at"),
-        )
-        .groupBy("series", "bucket")
-        .agg(
-            *(F.max_by(name, "t").alias(name) for name in facts),
-            F.max("t").alias("t"),
-        )
-    )
-
-
-def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
-    """How long the stretches are that a window is cut into."""
-    return max((until_ms - since_ms) // buckets, 1)
-
-
-def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
-    """What a point says, of columns in `schemas.ROWS`; `end` is what lag is measured to."""
-    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
-    return [
-        F.col("captured_at_ms").alias("t"),
-        committed.alias("committed"),
-        F.col("log_start_offset").alias("start"),
-        F.col(END_OF[isolation]).alias("end"),
-    ]
-
-
-def points_of(last_rows: DataFrame, isolation: Isolation = "read_uncommitted") -> DataFrame:
-    """The same as `points`, of rows from `points.last_rows` for the same isolation.
-
-    With `read_committed` the end of a log is its last stable offset throughout: records come in
-    when a reader may have them, so rates and lag in seconds are of those too.
-    """
-    no_time = F.lit(None).cast("long").alias("committed_at")
-    return with_known_lag(last_rows.select("series", *point_columns(isolation), no_time))
-
-
-def with_known_lag(of_points: DataFrame) -> DataFrame:
-    """Points with `lag`, null where a bound or the commit is not known."""
-    committed, start, end = F.col("committed"), F.col("start"), F.col("end")
-    is_known = committed.isNotNull() & start.isNotNull() & end.isNotNull()
-    lag = F.greatest(end - F.greatest(committed, start), F.lit(0).cast("long"))
-    return of_points.select(
-        "series", "t", "committed", "committed_at", "start", "end",
-        F.when(is_known, lag).alias("lag"),
-    )  # fmt: skip
-
-
-def with_steps(of_points: DataFrame) -> DataFrame:
-    """Points with what the point before said (`prev_`), the newest one, and their place.
-
-    All of it in one order, from the newest point back: Spark sorts once, and no frame has to look
-    at a row more than once.
-
-    Returns:
-        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`, the last that was
-        known before; `now_committed` of the newest point; `best_from_here`: highest commit of
-        this point and those after it; `age`: 1 for the newest point, 2 before it...
-    """
-    newest_first = Window.partitionBy("series").orderBy(F.desc("t"))
-    from_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    # Of `lead` only SQL can say that it skips nulls.
-    before = "lead({}) ignore nulls over (partition by series order by t desc)"
-    known = {name: name for name in ("committed", "start", "end", "lag")}
-    known["t"] = "case when end is not null then t end"
-    return of_points.select(
-        "*",
-        *(F.expr(before.format(what)).alias(f"prev_{name}") for name, what in known.items()),
-        F.first("committed").over(from_here).alias("now_committed"),
-        F.max("committed").over(from_here).alias("best_from_here"),
-        F.row_number().over(newest_first).alias("age"),
-    )
-
-
 def series_figures(stepped: DataFrame) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
     Returns:
-        `series`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
+        `series`, `point_count`, `last_t`; records `produced`, `consumed`, `expired` in the
         window and the milliseconds between the first and last point that knew each
         (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
         `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
@@ -149,7 +51,7 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     went_back = has_before & (committed < F.col("prev_committed"))
     recovered = F.col("best_from_here") >= F.col("prev_committed")
     return stepped.groupBy("series").agg(
-        F.count(F.lit(1)).alias("points"),
+        F.count(F.lit(1)).alias("point_count"),
         F.max("t").alias("last_t"),
         *(
             F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
@@ -219,7 +121,7 @@ def _stood_still() -> Column:
     """Whether nobody is assigned a partition, and its commit stood still while records came."""
     stood = F.col("member_id").isNull() & (F.col("committed_offset") >= 0)
     moved = (F.col("produced") > 0) & (F.col("consumed") == 0)
-    return F.coalesce(stood & moved & (F.col("points") > 1), F.lit(False))
+    return F.coalesce(stood & moved & (F.col("point_count") > 1), F.lit(False))
 
 
 def per_second(records: str, ms: str) -> Column:
@@ -281,7 +183,7 @@ def trend_column(peak: str) -> Column:
         F.lit(STEADY_OF_PEAK) * F.col(peak),
     )
     return F.when(
-        (F.col("points") > 1) & change.isNotNull(),
+        (F.col("point_count") > 1) & change.isNotNull(),
         F.when(change > slack, "growing").when(change < -slack, "draining").otherwise("steady"),
     )
 
@@ -353,7 +255,7 @@ def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
         F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
         F.sum("rate_out").alias("rate_out"),
         *worst_seconds(),
-        F.max("points").alias("points"),
+        F.max("point_count").alias("point_count"),
         F.sum("lag_first").alias("lag_first"),
         F.sum("lag_last").alias("lag_last"),
         F.sum("lag_peak").alias("lag_peaks"),

@@ -15,7 +15,6 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import Isolation
 from kgroups.core.lag.captures.capture_files import (
     CapturedFile,
     Window,
@@ -41,7 +40,9 @@ from kgroups.core.lag.report import (
     totals_of,
 )
 from kgroups.core.lag.rosters import with_members
+from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
+from kgroups.core.lag.window.points import SERIES, points_of_last_rows, stretch_ms, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
@@ -141,10 +142,10 @@ def _report(
     tell(f"reading {window.rows:,} rows in {len(window.files):,} files of captures")
     rows = read_rows(spark, folder, window)
     now = newest(rows, window, until_ms, query)
-    width_ms = trends.stretch_ms(since_ms, until_ms)
+    width_ms = stretch_ms(since_ms, until_ms)
     isolation = query.isolation
     last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = trends.points_of(last, isolation)
+    points = points_of_last_rows(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
@@ -259,7 +260,7 @@ def newest(rows: DataFrame, window: Window, until_ms: int, query: LagQuery) -> D
         ),
         F.lit(False),
     )
-    one_each = rows.where(is_newest).dropDuplicates(list(trends.SERIES))
+    one_each = rows.where(is_newest).dropDuplicates(list(SERIES))
     return transforms.with_lag(one_each, uncommitted=query.uncommitted, isolation=query.isolation)
 
 
@@ -279,5 +280,5 @@ def newest_times(rows: DataFrame, window: Window, until_ms: int) -> dict[str, in
 
 def history_of(points: DataFrame, now: DataFrame, until_ms: int) -> DataFrame:
     """What the window says about each series of the newest capture."""
-    figures = trends.series_figures(trends.with_steps(points))
+    figures = trends.series_figures(with_steps(points))
     return trends.with_history(now, figures, until_ms)

@@ -1,4 +1,4 @@
-"""Fault rules and timed incidents from a YAML file, read strictly.
+"""Fault rules and timed faults from a YAML file, read strictly.
 
 faults:
   - {api: OffsetCommit, group: payments, error: NOT_COORDINATOR, times: 3}
@@ -62,14 +62,14 @@ class TimedFault:
 
 @dataclass(frozen=True, slots=True)
 class FaultPlan:
-    """The content of a file: rules in order, incidents in order of time."""
+    """The content of a file: rules in order, timed faults in order of time."""
 
     rules: tuple[Fault, ...]
-    incidents: tuple[TimedFault, ...]
+    timed_faults: tuple[TimedFault, ...]
 
 
 def read_fault_file(path: Path) -> FaultPlan:
-    """Rules and incidents of a file.
+    """Rules and timed faults of a file.
 
     Raises:
         UsageError: it cannot be read, is no YAML, or an entry is not understood.
@@ -89,7 +89,7 @@ def read_fault_file(path: Path) -> FaultPlan:
 
 
 def parse_faults(raw: object, source: str) -> FaultPlan:
-    """Rules and incidents of a parsed file.
+    """Rules and timed faults of a parsed file.
 
     Args:
         source: the file, for messages.
@@ -101,17 +101,17 @@ def parse_faults(raw: object, source: str) -> FaultPlan:
             f"fault file `{source}` is not a list under `faults:`",
             hint="for example: faults: [{api: JoinGroup, error: NOT_COORDINATOR}]",
         )
-    rules, incidents = [], []
+    rules, timed_faults = [], []
     for number, entry in enumerate(raw["faults"], start=1):
         where = f"fault file `{source}` entry {number}"
         if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
             raise UsageError(f"{where} is not a map")
         if "at" in entry or any(kind in entry for kind in _INCIDENTS):
-            incidents.append(_incident(entry, where))
+            timed_faults.append(_timed_fault(entry, where))
         else:
             rules.append(_rule(entry, where))
-    incidents.sort(key=lambda incident: incident.at_ms)
-    return FaultPlan(tuple(rules), tuple(incidents))
+    timed_faults.sort(key=lambda fault: fault.at_ms)
+    return FaultPlan(tuple(rules), tuple(timed_faults))
 
 
 def _rule(entry: Mapping[str, Any], where: str) -> Fault:
@@ -152,7 +152,7 @@ def _action(entry: Mapping[str, Any], actions: list[str], where: str) -> Action:
     return Drop() if actions == ["drop"] else LoseRequest()
 
 
-def _incident(entry: Mapping[str, Any], where: str) -> TimedFault:
+def _timed_fault(entry: Mapping[str, Any], where: str) -> TimedFault:
     _only(entry, {"at", "to", "group", *_INCIDENTS}, where)
     kinds = [kind for kind in _INCIDENTS if kind in entry]
     if len(kinds) != 1:

@@ -11,13 +11,13 @@ from kgroups.core.coordinator.classic.messages import (
     LeaveGroupRequest,
     LeaveGroupResponse,
     MemberIdentity,
-    Request,
     SyncGroupAssignment,
     SyncGroupRequest,
     SyncGroupResponse,
 )
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.coordinator.request import Request
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 _NULL_PROTOCOL_SINCE = 7

@@ -3,7 +3,7 @@
 from kio.schema.errors import ErrorCode
 
 from kgroups.core.sandbox.configs import broker_config_rows, group_config_rows, topic_config_rows
-from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 TOPIC, BROKER, GROUP = 2, 4, 32

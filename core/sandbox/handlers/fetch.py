@@ -5,9 +5,9 @@ from collections.abc import Awaitable
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.partition_log import PartitionLog
 from kgroups.core.sandbox.storage.topics import Partition, Topic
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 READ_COMMITTED = 1

@@ -17,8 +17,8 @@ from kgroups.core.coordinator.admin_messages import (
     ListGroupsResponse,
 )
 from kgroups.core.sandbox.handlers.classic_groups import submit
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.handlers.metadata import NO_OPERATIONS
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 _KEYS_SINCE = 4

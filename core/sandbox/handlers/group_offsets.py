@@ -18,7 +18,7 @@ from kgroups.core.coordinator.offsets.messages import (
     TopicErrors,
 )
 from kgroups.core.sandbox.handlers.classic_groups import submit
-from kgroups.core.sandbox.wire.dispatch import Call
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 _GROUPS_SINCE = 8

@@ -13,8 +13,8 @@ from kgroups.core.coordinator.kip848.messages import (
     TopicPartitions,
 )
 from kgroups.core.sandbox.handlers.classic_groups import submit
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.handlers.metadata import NO_OPERATIONS
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 _NO_TOPIC = UUID(int=0)

@@ -2,6 +2,7 @@
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import (
     NO_LEADER,
     OFFSETS_TOPIC,
@@ -9,7 +10,6 @@ from kgroups.core.sandbox.storage.topics import (
     Topic,
     name_fault,
 )
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.frame_codec import api_versions_body
 from kgroups.core.sandbox.wire.schema import Body
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.batches import (
     CONTROL,
     TRANSACTIONAL,
@@ -12,7 +13,6 @@ from kgroups.core.sandbox.storage.batches import (
     split_batches,
 )
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Partition, Topic
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 NO_TIMESTAMP = -1

@@ -16,7 +16,7 @@ from kgroups.core.sandbox.handlers import (
     produce,
     topic_admin,
 )
-from kgroups.core.sandbox.wire.dispatch import Handler
+from kgroups.core.sandbox.handlers.dispatch import Handler
 
 HANDLERS: Mapping[Api, Handler] = MappingProxyType(
     {

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from kio.schema.errors import ErrorCode
 
 from kgroups.core.sandbox.configs import TOPIC_DEFAULTS, topic_config_rows
+from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import INTERNAL_TOPICS, Topic, creation_error
-from kgroups.core.sandbox.wire.dispatch import Call
 from kgroups.core.sandbox.wire.schema import Body
 
 Failure = tuple[ErrorCode, str]

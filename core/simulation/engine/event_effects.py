@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.process import Seat
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
@@ -27,6 +26,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.process import Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
@@ -36,7 +36,7 @@ def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
     for scheduled in world.scenario.events:
         if scheduled.at_ms is not None:
-            _pend(world, START_MS + scheduled.at_ms, scheduled.incident)
+            _pend(world, START_MS + scheduled.at_ms, scheduled.event)
         else:
             _plan_next(world, scheduled, START_MS + scheduled.from_ms, until_ms)
 
@@ -52,14 +52,14 @@ def _plan_next(world: World, scheduled: Scheduled, after_ms: int, until_ms: int)
 
 def _happen_again(world: World, scheduled: Scheduled, until_ms: int) -> None:
     world.pending -= 1
-    happen(world, scheduled.incident)
+    happen(world, scheduled.event)
     _plan_next(world, scheduled, world.now_ms, until_ms)
 
 
-def _pend(world: World, at_ms: int, incident: ScenarioEvent) -> None:
+def _pend(world: World, at_ms: int, event: ScenarioEvent) -> None:
     def now() -> None:
         world.pending -= 1
-        happen(world, incident)
+        happen(world, event)
 
     world.pending += 1
     world.agenda.at(at_ms, now)
@@ -77,15 +77,15 @@ def _later(world: World, after_ms: int, what: Callable[[], None]) -> None:
     world.agenda.at(world.now_ms + after_ms, now)
 
 
-def happen(world: World, incident: ScenarioEvent) -> None:
+def happen(world: World, event: ScenarioEvent) -> None:
     """Let it happen now."""
-    name = SCENARIO_EVENT_NAMES[type(incident)]
-    given = (f"{f.name} {getattr(incident, f.name)}" for f in fields(incident))
+    name = SCENARIO_EVENT_NAMES[type(event)]
+    given = (f"{f.name} {getattr(event, f.name)}" for f in fields(event))
     shown = ", ".join(text for text in given if not text.endswith((" None", " ()")))
-    world.recorder.line(world.now_ms, getattr(incident, "group", ""), "event", name, shown)
+    world.recorder.line(world.now_ms, getattr(event, "group", ""), "event", name, shown)
     world.happened[name] += 1
     world.last_ms = world.now_ms
-    EVENT_EFFECTS[type(incident)](world, incident)
+    EVENT_EFFECTS[type(event)](world, event)
 
 
 # ---------------------------------------------------------------------- members

@@ -12,7 +12,6 @@ from typing import Final
 from uuid import UUID
 
 from kgroups.core.simulation.engine.agenda import Agenda
-from kgroups.core.simulation.engine.process import GroupState, Process
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
 from kgroups.core.simulation.figures.recorder import Line, Recorder
@@ -32,6 +31,7 @@ from kgroups.core.simulation.world.actors import (
 )
 from kgroups.core.simulation.world.brokers import NOBODY, Brokers
 from kgroups.core.simulation.world.partition_logs import Logs
+from kgroups.core.simulation.world.process import GroupState, Process
 from kgroups.core.simulation.world.zookeeper_service import Frame, Reception, ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".

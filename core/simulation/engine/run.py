@@ -12,7 +12,6 @@ from typing import Final
 
 from kgroups.core.simulation.engine.event_effects import expect_topics, plan_events
 from kgroups.core.simulation.engine.network import START_MS
-from kgroups.core.simulation.engine.process import GroupState, Seat
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.lag_watch import LagWatch
 from kgroups.core.simulation.figures.ledger import Ledger
@@ -22,10 +21,11 @@ from kgroups.core.simulation.figures.outcome import (
     Outcome,
     PartitionOutcome,
 )
+from kgroups.core.simulation.figures.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.scenario_model import PATIENCE_MS, Scenario
 from kgroups.core.simulation.world.brokers import Brokers
-from kgroups.core.simulation.world.readers import NOBODY_READS, SPLIT_BRAIN
+from kgroups.core.simulation.world.process import GroupState, Seat
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
 # A run that says no end is over when nothing has happened for so long.

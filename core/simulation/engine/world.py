@@ -12,7 +12,7 @@ from typing import Any
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import Network
-from kgroups.core.simulation.engine.process import GroupState, Process, Seat
+from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
@@ -26,7 +26,7 @@ from kgroups.core.simulation.world.actors import (
 )
 from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.member_kinds import make_consumer
-from kgroups.core.simulation.world.readers import Readers
+from kgroups.core.simulation.world.process import GroupState, Process, Seat
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
 

@@ -6,8 +6,8 @@ from math import ceil
 from typing import Any, Final
 
 from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
+from kgroups.core.simulation.figures.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.scenario.variation import Variation
-from kgroups.core.simulation.world.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.zookeeper.protocol import READS, Api
 
 # Figure -> how it is read from a group's outcome; durations in ms.

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.coordinator.effects import Event, EventKind
 from kgroups.core.coordinator.errors import ErrorCode
-from kgroups.core.simulation.engine.process import GroupState, Process
 from kgroups.core.simulation.world.actors import Step
+from kgroups.core.simulation.world.process import GroupState, Process
 from kgroups.core.simulation.world.zookeeper_service import KINDS
 from kgroups.core.zookeeper.protocol import Api
 

@@ -85,7 +85,7 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
     if every_ms == 0:
         fields["every"].fail("expected more than 0")
     return Scheduled(
-        _incident(kinds[0], fields[kinds[0]], names),
+        _event_of_kind(kinds[0], fields[kinds[0]], names),
         at_ms=at_ms,
         every_ms=every_ms,
         from_ms=fields.optional("from", read_ms) or 0,
@@ -93,7 +93,7 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
     )
 
 
-def _incident(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
+def _event_of_kind(kind: str, cursor: Cursor, names: Names) -> ScenarioEvent:
     readers = FIELDS[kind]
     required = tuple(key for key, (_, needed, _) in readers.items() if needed)
     fields = cursor.fields(required, tuple(key for key in readers if key not in required))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.lag.rules import lag_at
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
@@ -102,7 +103,6 @@ def _topic(topic: Topic, group: Group) -> TopicPlan:
     lag = 0
     for number, log in topic.partitions.items():
         commit = commits.get(number)
-        if commit is not None and log.log_end_offset is not None:
-            lag += max(0, log.log_end_offset - commit.offset)
+        lag += lag_at(None if commit is None else commit.offset, log) or 0
     count = len(topic.partitions)
     return TopicPlan(topic.topic, count, rate=ASSUMED_RATE * count, backlog=lag)

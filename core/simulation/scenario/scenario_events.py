@@ -173,7 +173,7 @@ SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """An incident with its time.
+    """An event with its time.
 
     Args:
         at_ms: once, at this virtual time; None for at random.
@@ -181,7 +181,7 @@ class Scheduled:
         until_ms: no more from here on; None for the end of the run.
     """
 
-    incident: ScenarioEvent
+    event: ScenarioEvent
     at_ms: int | None = None
     every_ms: int | None = None
     from_ms: int = 0

@@ -10,7 +10,7 @@ from kgroups.core.coordinator.admin_messages import (
     FindCoordinatorRequest,
     ListGroupsRequest,
 )
-from kgroups.core.coordinator.classic.messages import JoinGroupResponse, Request
+from kgroups.core.coordinator.classic.messages import JoinGroupResponse
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
@@ -19,6 +19,7 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchGroup,
     OffsetFetchTopic,
 )
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, Topology
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import (

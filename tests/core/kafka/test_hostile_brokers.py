@@ -1,7 +1,10 @@
 """A broker that is broken or means harm: exit 3, one sentence, little memory, whatever it sends."""
 
 import asyncio
+import contextlib
 import json
+import os
+import random
 import struct
 from collections.abc import Iterator
 from dataclasses import fields
@@ -9,18 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.index import load_response_schema
 
-from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES
-from kgroups.core.kafka.transport.framing import kafka_name, schema
+from kgroups.core.errors import ClusterError, MixedFailures
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES, ClientSettings
+from kgroups.core.kafka.transport.framing import APIS, kafka_name, schema
 from kgroups.core.kafka.transport.lengths import NUMBERS
+from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, struct_codec
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.measured import Measured, measure
-from tests.support.hostile.mutations import unnamed_groups
+from tests.support.hostile.mutations import mutated, unnamed_groups
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.sandbox.frame_client import WireClient, join_body
 
 MAX_PEAK_BYTES = 400_000_000
+ROUNDS = int(os.environ.get("KGROUPS_FUZZ_ROUNDS", "60"))
 GROUP = "billing"
 LIST = ("list",)
 DESCRIBE = ("describe", GROUP)
@@ -227,3 +237,51 @@ def test_addresses_that_are_none(address: dict[str, Any], upstream: str, tmp_pat
     result = run(upstream, tmp_path, "metadata", elsewhere)
     assert_refused(result)
     assert "\x1b" not in result.stderr
+
+
+READ = ["api_versions", "metadata", "list_groups", "find_coordinator", "describe_groups"]
+READ += ["offset_fetch", "list_offsets", "consumer_group_describe"]
+
+
+@pytest.mark.parametrize("api", READ)
+def test_answers_of_a_real_cluster_with_bytes_changed(api: str, upstream: str) -> None:
+    """What comes of them is an answer, a row of `errors` or a failure that names the cluster."""
+    seed = int(os.environ.get("KGROUPS_FUZZ_SEED", random.randrange(2**32)))
+    print(f"KGROUPS_FUZZ_SEED={seed}")
+    rng = random.Random(seed)
+
+    async def change(wire: Wire) -> None:
+        frame = mutated(wire.frame, rng)
+        while api == "metadata" and not _leads_nowhere_else(wire, frame):
+            frame = mutated(wire.frame, rng)
+        wire.send(frame)
+
+    with (
+        WireClient(upstream) as member,
+        TamperingProxy(upstream, {api: change}) as broker,
+    ):
+        member.ask(Api.JOIN_GROUP, 3, join_body("live"))
+        for _ in range(ROUNDS):
+            with ClusterAdmin(ClientSettings(broker.address), timeout_ms=2_000) as admin:
+                for question in (
+                    admin.list_groups,
+                    admin.snapshot,
+                    lambda: admin.snapshot([GROUP]),
+                ):
+                    with contextlib.suppress(ClusterError, MixedFailures):
+                        question()
+    assert api in broker.seen
+
+
+def _leads_nowhere_else(wire: Wire, frame: bytes) -> bool:
+    """Whether a changed Metadata answer names no broker but ours, or cannot be read."""
+
+    def brokers(data: bytes) -> Any:
+        read, _ = struct_codec(load_response_schema(APIS[wire.api].key, wire.version))
+        rows = read(Cursor(data, wire.start))["brokers"] or ()
+        return [(row["host"], row["port"]) for row in rows]
+
+    try:
+        return bool(brokers(frame) == brokers(wire.frame))
+    except DecodeError:
+        return True

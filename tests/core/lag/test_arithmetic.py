@@ -2,14 +2,8 @@
 
 import pytest
 
-from kgroups.core.lag.arithmetic import (
-    LAG_STATUSES,
-    LagSummary,
-    OffsetRow,
-    lag_summary,
-    offset_rows,
-    partition_lag,
-)
+from kgroups.core.lag.arithmetic import LagSummary, OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.rules import LAG_STATUSES, partition_lag
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,

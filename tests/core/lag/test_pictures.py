@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import pictures
-from kgroups.core.lag.captures.report_file import write_parquet
 from kgroups.core.lag.pictures import Pictures
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.lag.report_file import write_parquet
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.driver_traffic import rows_brought_home
 from tests.support.lag.made_fleet import fleet

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 
 from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.scenario.event_file import parse_event
-from kgroups.core.simulation.scenario.refusals import check_scenario
 from kgroups.core.simulation.scenario.scenario_events import Crash, Scheduled
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.spread import Spread

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from kgroups.core.errors import UsageError
+from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.figures.outcome_item import HERD, group_items
 from kgroups.core.simulation.figures.recorder import Line
-from kgroups.core.simulation.scenario.refusals import check_scenario
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.scenario.variation import varied
 from tests.support.simulation.sample_scenarios import scenario

@@ -20,7 +20,6 @@ from kgroups.core.coordinator.classic.messages import (
     JoinGroupResponse,
     LeaveGroupRequest,
     LeaveGroupResponse,
-    Request,
     SyncGroupRequest,
     SyncGroupResponse,
 )
@@ -53,6 +52,7 @@ from kgroups.core.coordinator.offsets.messages import (
     PartitionError,
     TopicErrors,
 )
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 
 GROUP = "g"

@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Effect, Event, Reply, Write
@@ -17,6 +16,7 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.ports import Ports
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 
 START_MS = 1_000_000

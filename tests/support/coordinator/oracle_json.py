@@ -10,7 +10,9 @@ from kgroups.core.coordinator.classic import messages
 from kgroups.core.coordinator.kip848 import messages as consumer_messages
 from kgroups.core.coordinator.log import record_codec, records
 from kgroups.core.coordinator.log.record_bytes import ZERO_ID
+from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, OFFSET_VERSION_WITH_EXPIRY
 from kgroups.core.coordinator.offsets import messages as offset_messages
+from kgroups.core.coordinator.request import Request
 
 Json = dict[str, Any]
 NO_OPERATIONS = -2147483648
@@ -45,7 +47,7 @@ def _sender(op: Json) -> Json:
     }
 
 
-def _join(op: Json, q: Json) -> messages.Request:
+def _join(op: Json, q: Json) -> Request:
     return messages.JoinGroupRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -62,7 +64,7 @@ def _join(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _sync(op: Json, q: Json) -> messages.Request:
+def _sync(op: Json, q: Json) -> Request:
     return messages.SyncGroupRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -78,7 +80,7 @@ def _sync(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _heartbeat(op: Json, q: Json) -> messages.Request:
+def _heartbeat(op: Json, q: Json) -> Request:
     return messages.HeartbeatRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -88,7 +90,7 @@ def _heartbeat(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _leave(op: Json, q: Json) -> messages.Request:
+def _leave(op: Json, q: Json) -> Request:
     if op["version"] <= 2:
         members: tuple[messages.MemberIdentity, ...] = (messages.MemberIdentity(q["memberId"]),)
     else:
@@ -99,7 +101,7 @@ def _leave(op: Json, q: Json) -> messages.Request:
     return messages.LeaveGroupRequest(**_sender(op), group_id=q["groupId"], members=members)
 
 
-def _commit(op: Json, q: Json) -> messages.Request:
+def _commit(op: Json, q: Json) -> Request:
     return offset_messages.OffsetCommitRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -139,7 +141,7 @@ def _fetch_topics(topics: list[Json] | None) -> tuple[offset_messages.OffsetFetc
     )
 
 
-def _fetch(op: Json, q: Json) -> messages.Request:
+def _fetch(op: Json, q: Json) -> Request:
     if op["version"] < 8:
         groups = [offset_messages.OffsetFetchGroup(q["groupId"], _fetch_topics(q["topics"]))]
     else:
@@ -157,7 +159,7 @@ def _fetch(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _delete_offsets(op: Json, q: Json) -> messages.Request:
+def _delete_offsets(op: Json, q: Json) -> Request:
     return offset_messages.OffsetDeleteRequest(
         **_sender(op),
         group_id=q["groupId"],
@@ -170,11 +172,11 @@ def _delete_offsets(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _describe(op: Json, q: Json) -> messages.Request:
+def _describe(op: Json, q: Json) -> Request:
     return admin_messages.DescribeGroupsRequest(**_sender(op), groups=tuple(q["groups"]))
 
 
-def _list(op: Json, q: Json) -> messages.Request:
+def _list(op: Json, q: Json) -> Request:
     return admin_messages.ListGroupsRequest(
         **_sender(op),
         states_filter=tuple(q.get("statesFilter", ())),
@@ -182,7 +184,7 @@ def _list(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _delete_groups(op: Json, q: Json) -> messages.Request:
+def _delete_groups(op: Json, q: Json) -> Request:
     return admin_messages.DeleteGroupsRequest(**_sender(op), groups_names=tuple(q["groupsNames"]))
 
 
@@ -197,7 +199,7 @@ def _topic_partitions(
     )
 
 
-def _consumer_heartbeat(op: Json, q: Json) -> messages.Request:
+def _consumer_heartbeat(op: Json, q: Json) -> Request:
     names = q.get("subscribedTopicNames")
     return consumer_messages.ConsumerGroupHeartbeatRequest(
         **_sender(op),
@@ -214,13 +216,13 @@ def _consumer_heartbeat(op: Json, q: Json) -> messages.Request:
     )
 
 
-def _consumer_describe(op: Json, q: Json) -> messages.Request:
+def _consumer_describe(op: Json, q: Json) -> Request:
     return consumer_messages.ConsumerGroupDescribeRequest(
         **_sender(op), group_ids=tuple(q["groupIds"])
     )
 
 
-READERS: Mapping[str, Callable[[Json, Json], messages.Request]] = {
+READERS: Mapping[str, Callable[[Json, Json], Request]] = {
     "join": _join,
     "sync": _sync,
     "heartbeat": _heartbeat,
@@ -236,7 +238,7 @@ READERS: Mapping[str, Callable[[Json, Json], messages.Request]] = {
 }
 
 
-def read_request(op: Json) -> messages.Request:
+def read_request(op: Json) -> Request:
     """The request that an operation carries."""
     return READERS[op["op"]](op, op["request"])
 
@@ -513,7 +515,7 @@ def _assigned(topics: Iterable[records.AssignedTopic]) -> list[Json]:
 
 
 def _offset_value(v: records.OffsetCommitValue, version: int) -> Json:
-    if version == record_codec.OFFSET_VERSION_WITH_EXPIRY:
+    if version == OFFSET_VERSION_WITH_EXPIRY:
         return {
             "offset": v.offset,
             "metadata": v.metadata,
@@ -608,9 +610,7 @@ VALUES: Mapping[type, Callable[[Any, int], Json]] = {
 def write_record(record: records.Record, *, raw: bool) -> Json:
     """The JSON of a record; with its bytes in hex if `raw`."""
     number = record_codec.kind_number(record.key)
-    key = {
-        _NAMES[name]: getattr(record.key, name) for name in record_codec.BY_NUMBER[number].fields
-    }
+    key = {_NAMES[name]: getattr(record.key, name) for name in BY_NUMBER[number].fields}
     if number <= 2:
         key["group"] = key.pop("groupId")
     out: Json = {"type": number, "key": key}

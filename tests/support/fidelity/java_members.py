@@ -8,10 +8,10 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self
 
+from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.line_process import LineProcess
-from tests.support.kafka.workload import Partition
 
 ANSWER_S = 60
 
@@ -52,7 +52,7 @@ class JavaMembers:
         """A consumer leaves its group, as far as it is not static, and ends."""
         self._ask({"op": "close", "name": name})
 
-    def owned(self, names: Iterable[str]) -> dict[str, frozenset[Partition]]:
+    def owned(self, names: Iterable[str]) -> dict[str, frozenset[TopicPartition]]:
         """What the consumers themselves believe to own."""
         answer = self._ask({"op": "owned", "names": list(names)})
         return {

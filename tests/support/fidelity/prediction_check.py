@@ -19,15 +19,15 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.outcomes.outcome import Outcome
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
 from tests.support.fidelity.java_members import JavaMembers
 from tests.support.fidelity.real_groups import DrivenGroup, GroupSpec
 from tests.support.kafka.waiting import wait_until
-from tests.support.kafka.workload import Partition, admin_of, create_topics
+from tests.support.kafka.workload import admin_of, create_topics
 
 Kind = Literal["join", "static join", "leave", "partitions", "new topic"]
 Verdict = Literal["exact", "in the set", "missed"]
-Owned = dict[str, frozenset[Partition]]
+Owned = dict[str, frozenset[TopicPartition]]
 
 SETTLE_S = 90.0
 
@@ -217,7 +217,7 @@ def settled(admin: ClusterAdmin, driven: DrivenGroup) -> ClusterSnapshot:
 
 
 def _complete(
-    snapshot: ClusterSnapshot, client_ids: set[str], wanted: set[Partition], topics: set[str]
+    snapshot: ClusterSnapshot, client_ids: set[str], wanted: set[TopicPartition], topics: set[str]
 ) -> Owned | None:
     """Who owns what, or None while the group is not whole."""
     if not snapshot.groups or snapshot.groups[0].state != "Stable":
@@ -283,7 +283,7 @@ def _as_owned(outcome: Outcome, clients: dict[str, str]) -> Owned:
     }
 
 
-def _pairs(topics: object) -> Iterator[Partition]:
+def _pairs(topics: object) -> Iterator[TopicPartition]:
     for topic, numbers in topics:  # type: ignore[attr-defined]
         for number in numbers:
             yield topic, number

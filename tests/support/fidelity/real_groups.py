@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Literal, Self
 
 from kgroups.core.planning.changes.kinds import Dialect, Pattern
+from kgroups.core.snapshot import TopicPartition
 from tests.support.fidelity.java_members import JavaMembers
 from tests.support.kafka.live_members import LiveGroup, LiveMember, MemberSpec
-from tests.support.kafka.workload import Partition
 
 Library = Literal["java", "librdkafka"]
 Protocol = Literal["classic", "consumer"]
@@ -124,7 +124,7 @@ class DrivenGroup:
         else:
             self._rdkafka.remove(member)
 
-    def owned(self) -> dict[str, frozenset[Partition]]:
+    def owned(self) -> dict[str, frozenset[TopicPartition]]:
         """Client id to what the consumer itself believes to own."""
         if self.spec.library == "java":
             names = {self._name(client_id): client_id for client_id in self._members}

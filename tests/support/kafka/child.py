@@ -42,7 +42,7 @@ class Child(subprocess.Popen[str]):
     """A running program; at the end of its `with` it has ended, or is killed.
 
     Reading by lines and `communicate` share what was read, so both can be used in turn; do not
-    read `stdout` itself.
+    read `stdout` itself. Text is what was written, in UTF-8, returns and all.
 
     Args:
         command: the program and its arguments.
@@ -269,7 +269,7 @@ class Child(subprocess.Popen[str]):
         return text
 
     def _decoded(self, read: bytes | bytearray) -> str:
-        return read.decode("utf-8", self._errors).replace("\r\n", "\n")
+        return read.decode("utf-8", self._errors)
 
     def _late(self, what: str, deadline: Deadline) -> DeadlinePassed:
         return DeadlinePassed(f"after {deadline.seconds:g} s still not: {what} of {self._said()}")
@@ -329,15 +329,17 @@ def read_some(file: int, deadline: Deadline, what: str) -> bytes:
 
 
 def read_until(
-    file: int, fits: Callable[[bytes], object], what: str, *, timeout_s: float = WAIT_S
+    file: int, fits: Callable[[bytes], object] | None, what: str, *, timeout_s: float = WAIT_S
 ) -> bytes:
     """All that comes from a pipe or a terminal until this holds for it, or its other side is gone.
 
+    Args:
+        fits: None: until its other side is gone.
     Raises:
-        DeadlinePassed: it did not hold in time; with what came.
+        DeadlinePassed: it did not come to that in time; with what came.
     """
     deadline, read = Deadline(timeout_s), b""
-    while not fits(read):
+    while fits is None or not fits(read):
         try:
             part = read_some(file, deadline, what)
         except DeadlinePassed as passed:

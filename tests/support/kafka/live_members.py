@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
-from confluent_kafka import Consumer, ConsumerGroupState, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
+from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._group import MemberDescription
 
+from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.waiting import wait_for_thread, wait_until
-from tests.support.kafka.workload import Offsets, Partition, admin_of
+from tests.support.kafka.workload import Offsets, admin_of
 
 Protocol = Literal["classic", "consumer"]
 
@@ -44,7 +46,7 @@ class LiveMember:
 
     def __init__(self, settings: Mapping[str, str | int | bool], spec: MemberSpec) -> None:
         self.spec = spec
-        self.assignment: set[Partition] = set()  # what the consumer itself believes to own
+        self.assignment: set[TopicPartition] = set()  # what the consumer itself believes to own
         self._asked: queue.SimpleQueue[tuple[Callable[[Consumer], None], Future[None]]]
         self._asked = queue.SimpleQueue()
         self._stop = threading.Event()
@@ -69,7 +71,7 @@ class LiveMember:
         """
 
         def commit(consumer: Consumer) -> None:
-            rows = [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
+            rows = [ConfluentPartition(*partition, offset) for partition, offset in offsets.items()]
             for row in consumer.commit(offsets=rows, asynchronous=False) or []:
                 if row.error is not None:
                     raise KafkaException(row.error)

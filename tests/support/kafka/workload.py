@@ -13,7 +13,9 @@ from confluent_kafka import (
     KafkaException,
     Producer,
     TopicCollection,
-    TopicPartition,
+)
+from confluent_kafka import (
+    TopicPartition as ConfluentPartition,
 )
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
@@ -30,11 +32,11 @@ from kio.schema.offset_commit.v9.response import OffsetCommitResponse
 from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i8, i32, i64
 
+from kgroups.core.snapshot import TopicPartition
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.waiting import wait_until
 
-Partition = tuple[str, int]  # topic, number
-Offsets = Mapping[Partition, int]
+Offsets = Mapping[TopicPartition, int]
 
 # The coordinator moves or loads: ask again.
 RETRIABLE = frozenset(
@@ -121,7 +123,7 @@ def delete_topics(bootstrap: str, topics: Iterable[str]) -> None:
     wait_until(lambda: not names & set(admin.list_topics(timeout=10).topics), f"{names} are gone")
 
 
-def produce(bootstrap: str, counts: Mapping[Partition, int]) -> None:
+def produce(bootstrap: str, counts: Mapping[TopicPartition, int]) -> None:
     """Append so many small records to each partition."""
     failures: list[str] = []
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "log_level": 0})
@@ -145,21 +147,23 @@ def produce(bootstrap: str, counts: Mapping[Partition, int]) -> None:
 def expire_records(bootstrap: str, before: Offsets) -> None:
     """Move log starts: records below each offset are gone afterwards, as retention would do."""
     admin = admin_of(bootstrap)
-    wanted = [TopicPartition(topic, number, offset) for (topic, number), offset in before.items()]
+    wanted = [
+        ConfluentPartition(topic, number, offset) for (topic, number), offset in before.items()
+    ]
     for future in admin.delete_records(wanted).values():
         future.result(30)
 
 
-def end_offsets(bootstrap: str, partitions: Iterable[Partition]) -> dict[Partition, int]:
+def end_offsets(bootstrap: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
     """Offset after the last record of each partition."""
     admin = admin_of(bootstrap)
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    wanted = {TopicPartition(*each): latest for each in partitions}
+    wanted = {ConfluentPartition(*each): latest for each in partitions}
     answers = admin.list_offsets(wanted)
     return {(at.topic, at.partition): future.result(30).offset for at, future in answers.items()}
 
 
-def fetch_offsets(bootstrap: str, group: str) -> dict[Partition, int]:
+def fetch_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:
     """Everything one group has committed.
 
     Raises:
@@ -257,7 +261,7 @@ def _commit_request(group: str, offsets: Offsets, metadata: str) -> OffsetCommit
     )
 
 
-def many_commits(groups: int, topic: str, partitions: int) -> dict[str, dict[Partition, int]]:
+def many_commits(groups: int, topic: str, partitions: int) -> dict[str, dict[TopicPartition, int]]:
     """Commits for groups `group-0000`, ..: offset 0 to 99, the same in every run."""
     return {
         f"group-{number:04d}": {

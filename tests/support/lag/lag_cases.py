@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from kgroups.core.lag.arithmetic import LagStatus
+from kgroups.core.lag.rules import LagStatus
 
 
 class LagCase(NamedTuple):

@@ -9,7 +9,6 @@ from kgroups.core.coordinator.classic.messages import (
     NO_GENERATION,
     UNKNOWN_MEMBER_ID,
     HeartbeatRequest,
-    Request,
 )
 from kgroups.core.coordinator.client.classic.states import (
     AGENDAS,
@@ -31,6 +30,7 @@ from kgroups.core.coordinator.client.effects import (
     TopicPartition,
 )
 from kgroups.core.coordinator.client.ports import ClientPorts
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 

@@ -8,7 +8,6 @@ application polls: commit, `revoked`, `assigned`, and the next heartbeat acknowl
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import (
     CallbackDone,
@@ -52,6 +51,7 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint
 

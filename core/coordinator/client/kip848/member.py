@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from uuid import UUID
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
@@ -22,6 +21,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
+from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.timers import Timers
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo
 

@@ -1,4 +1,4 @@
-"""The classic protocol's tables: complete, consistent, and drawn in ARCHITECTURE.md as they are."""
+"""The classic protocol's tables: complete, consistent, and drawn in the README as they are."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -16,7 +16,7 @@ from kgroups.core.coordinator.classic.states import (
 from kgroups.core.coordinator.errors import ErrorCode
 from scripts.draw_states import with_diagram
 
-ARCHITECTURE = Path(__file__).parents[4] / "ARCHITECTURE.md"
+PAGE = Path(__file__).parents[4] / "core/coordinator/README.md"
 
 
 def test_every_state_has_an_outcome_for_everything_that_can_come() -> None:
@@ -79,5 +79,5 @@ def test_a_whole_life_is_allowed_and_stamped() -> None:
 
 def test_the_diagram_in_architecture_is_drawn_from_the_tables() -> None:
     """`python scripts/draw_states.py` would change nothing."""
-    text = ARCHITECTURE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     assert with_diagram(text) == text

@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, note, settings
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     JoinGroupRequest,
-    Request,
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
+from kgroups.core.coordinator.request import Request
 from tests.support.coordinator.classic_client_world import App, World
 
 ASSIGNORS = st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"])

@@ -1,4 +1,4 @@
-"""The client half's tables: complete, consistent, and drawn in ARCHITECTURE.md as they are."""
+"""The client half's tables: complete, consistent, and drawn in the README as they are."""
 
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from kgroups.core.coordinator.client.classic.states import (
 from kgroups.core.coordinator.errors import ErrorCode
 from scripts.draw_states import with_diagram
 
-ARCHITECTURE = Path(__file__).parents[4] / "ARCHITECTURE.md"
+PAGE = Path(__file__).parents[4] / "core/coordinator/README.md"
 GOING = {ClientAct.GO, ClientAct.FORGET_AND_GO}
 
 # Rows that must hold whatever else changes: the errors that every member of a group meets.
@@ -94,5 +94,5 @@ def test_every_answer_has_a_way_on_without_error() -> None:
 
 def test_the_client_diagram_in_architecture_is_drawn_from_the_tables() -> None:
     """`python scripts/draw_states.py` would change nothing."""
-    text = ARCHITECTURE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     assert with_diagram(text) == text

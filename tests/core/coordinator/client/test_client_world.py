@@ -6,13 +6,13 @@ from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     JoinGroupRequest,
     LeaveGroupRequest,
-    Request,
     SyncGroupRequest,
 )
 from kgroups.core.coordinator.client.classic.states import ClientState
 from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind, TopicPartition
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
+from kgroups.core.coordinator.request import Request
 from tests.support.coordinator.classic_client_world import App, World
 
 EAGER = ["range", "roundrobin", "sticky", "lag"]

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
-from kgroups.core.coordinator.classic.messages import Request
 from kgroups.core.coordinator.client.effects import (
     CallbackKind,
     ClientEventKind,
@@ -21,6 +20,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.offsets.messages import OffsetCommitRequest
+from kgroups.core.coordinator.request import Request
 from tests.support.coordinator.classic_client_world import topology
 from tests.support.coordinator.kip848_client_world import Member, World
 

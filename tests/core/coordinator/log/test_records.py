@@ -10,13 +10,13 @@ from hypothesis import given
 from kgroups.core.coordinator.log import records as r
 from kgroups.core.coordinator.log.record_bytes import Reader, RecordError, Writer
 from kgroups.core.coordinator.log.record_codec import (
-    KINDS,
     decode_key,
     decode_record,
     encode_key,
     encode_value,
     value_version,
 )
+from kgroups.core.coordinator.log.record_kinds import KINDS
 from tests.core.coordinator.test_recorded import read_trace
 
 TEXT = st.text(max_size=12)

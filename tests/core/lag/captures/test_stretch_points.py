@@ -14,7 +14,7 @@ from kgroups.core.lag.captures import capture_files, stretch_points
 from kgroups.core.lag.captures.capture_files import open_window, write_file
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.series_id import SEED, hash_of, hash_of_number
-from kgroups.core.lag.window import trends
+from kgroups.core.lag.window.points import points_by_aggregation, points_of_last_rows, stretch_ms
 from tests.support.lag.made_history import START_MS, captures, write_rows
 
 STEP_MS = 1_000
@@ -130,7 +130,7 @@ def test_random_captures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: 
     times = sorted({row["captured_at_ms"] for row in rows})
     first, last = sorted(rng.choices(times, k=2))
     since_ms, until_ms = first - rng.randrange(3), last + rng.randrange(1, 3)
-    width = trends.stretch_ms(since_ms, until_ms, rng.choice([1, 3, 60]))
+    width = stretch_ms(since_ms, until_ms, rng.choice([1, 3, 60]))
     must_be_points(tmp_path, rows, since_ms, until_ms, width)
 
 
@@ -143,10 +143,10 @@ def test_points_are_those_of_spark(spark: SparkSession, tmp_path: Path, seed: in
     since_ms, names = START_MS + 90_500, ROWS.fieldNames()
     frame = spark.createDataFrame([tuple(row[n] for n in names) for row in rows], schema=ROWS)
     window = open_window(tmp_path, since_ms=since_ms, until_ms=until_ms)
-    width = trends.stretch_ms(since_ms, until_ms)
+    width = stretch_ms(since_ms, until_ms)
     read = stretch_points.last_rows(spark, window.files, since_ms, until_ms, width)
-    assert sorted(map(str, trends.points_of(read).collect())) == sorted(
-        map(str, trends.points(frame, since_ms, until_ms).collect())
+    assert sorted(map(str, points_of_last_rows(read).collect())) == sorted(
+        map(str, points_by_aggregation(frame, since_ms, until_ms).collect())
     )
 
 

@@ -14,7 +14,7 @@ from kgroups.core.errors import KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag.captures.capture_files import find_captures
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery, LagReport
-from kgroups.core.lag.window import trends
+from kgroups.core.lag.window.points import BUCKETS
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.driver_traffic import rows_brought_home
 from tests.support.lag.made_history import SHAPES, START_MS, STEP_MS, captures, write_rows
@@ -114,7 +114,7 @@ where n.e is not null and n.c is not null
 def in_duckdb(folder: Path, window: Span) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     """Group, topic, partition -> lag, rates, lag in seconds, seconds of retention left."""
     since, until = window
-    width = max((until - since) // trends.BUCKETS, 1)
+    width = max((until - since) // BUCKETS, 1)
     with duckdb.connect() as connection:
         rows = connection.sql(
             BY_SERIES.format(folder=folder, since=since, until=until, width=width, last_t=UNTIL_MS)
@@ -182,7 +182,7 @@ def burrow(points: list[dict[str, Any]], owned: bool) -> tuple[str | None, str]:
 
 def series_points(folder_rows: list[dict[str, Any]], window: Span) -> dict[Any, Any]:
     """Group, topic, partition -> points of the window, oldest first."""
-    width = max((window.until_ms - window.since_ms) // trends.BUCKETS, 1)
+    width = max((window.until_ms - window.since_ms) // BUCKETS, 1)
     buckets: dict[Any, dict[int, dict[str, Any]]] = defaultdict(dict)
     for row in sorted(folder_rows, key=lambda row: row["captured_at_ms"]):
         t = row["captured_at_ms"]

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.window import trends
+from kgroups.core.lag.window.points import BUCKETS, points_by_aggregation, with_steps
 from tests.support.lag.window_cases import (
     MINUTE_MS,
     WINDOW_CASES,
@@ -47,9 +48,9 @@ def test_columns(spark: SparkSession) -> None:
         frame = spark.createDataFrame([tuple(row.values()) for row in rows], schema=ROWS)
         now = transforms.with_lag(frame.where(frame.captured_at_ms == until_ms))
         # A window long enough that no two captures fall into one stretch.
-        since_ms = until_ms - trends.BUCKETS * MINUTE_MS
-        points = trends.points(frame, since_ms, until_ms)
-        figures = trends.series_figures(trends.with_steps(points))
+        since_ms = until_ms - BUCKETS * MINUTE_MS
+        points = points_by_aggregation(frame, since_ms, until_ms)
+        figures = trends.series_figures(with_steps(points))
         for row in trends.with_history(now, figures, until_ms).collect():
             found[row["group"]] = said_by(row)
     assert set(found) == {case.id for case in WINDOW_CASES}

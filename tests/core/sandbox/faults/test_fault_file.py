@@ -40,7 +40,7 @@ def read(tmp_path: Path, text: str) -> FaultPlan:
 
 
 def test_example(tmp_path: Path) -> None:
-    """Every kind of entry, rules in order of the file, incidents in order of time."""
+    """Every kind of entry, rules in order of the file, timed faults in order of time."""
     plan = read(tmp_path, EXAMPLE)
     assert plan.rules == (
         Fault(api=Api.OFFSET_COMMIT, group="payments", action=16, times=3),
@@ -49,7 +49,7 @@ def test_example(tmp_path: Path) -> None:
         Fault(action=LoseRequest(), delay_ms=1000),
         Fault(api=Api.PRODUCE, topic="orders", action=Drop()),
     )
-    assert plan.incidents == (
+    assert plan.timed_faults == (
         TimedFault(0, "move_coordinator", group="billing"),
         TimedFault(4_000, "expire_member", group="payments", member="consumer-1"),
         TimedFault(5_000, "broker_down", broker=2),
@@ -77,7 +77,7 @@ MISTAKES = [
     ("a count of nothing", "faults: [{drop: true, times: 0}]", "times is 0"),
     ("a truth as number", "faults: [{drop: true, skip: true}]", "skip is `True`"),
     ("a second entry", "faults: [{drop: true}, {drop: maybe}]", "entry 2: `drop` is true or"),
-    ("two incidents", "faults: [{broker_up: 1, broker_down: 2}]", "entry 1 needs one of"),
+    ("two timed faults", "faults: [{broker_up: 1, broker_down: 2}]", "entry 1 needs one of"),
     ("only a time", "faults: [{at: 1s}]", "entry 1 needs one of"),
     ("a rule at a time", "faults: [{at: 1s, drop: true}]", "unknown key `drop`"),
     ("a member without group", "faults: [{expire_member: m}]", "needs a `group`"),
@@ -121,7 +121,7 @@ def test_rules_of_a_file_are_in_force(tmp_path: Path) -> None:
     assert codes == [16, 25]
 
 
-def test_incidents_happen_at_their_time(tmp_path: Path) -> None:
+def test_timed_faults_happen_at_their_time(tmp_path: Path) -> None:
     """A broker goes down and comes up by the file; one that is not there is only noted."""
     path = write_lines(
         tmp_path / "f.yaml",

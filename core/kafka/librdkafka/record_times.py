@@ -9,15 +9,16 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
-    TopicPartition,
+)
+from confluent_kafka import (
+    TopicPartition as ConfluentPartition,
 )
 
 from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 from kgroups.core.offsets.copy import Moment
-
-Partition = tuple[str, int]
+from kgroups.core.snapshot import TopicPartition
 
 POLL_S: Final = 0.2
 BATCH: Final = 500
@@ -34,8 +35,8 @@ class Place(NamedTuple):
 
 
 def record_times(
-    settings: ClientSettings, places: Mapping[Partition, Place], timeout_ms: int
-) -> dict[Partition, Moment]:
+    settings: ClientSettings, places: Mapping[TopicPartition, Place], timeout_ms: int
+) -> dict[TopicPartition, Moment]:
     """For each partition the time of the next record; just after the last one where all is read.
 
     Args:
@@ -68,7 +69,7 @@ def record_times(
         consumer.close()
 
 
-def _told(moments: Mapping[Partition, Moment]) -> dict[Partition, Moment]:
+def _told(moments: Mapping[TopicPartition, Moment]) -> dict[TopicPartition, Moment]:
     """Those that say something."""
     return {
         at: moment
@@ -78,15 +79,15 @@ def _told(moments: Mapping[Partition, Moment]) -> dict[Partition, Moment]:
 
 
 def _read(
-    consumer: Consumer, starts: Mapping[Partition, int], ends_at: float, *, last: bool
-) -> dict[Partition, Moment]:
+    consumer: Consumer, starts: Mapping[TopicPartition, int], ends_at: float, *, last: bool
+) -> dict[TopicPartition, Moment]:
     """The first record from each offset on, or the last one of the partition."""
-    found: dict[Partition, Moment] = {}
+    found: dict[TopicPartition, Moment] = {}
     left = set(starts)
     if starts:
-        consumer.assign([TopicPartition(*at, offset) for at, offset in starts.items()])
+        consumer.assign([ConfluentPartition(*at, offset) for at, offset in starts.items()])
     while left and time.monotonic() < ends_at:
-        done: list[Partition] = []
+        done: list[TopicPartition] = []
         for message in consumer.consume(BATCH, timeout=POLL_S):
             at = (message.topic(), message.partition())
             error = message.error()
@@ -100,11 +101,13 @@ def _read(
                 left.discard(at)
                 done.append(at)
         if done:
-            consumer.pause([TopicPartition(*at) for at in _assigned(done, starts)])
+            consumer.pause([ConfluentPartition(*at) for at in _assigned(done, starts)])
     return found | {at: Moment(error="REQUEST_TIMED_OUT") for at in left if at not in found}
 
 
-def _assigned(done: Iterable[Partition], starts: Mapping[Partition, int]) -> list[Partition]:
+def _assigned(
+    done: Iterable[TopicPartition], starts: Mapping[TopicPartition, int]
+) -> list[TopicPartition]:
     return [at for at in done if at in starts]
 
 

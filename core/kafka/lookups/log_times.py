@@ -14,7 +14,9 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
-    TopicPartition,
+)
+from confluent_kafka import (
+    TopicPartition as ConfluentPartition,
 )
 
 from kgroups.core.errors import ItemError
@@ -24,9 +26,8 @@ from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import CODES, make_client
 from kgroups.core.kafka.reads.log_bounds import Bound, read_bounds
 from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
-from kgroups.core.snapshot import Topic
+from kgroups.core.snapshot import Topic, TopicPartition
 
-Partition = tuple[str, int]
 Place = tuple[str, int, int]
 
 # Partitions that one consumer fetches from at once, and the bytes that it asks each for: what is
@@ -38,7 +39,7 @@ POLL_S = 0.2
 
 def ends_at(
     admin: ClusterAdmin, topics: Mapping[str, Topic], times_ms: Sequence[int]
-) -> dict[int, dict[Partition, int]]:
+) -> dict[int, dict[TopicPartition, int]]:
     """Where each partition's log ended at each time; one request a leader and time.
 
     Args:
@@ -53,14 +54,16 @@ def ends_at(
     return {at_ms: _ends_at(admin, topics, at_ms) for at_ms in times_ms}
 
 
-def _ends_at(admin: ClusterAdmin, topics: Mapping[str, Topic], at_ms: int) -> dict[Partition, int]:
+def _ends_at(
+    admin: ClusterAdmin, topics: Mapping[str, Topic], at_ms: int
+) -> dict[TopicPartition, int]:
     # `read_bounds` puts an answer into a field of the log; -1 stands for "nothing that young".
     moment = Bound("log_end_offset", at_ms, "read_uncommitted")
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Topic]:
         return await read_bounds(cluster, topics, (moment,), deadline)
 
-    found: dict[Partition, int] = {}
+    found: dict[TopicPartition, int] = {}
     for name, topic in admin.over_wire(ask).items():
         for number, log in topic.partitions.items():
             now = topics[name].partitions[number].log_end_offset
@@ -85,7 +88,7 @@ def next_record_times(
     Raises:
         ClusterError: no broker can be reached.
     """
-    waiting: dict[Partition, list[int]] = {}
+    waiting: dict[TopicPartition, list[int]] = {}
     for topic, partition, offset in sorted(set(places)):
         waiting.setdefault((topic, partition), []).append(offset)
     found: dict[Place, int] = {}
@@ -123,13 +126,13 @@ def _failure(error: KafkaError) -> BrokerFailure:
 
 def _fetch(
     consumer: Consumer,
-    chunk: Mapping[Partition, int],
+    chunk: Mapping[TopicPartition, int],
     found: dict[Place, int],
     failed: dict[str, BrokerFailure],
     timeout_ms: int,
-) -> set[Partition]:
+) -> set[TopicPartition]:
     """Takes the first record of each partition from its place on; those that gave nothing."""
-    consumer.incremental_assign([TopicPartition(*at, offset) for at, offset in chunk.items()])
+    consumer.incremental_assign([ConfluentPartition(*at, offset) for at, offset in chunk.items()])
     left = set(chunk)
     heard = time.monotonic()
     while left and (time.monotonic() - heard) * 1000 < timeout_ms:
@@ -138,18 +141,18 @@ def _fetch(
             answered = _note(message, chunk, left, found, failed)
             if answered is not None:
                 left.discard(answered)
-                consumer.incremental_unassign([TopicPartition(*answered)])
-    consumer.incremental_unassign([TopicPartition(*at) for at in left])
+                consumer.incremental_unassign([ConfluentPartition(*answered)])
+    consumer.incremental_unassign([ConfluentPartition(*at) for at in left])
     return left
 
 
 def _note(
     message: Any,
-    chunk: Mapping[Partition, int],
-    left: set[Partition],
+    chunk: Mapping[TopicPartition, int],
+    left: set[TopicPartition],
     found: dict[Place, int],
     failed: dict[str, BrokerFailure],
-) -> Partition | None:
+) -> TopicPartition | None:
     """Keeps what a message says; the partition that it settles, None for one that does not."""
     at = (message.topic(), message.partition())
     if at not in left:

@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
 from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
-from kgroups.core.kafka.transport.by_leader import ask_leaders
 from kgroups.core.kafka.transport.framing import build, error_name, schema
-from kgroups.core.kafka.writes.alterations import partitions_by_topic
+from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
-Partition = tuple[str, int]
-Found = dict[Partition, int | str | None]
+Found = dict[TopicPartition, int | str | None]
 
 
-def offsets_at_times(admin: ClusterAdmin, times: Mapping[Partition, int]) -> Found:
+def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -> Found:
     """The first offset of each partition that is not older than its time.
 
     Args:
@@ -46,7 +45,7 @@ def offsets_at_times(admin: ClusterAdmin, times: Mapping[Partition, int]) -> Fou
 
 
 async def _ask(
-    cluster: Cluster, leader: int, wanted: Mapping[Partition, int], deadline: Deadline
+    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
 ) -> Found:
     """The answers of one leader."""
 

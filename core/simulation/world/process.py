@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
+from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
-from kgroups.core.simulation.world.readers import Readers
 
 
 class Process:

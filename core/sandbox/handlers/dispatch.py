@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.cluster_state import ClusterState
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault, LoseRequest
 from kgroups.core.sandbox.wire.client_connection import Answer, CloseConnection, Connection
 from kgroups.core.sandbox.wire.error_bodies import error_body
@@ -22,9 +22,6 @@ from kgroups.core.sandbox.wire.frame_codec import (
 from kgroups.core.sandbox.wire.listener import Broker
 from kgroups.core.sandbox.wire.schema import Body, DecodeError
 
-if TYPE_CHECKING:
-    from kgroups.core.sandbox.cluster import Cluster
-
 _log = logging.getLogger(__name__)
 _UNKNOWN_SERVER_ERROR = -1
 
@@ -37,7 +34,7 @@ class Call:
         peer: the client's address as Java prints it.
     """
 
-    cluster: "Cluster"
+    cluster: ClusterState
     broker: Broker
     request: Request
     peer: str
@@ -60,7 +57,9 @@ Handler = Callable[[Call], Body | Awaitable[Body | None] | None]
 class Dispatcher:
     """Handles the frames that one broker gets."""
 
-    def __init__(self, cluster: "Cluster", broker: Broker, handlers: Mapping[Api, Handler]) -> None:
+    def __init__(
+        self, cluster: ClusterState, broker: Broker, handlers: Mapping[Api, Handler]
+    ) -> None:
         self._cluster = cluster
         self._broker = broker
         self._handlers = handlers

@@ -1,25 +1,27 @@
 """One question about many partitions, put to the leader of each, and again where that may help."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.reads.log_bounds import read_topics
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+from kgroups.core.snapshot import TopicPartition
 
-Partition = tuple[str, int]
 Answer = TypeVar("Answer")
 
 
 async def ask_leaders(
     cluster: Cluster,
-    wanted: Mapping[Partition, int],
+    wanted: Mapping[TopicPartition, int],
     deadline: Deadline,
-    ask: Callable[[int, Mapping[Partition, int]], Awaitable[Mapping[Partition, Answer | str]]],
+    ask: Callable[
+        [int, Mapping[TopicPartition, int]], Awaitable[Mapping[TopicPartition, Answer | str]]
+    ],
     *,
     whole: bool = False,
-) -> dict[Partition, Answer | str]:
+) -> dict[TopicPartition, Answer | str]:
     """The answer for each partition, or the name of its error.
 
     Args:
@@ -30,7 +32,7 @@ async def ask_leaders(
     Raises:
         BrokerFailure: the topics cannot be looked up.
     """
-    found: dict[Partition, Answer | str] = {}
+    found: dict[TopicPartition, Answer | str] = {}
     left = dict(wanted)
     async for _ in Attempts(deadline, whole=whole):
         try:
@@ -41,7 +43,7 @@ async def ask_leaders(
             found |= dict.fromkeys(left, failure.code)
             cluster.forget_failures()
             continue
-        by_leader: dict[int, dict[Partition, int]] = {}
+        by_leader: dict[int, dict[TopicPartition, int]] = {}
         for (topic, number), value in left.items():
             known = listing.topics.get(topic)
             log = None if known is None else known.partitions.get(number)
@@ -65,4 +67,12 @@ async def ask_leaders(
             break
         if whole:
             cluster.forget_failures()
+    return found
+
+
+def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Partition numbers of each topic, in the order given."""
+    found: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        found.setdefault(topic, []).append(number)
     return found

@@ -1,0 +1,1 @@
+"""Questions to a `ClusterAdmin` that either backend answers."""
