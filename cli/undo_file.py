@@ -1,5 +1,6 @@
 """Where the undo file of a write goes, and the writing of it: on disk before anything else is."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -66,7 +67,7 @@ def save_undo(
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _write_new(path, lines)
+        _write_whole(path, lines)
     except (OSError, UnicodeEncodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "a name is no Unicode text"
         raise UsageError(
@@ -75,8 +76,31 @@ def save_undo(
     return path
 
 
+def _write_whole(path: Path, lines: Iterable[str]) -> None:
+    """Write a file that is there whole or not at all, even when we are killed meanwhile.
+
+    Raises:
+        OSError: something, a link even, has that name and is left alone, or it cannot be written.
+    """
+    beside = path.with_name(f"{path.name}.new")
+    _write_new(beside, lines)
+    try:
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        beside.rename(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def _write_new(path: Path, lines: Iterable[str]) -> None:
-    """Write a file that only we may read, name and all on disk; what is there is left alone.
+    """Write a file that only we may read, all on disk; what is there is left alone.
 
     Raises:
         OSError: something, a link even, has that name, or it cannot be written: then it is gone.
@@ -91,11 +115,6 @@ def _write_new(path: Path, lines: Iterable[str]) -> None:
         with suppress(OSError):
             path.unlink()
         raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def add_outcome(path: Path, results: Mapping[str, int]) -> None:

@@ -136,6 +136,22 @@ def save(folder: Path, change: Change = CHANGE) -> Path:
     return save_undo(folder, [change], cluster_id="c", topic_ids={}, hint="another folder")
 
 
+def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed while it is written leaves no half of one under its name."""
+    seen: list[str] = []
+    sync = os.fsync
+
+    def looking(descriptor: int) -> None:
+        seen.extend(path.name for path in tmp_path.glob("undo-*.json"))
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", looking)
+        path = save(tmp_path)
+    assert seen == [path.name]  # as its folder is synced, not as the text is
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_only_we_may_read_it(tmp_path: Path) -> None:
     """Folders are made, the file is ours."""
     path = save(tmp_path / "a" / "b")

@@ -97,9 +97,9 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
     commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
     line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
     with start("-b", address, *line, "--undo-dir", str(tmp_path)) as process:
-        wait_until(lambda: bool(list(tmp_path.iterdir())), "the undo file is there")
+        wait_until(lambda: bool(list(tmp_path.glob("undo-*.json"))), "the undo file is there")
         process.kill()
-    (undo,) = tmp_path.iterdir()
+    (undo,) = tmp_path.glob("undo-*.json")
     offsets = held(address)
     assert set(offsets.values()) <= {10, 17}
     told = run("-b", address, "reset-offsets", "--undo", str(undo), "--dry-run", "-o", "csv")

@@ -59,8 +59,7 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._printer.wipe()
-        write_lines(["stopping after this batch; Ctrl-C again stops at once"], [])
+        self._printer.interject("stopping after this batch; Ctrl-C again stops at once")
 
 
 def in_batches(
