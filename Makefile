@@ -69,7 +69,8 @@ fuzz: setup fuzz-assignors
 fuzz-assignors: setup
 	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
-	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors
+	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors && \
+	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/assignors/other_clients
 	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
 
 # Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.

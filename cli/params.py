@@ -3,7 +3,6 @@
 Order of precedence: the flag nearest to the end of the line, the environment, the default.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from typer.core import TyperOption
 
 from kgroups.core.errors import UsageError
+from kgroups.core.times import parse_duration_ms
 
 OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
@@ -21,8 +21,6 @@ DEFAULT_TIMEOUT_MS: Final = 10_000
 MAX_TIMEOUT_MS: Final = 24 * 3_600_000
 
 _META = "kgroups.global."
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)", re.ASCII)
-_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +45,13 @@ class GlobalOptions:
     verbose: bool = False
 
 
-def parse_duration_ms(text: str) -> int:
-    """Milliseconds of `500ms`, `10s`, `1.5s` or `2m`.
+def parse_timeout_ms(text: str) -> int:
+    """Milliseconds of a duration from a millisecond to a day.
 
     Raises:
-        UsageError: not such a text, or nothing, or more than a day.
+        UsageError: not such a text.
     """
-    match = _DURATION.fullmatch(text.strip())
-    duration_ms = round(float(match[1]) * _UNITS_MS[match[2]]) if match else 0
-    if not 0 < duration_ms <= MAX_TIMEOUT_MS:
-        raise UsageError(
-            f"`{text}` is not a duration",
-            hint="write it like `10s`, `500ms` or `2m`, from 1ms to one day",
-        )
-    return duration_ms
+    return round(parse_duration_ms(text, least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
 
 def parse_output(text: str) -> OutputFormat:
@@ -127,7 +118,7 @@ GLOBAL_OPTIONS: Final = (
         "Overall timeout: 500ms, 10s (default), 2m.",
         "TIME",
         "KGROUPS_TIMEOUT",
-        parse_duration_ms,
+        parse_timeout_ms,
     ),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ItemError
 from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -138,13 +139,7 @@ def cut_to_groups(
 
 def unknown_group(name: str, where: str) -> ItemError:
     """The failure of a group that was named and is not there."""
-    return ItemError(
-        target=name,
-        code="GROUP_ID_NOT_FOUND",
-        message=f"no such group in {where}",
-        hint="`kgroups list` shows the groups there are",
-        exit_code=NotFoundError.exit_code,
-    )
+    return broker_error(name, "GROUP_ID_NOT_FOUND", f"no such group in {where}")
 
 
 def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]:

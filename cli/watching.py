@@ -12,10 +12,11 @@ import typer
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.printer import Printer, Report, timestamp
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
-from kgroups.cli.params import parse_duration_ms
+from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.signals import told_to_end
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
+from kgroups.core.times import parse_duration_ms
 
 Watch = Annotated[
     str | None,
@@ -62,8 +63,7 @@ def interval_ms(text: str, output: str, file: Path | None) -> int:
         raise UsageError(
             f"--watch has no form `{output}`", hint="--output table, json (a document a line)"
         )
-    bare = text.strip()
-    return parse_duration_ms(f"{bare}s" if bare.replace(".", "", 1).isdecimal() else bare)
+    return round(parse_duration_ms(text, bare="s", least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
 
 def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:

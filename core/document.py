@@ -155,8 +155,8 @@ class Fields:
         return None if value is None else read(self.cursor.child(key, value))
 
 
-def read_document(path: Path) -> Document:
-    """The parsed file; YAML by its suffix (`.yaml`, `.yml`), JSON otherwise.
+def read_document(path: Path, syntax: Syntax | None = None) -> Document:
+    """The parsed file, in this syntax; without one YAML by its suffix, JSON otherwise.
 
     Raises:
         UsageError: the file cannot be read, is not UTF-8 or is not well formed.
@@ -168,7 +168,7 @@ def read_document(path: Path) -> Document:
         raise UsageError(f"`{path}` cannot be read: {reason}", hint="check the path") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"`{path}` is not UTF-8 text", hint="expected JSON or YAML") from error
-    return parse_document(text, str(path), syntax_of(path))
+    return parse_document(text, str(path), syntax or syntax_of(path))
 
 
 def syntax_of(path: Path) -> Syntax:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
@@ -172,3 +173,18 @@ class ClusterSnapshot:
     def group(self, name: str) -> Group | None:
         """The group of this name, or None."""
         return next((group for group in self.groups if group.group == name), None)
+
+    def needed(self, name: str) -> Group:
+        """The group of this name, everything about it learned.
+
+        Raises:
+            ClusterError: it may not be looked at, or could not be.
+            NotFoundError: it is not there.
+        """
+        for error in self.errors:
+            if error.target == name:
+                raise error.as_error()
+        group = self.group(name)
+        if group is None or (group.state == "Dead" and not group.offsets):
+            raise broker_error(name, "GROUP_ID_NOT_FOUND").as_error()
+        return group

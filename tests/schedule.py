@@ -63,6 +63,7 @@ FIRST: tuple[str, ...] = (
     "tests/cli/test_documents.py",
     "tests/core/spark/test_reach.py",
     "tests/official/test_on_sandbox.py",
+    "tests/kafka/test_acl_denials.py",
     "tests/kafka/test_workload.py",
     "tests/kafka/test_broker_gone.py",
     "tests/kafka/test_partial.py",

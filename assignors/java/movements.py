@@ -40,10 +40,6 @@ class MovedSet:
         """Remove a partition; the table never shrinks."""
         self._spreads.pop(number, None)
 
-    def oldest(self) -> int:
-        """The partition that was added first."""
-        return next(iter(self._spreads))
-
     def first(self) -> int:
         """The first partition in hash order."""
         mask = self._capacity - 1
@@ -66,10 +62,6 @@ class Movements:
             source = self._pairs[number][0]
         back = self._sets.get((topic, target, source))
         return number if back is None else back.first()
-
-    def moved(self, topic: int, source: int, target: int) -> MovedSet | None:
-        """What moved from source to target; None if nothing did."""
-        return self._sets.get((topic, source, target))
 
     def record(
         self, topic: int, name: str, partition: int, number: int, move: tuple[int, int]

@@ -82,12 +82,9 @@ class FastBalance:
     Args:
         general: the group.
         start: the assignment to begin with.
-        movements: decides which partition of a topic really moves; None: as Java does.
     """
 
-    def __init__(
-        self, general: GeneralView, start: Start, movements: Movements | None = None
-    ) -> None:
+    def __init__(self, general: GeneralView, start: Start) -> None:
         self._general = general
         self._start = start
         ranks = general.view.ranks
@@ -103,7 +100,7 @@ class FastBalance:
         self._touched: dict[int, dict[int, None]] = {}
         self._heaps: dict[int, LeastLoaded] = {}
         self._readers: dict[int, list[int]] = {}
-        self._movements = Movements() if movements is None else movements
+        self._movements = Movements()
         self.fixed: list[int] = []
         self.endless = False
 
@@ -118,7 +115,7 @@ class FastBalance:
         before = list(self._sizes)
         if not self._start.revoked:
             self._reassign([(t, n) for t, n in by_topic if general.reader_counts[t] >= 2])
-        moved = self._reassign(self._general.movable_runs(self._start, shared))
+        moved = self._reassign(general.movable_runs(shared))
         if moved and not initializing and self._score(self._sizes) >= self._score(before):
             self._touched.clear()
         for rank, held in self._touched.items():

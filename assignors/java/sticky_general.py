@@ -100,13 +100,10 @@ class GeneralView:
             for number in range(bases[topic], bases[topic] + counts[topic])
         ]
 
-    def movable_runs(
-        self, start: Start, shared: Sequence[int]
-    ) -> Sequence[tuple[int, Sequence[int]]]:
+    def movable_runs(self, shared: Sequence[int]) -> Sequence[tuple[int, Sequence[int]]]:
         """Partitions of shared topics in the order in which they are tried, by topic.
 
         Args:
-            start: the assignment to begin with; newer versions do not look at it.
             shared: topics with two subscriptions or more, in order.
         """
         bases, counts = self.table.bases, self.table.counts

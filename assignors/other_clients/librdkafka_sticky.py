@@ -1,103 +1,218 @@
-"""Cooperative sticky as librdkafka computes it: the general algorithm in its older form.
+"""`cooperative-sticky` as librdkafka computes it, with what goes wrong in it.
 
-Equal subscriptions get no algorithm of their own. Where members own something, partitions are
-looked at from the fullest member to the emptiest, one of each at a time, and those without an
-owner backwards. On real groups with equal subscriptions it names the partitions that move.
+Equal subscriptions get no algorithm of their own. Topics come in the order of the broker's
+Metadata answer, which from five topics on is that of their hashes, and what nobody owned is dealt
+from the last to the first. `librdkafka_moves` says what becomes of moves that are reversed.
 
-Source: rdkafka_sticky_assignor.c; StickyAssignor of Kafka 2.3, from which it was ported (KIP-54).
+Source: rdkafka_sticky_assignor.c and rdmap.c of librdkafka 2.15; runs of 2.16.
 """
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from kgroups.assignors.compact import CompactAssignment
-from kgroups.assignors.java.claims import cooperative_member_data, read_claims
-from kgroups.assignors.java.leader_view import LeaderView
-from kgroups.assignors.java.movements import Movements
-from kgroups.assignors.java.sticky import in_transfer
-from kgroups.assignors.java.sticky_fast import FastBalance
-from kgroups.assignors.java.sticky_general import GeneralView, Start
+from kgroups.assignors.java.leader_view import needs_racks
+from kgroups.assignors.order.scala_order import scala_set_order
+from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.librdkafka_moves import LibrdkafkaMoves, dies
+from kgroups.assignors.other_clients.ported_group import Claim, PortedGroup
+from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.spec import AssignmentRequest
 
 
-class OlderGeneralView(GeneralView):
-    """A group whose partitions are ordered as before Kafka 2.4."""
+class LibrdkafkaSticky:
+    """`cooperative-sticky` of a librdkafka leader."""
 
-    def movable_runs(
-        self, start: Start, shared: Sequence[int]
-    ) -> Sequence[tuple[int, Sequence[int]]]:
-        """Partitions in the order in which they are tried."""
-        if len(self.view.classes[0]) != 1 or not any(start.lists):
-            return super().movable_runs(start, shared)
-        chosen = set(shared)
-        tried = [(self.topic_of(number), (number,)) for number in self._round_by_load(start)]
-        return [(topic, numbers) for topic, numbers in tried if topic in chosen]
-
-    def _round_by_load(self, start: Start) -> list[int]:
-        """One partition of the fullest member at a time, then what nobody owns."""
-        ranks = self.view.ranks
-        heap = [
-            (-len(numbers), -ranks[member], member) for member, numbers in enumerate(start.lists)
-        ]
-        heapify(heap)
-        places = [0] * len(start.lists)
-        # what another member had before goes first
-        lists = [sorted(n, key=lambda x: x not in start.previous) for n in start.lists]
-        found = []
-        while heap:
-            size, rank, member = heappop(heap)
-            if size < 0:
-                found.append(lists[member][places[member]])
-                places[member] += 1
-                heappush(heap, (size + 1, rank, member))
-        owned = set(found)
-        return found + [n for n in reversed(self.partitions_in_order) if n not in owned]
-
-    def _unassigned(self, lists: list[list[int]]) -> list[int]:
-        """Partitions without an owner in the order in which they are dealt.
-
-        librdkafka's map is walked from the newest entry to the oldest, so where partitions are
-        not sorted afterwards, the last topic's last partition comes first.
-        """
-        numbers = super()._unassigned(lists)
-        alike = len(self.view.classes[0]) == 1
-        return numbers[::-1] if alike and any(lists) else numbers
-
-
-class OlderMovements(Movements):
-    """Moves as librdkafka remembers them.
-
-    It looks for one to cancel between the owner of now and the new one, where Java takes the
-    owner that the partition came from; and of several the one that moved first is cancelled,
-    where Java takes the first in hash order.
-    """
-
-    def actual(self, topic: int, number: int, source: int, target: int) -> int:
-        """The partition of the topic that moves when `number` should go from source to target."""
-        back = self.moved(topic, target, source)
-        return number if back is None else back.oldest()
-
-
-class OlderStickyAssignor:
-    """The variant of a librdkafka leader.
-
-    Args:
-        name: registered name.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name = "cooperative-sticky"
 
     def assign(self, request: AssignmentRequest) -> CompactAssignment:
-        """Every partition of the subscribed topics; what must change hands is withheld."""
-        view = LeaderView(request)
-        claims = read_claims(view, cooperative_member_data).listed()
-        general = OlderGeneralView(view)
-        balance = FastBalance(
-            general, general.without_strays(general.start(claims), claims), OlderMovements()
+        """Every partition of the subscribed topics; what must change hands is withheld.
+
+        What is claimed and given to nobody, because it is gone or nobody reads it, is given back.
+
+        Raises:
+            AssignorError: the leader's process dies.
+        """
+        group = PortedGroup(request, doubled=False)
+        if not group.ids:
+            return CompactAssignment.of_lists([], group.table, [])
+        racks = _Racks(group)
+        run = _Run(group, _start(group, racks), racks)
+        lists = [list(numbers) for numbers in group.in_positions(run.run())]
+        if run.endless:
+            raise dies("it moves the same partitions in a circle")
+        withheld = _adjust(group, lists)
+        return CompactAssignment.of_lists(
+            group.view.member_ids,
+            group.table,
+            lists,
+            withheld=withheld,
+            generation=max((member.generation for member in group.view.members), default=-1),
         )
-        lists = balance.run()
-        withheld = in_transfer(view, lists)
-        for number, member in withheld.items():
-            lists[member].remove(number)
-        return general.answer(lists, claims, withheld, balance.fixed)
+
+
+class _Racks:
+    """Racks as librdkafka's sticky assignor takes them: an empty one is one that fits nowhere."""
+
+    def __init__(self, group: PortedGroup) -> None:
+        view = group.view
+        self._of = [view.members[position].rack for position in group.positions]
+        self._partitions: list[frozenset[str]] = []
+        self.active = False
+        if any(view.racks):
+            for topic in range(len(group.table.names)):
+                self._partitions += view.partition_racks(topic)
+            self.active = needs_racks(view.racks, self._partitions)
+
+    def mismatch(self, rank: int, number: int) -> bool:
+        """Whether a member's rack is not among those of the partition's replicas."""
+        rack = self._of[rank] if self.active else None
+        return rack is not None and rack not in self._partitions[number]
+
+
+class _Run(PortedSticky):
+    """One run."""
+
+    def __init__(self, group: PortedGroup, start: PortedStart, racks: _Racks) -> None:
+        super().__init__(group, start, Choices())
+        self._racks = racks
+        self._moves = LibrdkafkaMoves()
+
+    def fill(self) -> None:
+        """Deal what has no owner, by rack first where racks count."""
+        if self._racks.active:
+            left = [number for number in self.start.unassigned if not self._give_by_rack(number)]
+            self.start.unassigned, everything = left, self.start.unassigned
+            super().fill()
+            self.start.unassigned = everything
+        else:
+            super().fill()
+
+    def _give_by_rack(self, number: int) -> bool:
+        """Give a partition to the least loaded subscriber that its racks suit."""
+        fitting = [
+            (self.sizes[rank], rank)
+            for rank in self.group.readers[self.topic_of(number)]
+            if not self._racks.mismatch(rank, number)
+        ]
+        if fitting:
+            self.give(number, min(fitting)[1])
+        return bool(fitting)
+
+    def size_of(self, rank: int) -> int:
+        """Number of partitions of a previous owner.
+
+        Raises:
+            AssignorError: the previous owner takes no part: the process dies.
+        """
+        if rank in self.fixed:
+            raise dies("it looks up a member that takes no part in it")
+        return self.sizes[rank]
+
+    def reassign(self, number: int, target: int) -> None:
+        """Move a partition, or the one behind the record that this move reverses."""
+        topic, source = self.topic_of(number), self.owner[number]
+        first = self._moves.actual(topic, number, source, target)
+        if first is None:
+            self._moves.record(topic, number, source, target)
+            self.shift(number, source, target)
+            return
+        source = self.owner[first]
+        self.shift(self._moves.behind(topic, (target, source), first), source, target)
+
+
+def _start(group: PortedGroup, racks: _Racks) -> PortedStart:
+    """The assignment to begin with; a partition that two claim in one generation is nobody's."""
+    claims: dict[Claim, list[tuple[int, int]]] = {}
+    for position, member in enumerate(group.view.members):
+        for topic, partitions in member.owned:
+            for partition in partitions:
+                claimants = claims.setdefault((topic, partition), [])
+                claimants.append((member.generation, group.ranks[position]))
+    current: list[list[int]] = [[] for _ in group.ids]
+    previous: dict[int, int] = {}
+    for claim, claimants in reversed(claims.items()):
+        number = group.number(claim)
+        claimants.sort()
+        generations = [generation for generation, _ in claimants]
+        if number is None or len(set(generations)) < len(generations):
+            continue
+        current[claimants[-1][1]].append(number)
+        if len(claimants) > 1:
+            previous[number] = claimants[-2][1]
+    order = _order(group, current, previous)
+    lists = []
+    for rank, numbers in enumerate(current):
+        mine = group.subscribed[rank]
+        lists.append(
+            [
+                number
+                for number in numbers
+                if group.table.topic_of(number) in mine and not racks.mismatch(rank, number)
+            ]
+        )
+    revoked = sum(map(len, lists)) < sum(map(len, current))
+    kept = {number for numbers in lists for number in numbers}
+    unassigned = [number for number in order if number not in kept]
+    return PortedStart(lists, order, unassigned, revoked, previous)
+
+
+def _order(group: PortedGroup, current: list[list[int]], previous: dict[int, int]) -> list[int]:
+    """Every partition in the order in which they are tried; sorts `current` on the way."""
+    if any(topics != group.subscribed[0] for topics in group.subscribed):
+        return group.by_readers()
+    for numbers in current:
+        numbers.sort()
+    tried = _rounds(current, previous)
+    if not tried:
+        return list(range(group.table.total))
+    known = set(tried)
+    everything = [n for topic in metadata_order(group) for n in group.numbers_of(topic)]
+    return tried + [number for number in reversed(everything) if number not in known]
+
+
+def metadata_order(group: PortedGroup) -> list[int]:
+    """Topics as a broker names them to a leader that asks for those of all subscriptions."""
+    index = group.table.index
+    names = scala_set_order(name for member in group.view.members for name in member.topics)
+    return [index[name] for name in names if name in index]
+
+
+def _rounds(current: Sequence[Sequence[int]], previous: dict[int, int]) -> list[int]:
+    """One partition of the fullest member at a time, what had an older owner first."""
+    left = [sorted(numbers, key=lambda n: n not in previous) for numbers in current]
+    heap = [(-len(numbers), -rank) for rank, numbers in enumerate(left)]
+    heapify(heap)
+    found: list[int] = []
+    while heap:
+        size, negative = heappop(heap)
+        if size < 0:
+            numbers = left[-negative]
+            found.append(numbers[len(numbers) + size])
+            heappush(heap, (size + 1, negative))
+    return found
+
+
+def _adjust(group: PortedGroup, lists: list[list[int]]) -> dict[int, int]:
+    """Withhold what somebody else claims; the last of two claims counts.
+
+    Source: rd_kafka_cooperative_protocol_adjust_assignment.
+    """
+    owner: dict[int, int] = {}
+    for position, member in enumerate(group.view.members):
+        for topic, partitions in member.owned:
+            for partition in partitions:
+                number = group.number((topic, partition))
+                owner[group.table.stray(topic, partition) if number is None else number] = position
+    withheld = {}
+    given = set()
+    for position, numbers in enumerate(lists):
+        given.update(numbers)
+        kept = [number for number in numbers if owner.get(number) == position]
+        new = [number for number in numbers if number not in owner]
+        withheld.update({n: position for n in numbers if owner.get(n, position) != position})
+        lists[position] = kept + new
+    for number, position in owner.items():
+        if number not in given:
+            lists[position].append(number)
+    return withheld

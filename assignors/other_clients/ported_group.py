@@ -21,12 +21,13 @@ class PortedGroup:
 
     Args:
         request: members in JoinGroup order.
+        doubled: whether a topic that a member names twice counts twice.
 
     Raises:
         AssignorError: two members have one id.
     """
 
-    def __init__(self, request: AssignmentRequest) -> None:
+    def __init__(self, request: AssignmentRequest, *, doubled: bool = True) -> None:
         self.view = LeaderView(request, JOINED)
         self.table = self.view.table
         ids = self.view.member_ids
@@ -37,8 +38,11 @@ class PortedGroup:
         for rank, position in enumerate(self.positions):
             self.ranks[position] = rank
         index = self.table.index
-        # by position, in the order of the wire, a topic that is named twice twice
-        self.listed = [[index[t] for t in m.topics if t in index] for m in self.view.members]
+        # by position, in the order of the wire
+        self.listed = [
+            [index[t] for t in (m.topics if doubled else dict.fromkeys(m.topics)) if t in index]
+            for m in self.view.members
+        ]
         self.subscribed = [frozenset(self.listed[position]) for position in self.positions]
         self.capacities = [
             sum(self.table.counts[topic] for topic in self.listed[position])

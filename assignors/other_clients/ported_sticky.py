@@ -98,8 +98,7 @@ class PortedSticky:
     def run(self) -> list[list[int]]:
         """Partition numbers by rank, in list order; `endless` tells if the leader never answers."""
         initializing = self.initializing()
-        for number in self.start.unassigned:
-            self._deal(number)
+        self.fill()
         shared = {topic for topic, readers in enumerate(self.group.readers) if len(readers) >= 2}
         self._set_apart(shared)
         before = [list(numbers) for numbers in self.held]
@@ -150,14 +149,16 @@ class PortedSticky:
             self._heap_of[topic] = heap
         return heap
 
-    def _deal(self, number: int) -> None:
-        """Give a partition without an owner to the least loaded subscriber."""
-        topic = self.topic_of(number)
-        if self.group.readers[topic]:
-            rank = self.least_loaded(topic).first()
-            self.held[rank][number] = None
-            self.owner[number] = rank
-            self.sizes[rank] += 1
+    def fill(self) -> None:
+        """Deal what has no owner, each partition to the least loaded subscriber."""
+        for number in self.start.unassigned:
+            self.give(number, self.least_loaded(self.topic_of(number)).first())
+
+    def give(self, number: int, rank: int) -> None:
+        """Give a partition without an owner to a member."""
+        self.held[rank][number] = None
+        self.owner[number] = rank
+        self.sizes[rank] += 1
 
     def _set_apart(self, shared: set[int]) -> None:
         """Find the members that can neither get nor lose anything."""
@@ -202,9 +203,13 @@ class PortedSticky:
         self.move(self.actual(reverse) if reverse else number, target)
 
     def move(self, number: int, target: int) -> None:
-        """Move this partition."""
+        """Move this partition and remember it."""
         source = self.owner[number]
         self.movements.record(self.topic_of(number), number, source, target)
+        self.shift(number, source, target)
+
+    def shift(self, number: int, source: int, target: int) -> None:
+        """Move this partition."""
         del self.held[source][number]
         self.held[target][number] = None
         self.owner[number] = target

@@ -19,7 +19,8 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.java.roundrobin import RoundRobinAssignor
-from kgroups.assignors.other_clients.librdkafka_sticky import OlderStickyAssignor
+from kgroups.assignors.other_clients.librdkafka_ranges import LibrdkafkaRange
+from kgroups.assignors.other_clients.librdkafka_sticky import LibrdkafkaSticky
 from kgroups.assignors.other_clients.python_sticky import PythonSticky
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
 
@@ -154,9 +155,9 @@ KAFKA_PYTHON: Final = OrderRule(kafka_python_order, total=False)
 VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
     {
         "librdkafka": {
-            "range": RangeAssignor(member_order=LIBRDKAFKA),
+            "range": LibrdkafkaRange(LIBRDKAFKA),
             "roundrobin": RoundRobinAssignor(member_order=LIBRDKAFKA),
-            "cooperative-sticky": OlderStickyAssignor("cooperative-sticky"),
+            "cooperative-sticky": LibrdkafkaSticky(),
         },
         "franz-go": {
             "range": RangeAssignor(member_order=STATIC_FIRST, racks=False),

@@ -29,7 +29,7 @@ from kgroups.core.coordinator.effects import NO_PRODUCER_ID, Effect, Write
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.coordinator.groups import Group, GroupKind
-from kgroups.core.coordinator.kip848 import routes as consumer_routes
+from kgroups.core.coordinator.kip848 import routes as kip848_routes
 from kgroups.core.coordinator.log.records import Record
 from kgroups.core.coordinator.offsets.delete import (
     delete_topic_offsets,
@@ -64,23 +64,23 @@ def merge_routes(*tables: Routes) -> dict[type[Request], AnyRoute]:
     return merged
 
 
-ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES, consumer_routes.ROUTES)
+ROUTES: Routes = merge_routes(common_routes.ROUTES, classic_routes.ROUTES, kip848_routes.ROUTES)
 TIMERS: Mapping[TimerKind, TimerHandler] = {
     **common_routes.TIMERS,
     **classic_routes.TIMERS,
-    **consumer_routes.TIMERS,
+    **kip848_routes.TIMERS,
 }
 REPLAY: Mapping[type, Replay] = {
     **common_routes.REPLAY,
     **classic_routes.REPLAY,
-    **consumer_routes.REPLAY,
+    **kip848_routes.REPLAY,
 }
 LIFECYCLE: Mapping[GroupKind, Lifecycle] = {
     GroupKind.CLASSIC: (classic_routes.LOAD, classic_routes.UNLOAD),
-    GroupKind.CONSUMER: (consumer_routes.LOAD, consumer_routes.UNLOAD),
+    GroupKind.CONSUMER: (kip848_routes.LOAD, kip848_routes.UNLOAD),
 }
 # (shard, topology before), once the shard has the new one.
-ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets, *consumer_routes.ON_TOPOLOGY)
+ON_TOPOLOGY: tuple[OnTopology, ...] = (delete_topic_offsets, *kip848_routes.ON_TOPOLOGY)
 
 
 class Coordinator:

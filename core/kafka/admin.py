@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
@@ -13,6 +14,7 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+    from kgroups.core.kafka.reads.log_bounds import TopicListing
     from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
     from kgroups.core.kafka.wire_backend import WireClient
 
@@ -164,6 +166,20 @@ class ClusterAdmin:
             lambda client: client.place(groups),
         )
 
+    def hidden_groups(self, groups: Sequence[str]) -> tuple[ItemError, ...]:
+        """Those of the groups that may not be looked at, whether they exist or not.
+
+        Brokers list their names, or leave them out: only asked for one do they say so.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        found = self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups, ask=True),
+        )
+        return tuple(error for error in found.errors if error.code == "GROUP_AUTHORIZATION_FAILED")
+
     def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once.
 
@@ -191,6 +207,17 @@ class ClusterAdmin:
         """
         return self._run(
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
+        )
+
+    def topics(self, names: Sequence[str]) -> "TopicListing":
+        """Those of the topics that exist, and those that the brokers do not tell us about.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.topics_named(names, deadline),
+            lambda client: client.topic_listing(names),
         )
 
     def over_wire(

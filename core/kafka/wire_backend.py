@@ -18,7 +18,14 @@ from kgroups.core.kafka.answers import (
 from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
-from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, START, read_bounds, read_topics
+from kgroups.core.kafka.reads.log_bounds import (
+    END,
+    STABLE_END,
+    START,
+    TopicListing,
+    read_bounds,
+    read_topics,
+)
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
 from kgroups.core.kafka.transport.framing import error_name
@@ -66,6 +73,14 @@ class WireClient:
             BrokerFailure: no broker could be asked.
         """
         return tuple((await read_topics(self._cluster, None, deadline)).topics)
+
+    async def topics_named(self, names: Sequence[str], deadline: Deadline) -> TopicListing:
+        """Those of the topics that exist, and why the brokers do not tell us about others.
+
+        Raises:
+            BrokerFailure: no broker could be asked.
+        """
+        return await read_topics(self._cluster, names, deadline)
 
     async def place(self, groups: Sequence[str], deadline: Deadline) -> Placement:
         """Where these groups live; nothing is created for it."""

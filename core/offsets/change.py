@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ClusterError, ItemError, RefusedError
 from kgroups.core.snapshot import CommittedOffset, Group, Member
 
 Result = Literal["planned", "done", "refused", "failed", "skipped"]
@@ -77,15 +78,7 @@ def blocked_group(
         if failure.target == name:
             return whole.failed(failure)
     if group is None or (group.state == "Dead" and not group.offsets):
-        return whole.failed(
-            ItemError(
-                name,
-                "GROUP_ID_NOT_FOUND",
-                "no such group",
-                "`kgroups list` shows the groups there are",
-                NotFoundError.exit_code,
-            )
-        )
+        return whole.failed(broker_error(name, "GROUP_ID_NOT_FOUND"))
     if group.type == "share":
         return whole.failed(
             ItemError(
@@ -102,15 +95,8 @@ def blocked_group(
         return whole.failed(
             ItemError(name, "FAILED", "its commits could not be read", None, ClusterError.exit_code)
         )
-    return whole.failed(
-        ItemError(
-            name,
-            "NON_EMPTY_GROUP",
-            f"the group is {group.state} with {members_text(group.members or ())}",
-            "stop these consumers first, then try again",
-            RefusedError.exit_code,
-        )
-    )
+    text = f"the group is {group.state} with {members_text(group.members or ())}"
+    return whole.failed(broker_error(name, "NON_EMPTY_GROUP", text))
 
 
 def members_text(members: Sequence[Member]) -> str:

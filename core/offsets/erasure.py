@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.offsets.change import Result
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.scope import not_there
+from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
 
@@ -87,8 +87,7 @@ def _plan(at: TopicPartition, target: Target, known: Known, readers: tuple[Group
     erasure = Erasure(*at, start, None, end)
     if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
-        text = f"the bounds of its log are not known: {code}"
-        return erasure.failed(ItemError(erasure.target, code, text, None, ClusterError.exit_code))
+        return erasure.failed(unmeasured(erasure.target, code))
     asked = first_to_stay(at, target, log, known)
     if asked is None:
         return erasure._replace(new_start=start, result="skipped", note="nothing is said of it")

@@ -2,8 +2,6 @@
 
 import pytest
 
-from kgroups.assignors.java.movements import Movements
-from kgroups.assignors.other_clients.librdkafka_sticky import OlderMovements
 from kgroups.assignors.other_clients.variants import (
     by_member_id,
     kafka_python_order,
@@ -63,18 +61,6 @@ def test_kafka_python_fails_where_a_member_must_be_passed_by() -> None:
     mixed = [MemberSubscription("a", ("t",)), MemberSubscription("b", ("t", "u"))]
     with pytest.raises(AssignorError, match="KeyError"):
         strategy.assign(AssignmentRequest(mixed, topics))
-
-
-def test_librdkafka_cancels_the_oldest_move() -> None:
-    """Of several moves the first one is taken back, and only between the two members of now."""
-    ours, java = OlderMovements(), Movements()
-    for movements in (ours, java):
-        for number in (7, 3):  # 3 comes first in hash order, 7 moved first
-            movements.record(0, "t", number, number, (1, 2))
-        movements.record(0, "t", 5, 5, (2, 3))
-    assert (ours.actual(0, 9, 2, 1), java.actual(0, 9, 2, 1)) == (7, 3)
-    # 5 came to 3 from 2. On to 1: Java looks for a move from 1 to 2, librdkafka from 1 to 3.
-    assert (ours.actual(0, 5, 3, 1), java.actual(0, 5, 3, 1)) == (5, 3)
 
 
 def test_librdkafka_cooperative_moves_as_many_as_java() -> None:

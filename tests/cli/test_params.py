@@ -5,24 +5,25 @@ from pathlib import Path
 import pytest
 
 from kgroups.cli.completion.live_names import read_line
-from kgroups.cli.params import GlobalOptions, parse_choice, parse_duration_ms
+from kgroups.cli.params import GlobalOptions, parse_choice, parse_timeout_ms
 from kgroups.core.errors import UsageError
 from tests.support.cli.runner import run
 
 
 @pytest.mark.parametrize(
-    ("text", "duration_ms"), [("500ms", 500), ("10s", 10_000), ("1.5s", 1_500), ("2 m", 120_000)]
+    ("text", "duration_ms"),
+    [("500ms", 500), ("10s", 10_000), ("1.5s", 1_500), ("2 m", 120_000), ("1h30m", 5_400_000)],
 )
 def test_durations(text: str, duration_ms: int) -> None:
     """A number and its unit."""
-    assert parse_duration_ms(text) == duration_ms
+    assert parse_timeout_ms(text) == duration_ms
 
 
-@pytest.mark.parametrize("text", ["", "10", "0s", "-1s", "1h", "ten", "1e3s", "99999999m", "٣s"])
+@pytest.mark.parametrize("text", ["", "10", "0s", "-1s", "25h", "ten", "1e3s", "99999999m", "٣s"])
 def test_no_durations(text: str) -> None:
     """Anything else is a usage error that says how to write it."""
     with pytest.raises(UsageError, match="is not a duration"):
-        parse_duration_ms(text)
+        parse_timeout_ms(text)
 
 
 def test_choices_in_any_case_and_by_commas() -> None:

@@ -10,9 +10,11 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Producer
 
+from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.sandbox.apis import Api
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
@@ -26,6 +28,7 @@ from tests.support.kafka.workload import (
     produce,
     topic_id_of,
 )
+from tests.support.sandbox.frame_client import WireClient
 
 pytestmark = pytest.mark.kafka
 
@@ -495,3 +498,22 @@ def test_both_ways_in_show_the_same(address: str, live: dict[str, LiveGroup]) ->
         assert [log[:4] for log in mine_topic.partitions.values()] == [
             log[:4] for log in theirs.topics[topic].partitions.values()
         ]
+
+
+def test_metadata_names_topics_in_the_order_of_a_set(address: str) -> None:
+    """What librdkafka's leaders deal partitions by: as they came up to four, by hash beyond."""
+    names = [f"con-set-{letter}" for letter in "abcdefgh"]
+    create_topics(address, dict.fromkeys(names, 1))
+    try:
+        with WireClient(address) as client:
+            for asked in (names[:4][::-1], names[::-1], [*names[3:], "con-set-none"]):
+                body = {
+                    "topics": [{"name": name} for name in asked],
+                    "allow_auto_topic_creation": False,
+                }
+                found = client.ask(Api.METADATA, 4, body)["topics"]
+                there = [name for name in scala_set_order(asked) if name in names]
+                missing = [name for name in asked if name not in names]
+                assert [topic["name"] for topic in found] == there + missing
+    finally:
+        delete_topics(address, names)

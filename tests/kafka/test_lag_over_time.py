@@ -160,10 +160,20 @@ def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
     [
         (["--over", "1h"], 2, "need `--captures DIR`"),
         (["--captures", "nowhere"], 5, "no folder `nowhere`"),
-        (["--captures", ".", "--over", "1x"], 2, "`1x` is not a length of time"),
+        (["--captures", ".", "--over", "1x"], 2, "`1x` is not a duration"),
         (["--captures", ".", "--since", "yesterday"], 2, "`yesterday` is not a time"),
-        (["--captures", ".", "--since", "2026-01-02", "--until", "2026-01-01"], 2, "is empty"),
-        (["--captures", ".", "--since", "2026-01-02", "--over", "1h"], 2, "exclude each other"),
+        (
+            ["--captures", ".", "--since", "2026-01-02T00:00Z", "--until", "2026-01-01T00:00Z"],
+            2,
+            "is empty",
+        ),
+        (
+            ["--captures", ".", "--since", "2026-01-02T00:00Z", "--over", "1h"],
+            2,
+            "exclude each other",
+        ),
+        (["--captures", ".", "--since", "2026-01-02T00:00"], 2, "has no zone"),
+        (["--captures", ".", "--over", "99999999999w"], 2, "is not a duration"),
         (["--captures", ".", "--record-times"], 2, "excludes"),
         (["--captures", ".", "--over", "1h"], 5, "no captures in the window"),
         (["--captures", ".", "--assignor", "range", "--by", "topic"], 2, "planned assignments"),

@@ -56,8 +56,8 @@ BY
 With --captures DIR the report covers a window of time, from the captures of
 `lag collect`. It adds rates, lag in seconds with the method that found it,
 time to catch up, trend, Burrow's verdict with its rule, and the time until
-retention reaches the commit. TIME is 2026-11-20T22:00Z or, without an offset,
-local time.
+retention reaches the commit. TIME is 2026-11-20T22:00Z (with its zone), or 2h
+for two hours ago.
 
 With --assignor A[,B] every group is also planned with these assignors. The
 report then starts with the groups that would gain most, from the assignor or

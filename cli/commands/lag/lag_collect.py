@@ -9,7 +9,7 @@ import typer
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer, Report, timestamp
 from kgroups.cli.output.table import Column, Item, View
-from kgroups.cli.params import options_of, parse_duration_ms
+from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot
@@ -78,7 +78,7 @@ def collect(
 
     options = options_of(ctx)
     printer = Printer(options)
-    every_ms = parse_duration_ms(every) if every else 0
+    every_ms = parse_timeout_ms(every) if every else 0
     errors: list[ItemError] = []
     items: list[Item] = []
     with cluster(options) as admin:
@@ -87,16 +87,7 @@ def collect(
         )
         for number, capture in enumerate(captures, start=1):
             if capture.error is not None:
-                error = capture.error
-                errors.append(
-                    ItemError(
-                        f"capture {number}",
-                        error.code,
-                        error.message,
-                        error.hint,
-                        error.exit_code,
-                    )
-                )
+                errors.append(ItemError.of(f"capture {number}", capture.error))
             at_ms = capture.captured_at_ms
             items.append(
                 {

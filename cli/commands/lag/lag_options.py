@@ -1,16 +1,14 @@
 """Options that reports on lag share: `lag report`, `lag history`, and what they mean."""
 
-import re
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kgroups.core.errors import UsageError
+from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 DEFAULT_TOP = 100
-SPAN_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]
 Sort = Annotated[
@@ -26,7 +24,7 @@ Over = Annotated[
 ]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Start of the window.")]
 Until = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="End of the window: now.")
+    str | None, typer.Option("--until", metavar="TIME", help="End of the window (default: now).")
 ]
 Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark master.")]
 Remote = Annotated[
@@ -61,32 +59,7 @@ def window_of(
         raise UsageError(
             "`--over` and `--since` exclude each other", hint="--over counts back from --until"
         )
-    end_ms = parse_time_ms(until) if until else now_ms
+    end_ms = parse_instant_ms(until, now_ms) if until else now_ms
     if since:
-        return parse_time_ms(since), end_ms
-    return end_ms - parse_span_ms(over or "24h"), end_ms
-
-
-def parse_time_ms(text: str) -> int:
-    """Epoch milliseconds of an ISO 8601 time; local time where it names no offset.
-
-    Raises:
-        UsageError: it is none.
-    """
-    try:
-        return round(datetime.fromisoformat(text).timestamp() * 1000)
-    except ValueError as exc:
-        raise UsageError(f"`{text}` is not a time", hint="write it like 2026-11-20T22:00Z") from exc
-
-
-def parse_span_ms(text: str) -> int:
-    """Milliseconds of `90m`, `24h` or `7d`.
-
-    Raises:
-        UsageError: it is no length of time, or none that is more than nothing.
-    """
-    match = re.fullmatch(r"(\d+)([smhdw])", text.strip())
-    span_ms = int(match[1]) * SPAN_UNITS_MS[match[2]] if match else 0
-    if span_ms == 0:
-        raise UsageError(f"`{text}` is not a length of time", hint="write it like 90m, 24h or 7d")
-    return span_ms
+        return parse_instant_ms(since, now_ms), end_ms
+    return end_ms - round(parse_duration_ms(over or "24h", least_ms=1_000)), end_ms

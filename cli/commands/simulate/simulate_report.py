@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.core.simulation.scenario.units import show_ms
+from kgroups.core.times import show_ms
 
 GROUP_COLUMNS = (
     Column("group", "GROUP"),

@@ -8,7 +8,7 @@ from kgroups.cli.output.table import View
 from kgroups.cli.pages.charts import lines, spans
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 from kgroups.core.errors import ItemError
-from kgroups.core.simulation.scenario.units import show_ms
+from kgroups.core.times import show_ms
 
 if TYPE_CHECKING:
     from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome

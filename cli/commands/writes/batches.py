@@ -90,7 +90,9 @@ def in_batches(
                 found = send(batch)
             except KgroupsError as error:
                 found = {
-                    key: _of_item(target, error) for name in batch for key, target in keys_of(name)
+                    key: ItemError.of(target, error)
+                    for name in batch
+                    for key, target in keys_of(name)
                 }
             answers |= found
             sent += len(batch)
@@ -116,10 +118,6 @@ def _tell(printer: Printer, text: str, *, many: bool) -> None:
         printer.waiting(text)
     else:
         printer.progress(text)
-
-
-def _of_item(target: str, error: KgroupsError) -> ItemError:
-    return ItemError(target, error.code, error.message, error.hint, error.exit_code)
 
 
 def _not_sent(why: ItemError | None, target: str) -> ItemError:

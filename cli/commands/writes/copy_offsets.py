@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.lookups import committed_by, free_groups, read_logs
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -24,7 +24,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.source import cluster
 from kgroups.cli.tree import Command
-from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
 from kgroups.core.offsets.reset import committed
@@ -105,7 +105,9 @@ def copy_offsets(
     consent.check()
     with cluster(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
-        source = _source(looked, from_)
+        committed_by(looked, from_)
+        source = looked.needed(from_)
+        read_logs(admin, scope.names)  # brokers keep commits for hidden topics to themselves
         partitions = _partitions(source, scope)
         if not elsewhere:
             there = admin.snapshot([to], log_offsets=False, progress=printer.progress)
@@ -124,26 +126,6 @@ def copy_offsets(
             changes, logs = _by_time(admin, target, there, source, to, partitions, options)
             write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
             carry_out(printer, target, write, changes, _errors(there, to))
-
-
-def _source(looked: ClusterSnapshot, name: str) -> Group:
-    """The group that is copied.
-
-    Raises:
-        NotFoundError: it is not there, or committed nothing.
-        MixedFailures: its commits cannot be read.
-    """
-    for failure in looked.errors:
-        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
-            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
-    group = looked.group(name)
-    if group is None or not group.offsets:
-        raise NotFoundError(
-            f"group `{name}` is not there, or committed nothing",
-            hint="`kgroups describe GROUP` shows what it committed",
-            code="GROUP_ID_NOT_FOUND",
-        )
-    return group
 
 
 def _partitions(source: Group, scope: Scope) -> list[TopicPartition]:

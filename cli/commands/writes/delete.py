@@ -97,7 +97,12 @@ def delete(
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
-        deletions = plan_deletion(listing.groups, names, listing_failures=listing.errors)
+        deletions = plan_deletion(
+            listing.groups,
+            names,
+            listing_failures=listing.errors,
+            hidden=admin.hidden_groups(names),
+        )
         deletions = explain(admin, deletions)
         # 2. refuse as a whole
         blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)

@@ -89,7 +89,7 @@ def delete_offsets(
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)
         held = {name for group in free for name, _ in committed_partitions(group)}
-        topics = read_logs(admin, held if scope is None else held & scope.names)
+        topics = read_logs(admin, held if scope is None else scope.names)
         for group in free:
             own = plan_forget(group, scope, topics)
             missing = [] if scope is None else without_commits(own, scope)

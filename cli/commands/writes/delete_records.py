@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import committed_by, read_logs, read_text, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -27,7 +27,6 @@ from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
     KgroupsError,
-    NotFoundError,
     UsageError,
 )
 from kgroups.core.offsets.erasure import Erasure, apply_erasures, plan_erasures, verify_erasures
@@ -191,7 +190,7 @@ def _plan(
     Raises:
         NotFoundError: a topic or partition does not exist; the group committed nothing.
     """
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
 
     partitions = resolved(scope, logs) if scope.names else sorted(given)
@@ -199,17 +198,8 @@ def _plan(
         partitions = [at for at in partitions if at in given]
     readers = _readers(admin, printer)
     if target.kind == "group":
-        other = next((group for group in readers if group.group == target.name), None)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        given = {
-            (topic, number): commit.offset
-            for topic, rows in other.offsets.items()
-            for number, commit in rows.items()
-        }
+        looked = admin.snapshot([target.name], members=False, log_offsets=False)
+        given = committed_by(looked, target.name)
     at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
     return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
 
@@ -252,10 +242,7 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
         }
     except KgroupsError as error:
         answers = {
-            (topic, number): ItemError(
-                f"{topic}-{number}", error.code, error.message, error.hint, error.exit_code
-            )
-            for topic, number in wanted
+            (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
     applied = apply_erasures(erasures, answers)
     names = {each.topic for each in applied if each.result == "done"}

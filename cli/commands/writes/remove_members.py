@@ -22,7 +22,6 @@ from kgroups.cli.tree import Command
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
-    MixedFailures,
     NotFoundError,
     UsageError,
     exit_code_of,
@@ -107,7 +106,7 @@ def remove_members(
     consent.check()
     with cluster(options) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
-        found = group_of(looked.group(group), group, looked.errors)
+        found = looked.needed(group)
         removals = [
             Removal(each) for each in chosen(found, member or (), instance or (), all_members)
         ]
@@ -131,25 +130,6 @@ def remove_members(
         raise typer.Exit(code)
     if removals and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
-
-
-def group_of(group: Group | None, name: str, failures: Sequence[ItemError]) -> Group:
-    """The group, its members known.
-
-    Raises:
-        NotFoundError: it is not there.
-        MixedFailures: it cannot be looked at.
-    """
-    for failure in failures:
-        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
-            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
-    if group is None or group.state == "Dead":
-        raise NotFoundError(
-            f"no such group: `{name}`",
-            hint="`kgroups list` shows the groups there are",
-            code="GROUP_ID_NOT_FOUND",
-        )
-    return group
 
 
 def chosen(

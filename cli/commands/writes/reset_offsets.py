@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import (
+    committed_by,
+    free_groups,
+    read_logs,
+    read_text,
+    resolved,
+)
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -228,7 +234,7 @@ def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about."""
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
 
     free, changes = free_groups(looked, names)
@@ -274,17 +280,7 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
             raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
         return found
     if request.target.kind == "group":
-        other = looked.group(request.target.name)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{request.target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        return {
-            (topic, number): commit.offset
-            for topic, numbers in other.offsets.items()
-            for number, commit in numbers.items()
-        }
+        return committed_by(looked, request.target.name)
     return {}
 
 

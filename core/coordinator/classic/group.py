@@ -1,7 +1,7 @@
 """A group of the classic protocol: state, generation and the checks that offsets ask for.
 
-Time and answers are not decided here but in `classic_join`, `classic_rebalance`, `classic_sync`
-and `classic_leave`. Source: `ClassicGroup`.
+Time and answers are not decided here but in `join`, `rebalance`, `sync` and
+`leave`. Source: `ClassicGroup`.
 """
 
 from collections.abc import Sequence

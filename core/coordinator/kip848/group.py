@@ -1,6 +1,6 @@
 """A group of KIP-848: members, epochs, target, and what offsets and administrators ask of it.
 
-Only the replay of records (`consumer_replay`) changes it, but for what is not in the log: whether
+Only the replay of records (`replay`) changes it, but for what is not in the log: whether
 the metadata of a topic changed. Source: `ConsumerGroup`, `ModernGroup`.
 """
 

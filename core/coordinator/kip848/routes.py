@@ -18,7 +18,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
 )
 from kgroups.core.coordinator.kip848.replay import REPLAY
-from kgroups.core.coordinator.kip848.steps import leave as consumer_leave
+from kgroups.core.coordinator.kip848.steps import leave as kip848_leave
 from kgroups.core.coordinator.kip848.steps.checks import check_request, refuse_heartbeat
 from kgroups.core.coordinator.kip848.steps.heartbeat import heartbeat
 from kgroups.core.coordinator.routes import (
@@ -75,10 +75,10 @@ ROUTES: Routes = {
 }
 
 TIMERS: Mapping[TimerKind, TimerHandler] = {
-    TimerKind.SESSION: consumer_leave.session_timer,
-    TimerKind.REBALANCE: consumer_leave.rebalance_timer,
-    TimerKind.CLASSIC_JOIN: consumer_leave.classic_join_timer,
-    TimerKind.CLASSIC_SYNC: consumer_leave.classic_sync_timer,
+    TimerKind.SESSION: kip848_leave.session_timer,
+    TimerKind.REBALANCE: kip848_leave.rebalance_timer,
+    TimerKind.CLASSIC_JOIN: kip848_leave.classic_join_timer,
+    TimerKind.CLASSIC_SYNC: kip848_leave.classic_sync_timer,
 }
 
 LOAD = load_group

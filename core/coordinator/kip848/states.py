@@ -1,6 +1,6 @@
 """A KIP-848 member's states and what leads from one to another, as tables.
 
-`consumer_reconcile` looks its move up here; `draw_member_states` draws the diagram in
+`steps.reconcile` looks its move up here; `draw_member_states` draws the diagram in
 the README, and a test keeps it so. A group's own state follows from its members and epochs
 (`Kip848Group.state`). Source: KIP-848, `CurrentAssignmentBuilder`.
 """

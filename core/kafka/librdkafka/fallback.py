@@ -18,6 +18,7 @@ from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaException,
+    TopicCollection,
     TopicPartition,
 )
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
@@ -43,6 +44,7 @@ from kgroups.core.kafka.librdkafka.librdkafka_client import (
     type_of,
 )
 from kgroups.core.kafka.reads.group_listing import topics_of
+from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.kafka.transport.tls import protocol_failure
 from kgroups.core.snapshot import (
     Broker,
@@ -119,9 +121,12 @@ class LibrdkafkaClient:
         self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
 
-    def place(self, groups: Sequence[str]) -> Placement:
+    def place(self, groups: Sequence[str], *, ask: bool = False) -> Placement:
         """Where these groups live; nothing is created for it.
 
+        Args:
+            ask: whether the brokers are asked for each group, which they may refuse; otherwise
+                its name tells.
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
@@ -130,6 +135,8 @@ class LibrdkafkaClient:
         brokers = {broker.id: broker for broker in self._brokers}
         found: dict[str, Broker] = {}
         errors: list[ItemError] = []
+        if ask and topic is not None:
+            self._describe(list(dict.fromkeys(groups)), errors)
         for name in dict.fromkeys(groups):
             if topic is None:
                 errors.append(no_offsets_topic(name))
@@ -317,6 +324,28 @@ class LibrdkafkaClient:
                         )
                 done.append(replace(group, offsets=offsets))
         return done
+
+    def topic_listing(self, names: Sequence[str]) -> TopicListing:
+        """Those of the topics that exist, and why the brokers do not tell us about others.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        topics = self.topics_named(set(names))
+        hidden = sorted(set(names) - set(topics))
+        failures: dict[str, str] = {}
+        if hidden:
+            futures = self.admin.describe_topics(
+                TopicCollection(hidden), request_timeout=self.left_s()
+            )
+            for name in hidden:
+                try:
+                    self.wait(futures[name])
+                except BrokerFailure as failure:
+                    if failure.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                        failures[name] = failure.code
+        return TopicListing(topics, failures)
 
     def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
         """The topics that exist, without offsets."""

@@ -19,7 +19,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
-from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic, TopicPartition
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_text
 
 Failure = str | BrokerFailure | None
@@ -138,11 +138,10 @@ def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicL
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
-    client.begin()
-    topics = client.topics_named(set(names))
+    topics, failures = client.topic_listing(names)
     ids = _topic_ids(client, list(topics))
     topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
-    return TopicListing(client.with_bounds(topics, "read_uncommitted"), {})
+    return TopicListing(client.with_bounds(topics, "read_uncommitted"), failures)
 
 
 def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]:
@@ -188,36 +187,3 @@ def offsets_at(
         except BrokerFailure as failure:
             found[at.topic, at.partition] = failure.code
     return found
-
-
-def topics_at(
-    client: LibrdkafkaClient, topics: Mapping[str, Topic], time_ms: int
-) -> dict[str, Topic]:
-    """The topics, where the start of each log is the first offset that is not older than a time.
-
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
-    """
-    times = {
-        (name, number): time_ms
-        for name, topic in topics.items()
-        for number, log in topic.partitions.items()
-        if log.leader is not None
-    }
-    found = offsets_at(client, times)
-    return {
-        name: replace(
-            topic,
-            partitions={
-                number: _log_at(log, found.get((name, number), "LEADER_NOT_AVAILABLE"))
-                for number, log in topic.partitions.items()
-            },
-        )
-        for name, topic in topics.items()
-    }
-
-
-def _log_at(log: PartitionLog, answer: int | str | None) -> PartitionLog:
-    if isinstance(answer, str):
-        return log._replace(error=answer)
-    return log._replace(log_start_offset=answer)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kgroups.core.broker_errors import meaning_of
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
@@ -367,7 +368,12 @@ def remove_members(
                 break
         return found
 
+    def error(member: str, code: str) -> ItemError:
+        about_group = code == "GROUP_AUTHORIZATION_FAILED"
+        why = f"{meaning_of(code).message}: `{group}`" if about_group else None
+        return item_error(member, code, why)
+
     return {
-        member: None if code is None else item_error(member, code)
+        member: None if code is None else error(member, code)
         for member, code in admin.over_wire(ask).items()
     }

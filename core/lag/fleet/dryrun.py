@@ -32,12 +32,12 @@ def plan_groups(
     """Who would get which partitions under each assignor.
 
     Args:
-        members, topics: one capture, in `schemas.PLAN_MEMBERS` or `schemas.MEMBERS`, and
-            `schemas.TOPICS`.
+        members, topics: one capture, in `PLAN_MEMBERS` or `MEMBERS`, and `TOPICS`, of
+            `capture_tables`.
         lagged: rows of the same capture from `transforms.with_lag`.
         assignors: names that `assignors.registry` knows.
     Returns:
-        Rows in `schemas.PLANS`.
+        Rows in `capture_tables.PLANS`.
     """
     facts = [name for name in MEMBER_FACTS if name in members.columns]
     rosters = members.groupBy(*GROUP_FACTS).agg(F.collect_list(F.struct(*facts)).alias("members"))
@@ -48,7 +48,7 @@ def plan_groups(
 
 
 def planned_partitions(plans: DataFrame) -> DataFrame:
-    """The partitions of plans in `schemas.PLANS`, a row each; groups not planned have none."""
+    """The partitions of `capture_tables.PLANS`, a row each; groups not planned have none."""
     return plans.where(F.col("error").isNull()).select(
         *MEMBER_KEYS, "topic", F.explode("partitions").alias("partition")
     )

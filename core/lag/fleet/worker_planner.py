@@ -36,11 +36,11 @@ SLICE = 128
 
 
 def fleet_planner(assignors: Sequence[str]) -> "Planner":
-    """A function from batches of groups to their plans in `schemas.PLANS`, for workers.
+    """A function from batches of groups to their plans in `capture_tables.PLANS`, for workers.
 
     A group is a row: `cluster`, `group`, `group_type`, `members` and `topics`, structs with
-    columns of `schemas.PLAN_MEMBERS` or `schemas.MEMBERS`, and of `schemas.TOPICS` with `lag` by
-    partition. A group without members has no plans.
+    columns of `PLAN_MEMBERS` or `MEMBERS`, and of `TOPICS` with `lag` by partition (all in
+    `capture_tables`). A group without members has no plans.
     """
 
     def plan(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
@@ -56,7 +56,7 @@ def fleet_planner(assignors: Sequence[str]) -> "Planner":
 
 @dataclass(slots=True)
 class _Plans:
-    """Rows of `schemas.PLANS` on their way to Arrow: a list each column, partitions flat."""
+    """Rows of `capture_tables.PLANS` on their way to Arrow: a list each column, partitions flat."""
 
     columns: list[list[Any]] = field(default_factory=lambda: [[] for _ in PLANS.fieldNames()[:-1]])
     partitions: list[int] = field(default_factory=list)

@@ -2,8 +2,8 @@
 
 It works on a cluster that nobody collected. The log knows every commit since its last compaction,
 with its time, but not where the partitions ended then: that is asked of the partitions' own logs
-(`ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the last
-commit, and Burrow's rule that tells a reader that stopped from one that stands still.
+(`past_ends`), or rates in stay unknown. What commit times give, captures cannot: the age of the
+last commit, and Burrow's rule that tells a reader that stopped from one that stands still.
 """
 
 from dataclasses import replace
@@ -69,7 +69,7 @@ def lag_history(
             time are not known.
         record_times: when the next records were written.
     Returns:
-        Columns of `over.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
+        Columns of `trends.history_by`, `commits` and `commit_age_seconds`. `summary` also has the
         `records` of the log by kind; `errors` name records that could not be read, `top` at most.
     Raises:
         UsageError: as in `lag_report`.
@@ -115,7 +115,7 @@ class Told(NamedTuple):
     Args:
         said: all commits, as captures that know no log.
         then: captures made up of commits and ends of logs; None without ends.
-        rows, members: the groups at the end of the window, in `schemas.ROWS` and `MEMBERS`.
+        rows, members: the groups at the end of the window, in `capture_tables.ROWS` and `MEMBERS`.
     """
 
     said: DataFrame

@@ -63,10 +63,10 @@ def captures_then(commits: DataFrame, rows: DataFrame, ends: DataFrame) -> DataF
 
     Args:
         commits: all of them, as rows of captures that know no log; null is a tombstone.
-        rows: the groups as they are now, in `schemas.ROWS`.
+        rows: the groups as they are now, in `capture_tables.ROWS`.
         ends: in `END`.
     Returns:
-        Rows in `schemas.ROWS`: the newest commit until then and its time, the end of the log
+        Rows in `capture_tables.ROWS`: the newest commit until then and its time, the end of the log
         then, and its start now (which it had at most). Who was assigned what is not known.
     """
     then = rows.join(ends, ["topic", "partition"]).select(

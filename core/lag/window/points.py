@@ -23,7 +23,7 @@ def points_by_aggregation(
     """The last capture of each series in each stretch of the window, by aggregation.
 
     Args:
-        rows: captures in `schemas.ROWS`.
+        rows: captures in `capture_tables.ROWS`.
         since_ms, until_ms: the window, both ends included.
     Returns:
         `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
@@ -53,7 +53,7 @@ def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
 
 
 def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
-    """What a point says, of columns in `schemas.ROWS`; `end` is what lag is measured to."""
+    """What a point says, of columns in `capture_tables.ROWS`; `end` is what lag is measured to."""
     committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
     return [
         F.col("captured_at_ms").alias("t"),

@@ -2,6 +2,7 @@
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.core.sandbox.handlers.dispatch import Call
 from kgroups.core.sandbox.storage.topics import (
     NO_LEADER,
@@ -31,7 +32,8 @@ def metadata(call: Call) -> Body:
         topics = [_topic_row(call, topic) for topic in cluster.topics]
     else:
         may_create = call.body.get("allow_auto_topic_creation", True)
-        topics = [_asked_topic(call, entry, may_create) for entry in asked]
+        topics = [_asked_topic(call, entry, may_create) for entry in _as_answered(asked)]
+        topics.sort(key=lambda row: row["error_code"] != 0)
     return {
         "brokers": cluster.broker_rows(),
         "cluster_id": cluster.cluster_id,
@@ -39,6 +41,16 @@ def metadata(call: Call) -> Body:
         "topics": topics,
         "cluster_authorized_operations": NO_OPERATIONS,
     }
+
+
+def _as_answered(asked: list[Body]) -> list[Body]:
+    """What was asked for, in the order in which a broker answers; librdkafka's leaders go by it.
+
+    Source: KafkaApis.handleTopicMetadataRequest, which puts the names into a Scala set.
+    """
+    named = {entry["name"]: entry for entry in asked if entry.get("name")}
+    by_id = [entry for entry in asked if not entry.get("name")]
+    return by_id + [named[name] for name in scala_set_order(named)]
 
 
 def _asked_topic(call: Call, entry: Body, may_create: bool) -> Body:

@@ -20,7 +20,7 @@ from kgroups.core.simulation.world.actors import (
     Step,
 )
 from kgroups.core.simulation.world.zookeeper_service import SERVERS, Frame, Reception, kind_of
-from kgroups.core.zookeeper import effects as effects
+from kgroups.core.zookeeper import effects
 from kgroups.core.zookeeper.client_session import Dial, SessionState
 from kgroups.core.zookeeper.consumer import ZookeeperConsumer
 from kgroups.core.zookeeper.effects import (

@@ -17,9 +17,15 @@ from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog, Topic
 
+UNREADABLE = PartitionLog(error="KAFKA_STORAGE_ERROR")
 LOGS = {
     "t": Topic(
-        "t", {0: PartitionLog(10, 100), 1: PartitionLog(10, 100), 2: PartitionLog(error="GONE")}
+        "t",
+        {
+            0: PartitionLog(10, 100),
+            1: PartitionLog(10, 100),
+            2: UNREADABLE,
+        },
     )
 }
 GROUP = Group(
@@ -58,7 +64,7 @@ def test_plan(target: Target, partition: int, new: int, lag_after: int, *, clamp
     [
         (Target("shift", 1), ("t", 1), "NO_COMMITTED_OFFSET", 5),
         (Target("current"), ("t", 1), "NO_COMMITTED_OFFSET", 5),
-        (Target("earliest"), ("t", 2), "GONE", 3),
+        (Target("earliest"), ("t", 2), "KAFKA_STORAGE_ERROR", 3),
         (Target("earliest"), ("t", 7), "UNKNOWN_TOPIC_OR_PARTITION", 5),
         (Target("earliest"), ("gone", 0), "UNKNOWN_TOPIC_OR_PARTITION", 5),
     ],

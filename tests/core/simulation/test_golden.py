@@ -13,7 +13,7 @@ from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
 from kgroups.core.simulation.figures.outcome_item import FIGURES
 from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
-from kgroups.core.simulation.scenario.units import show_ms
+from kgroups.core.times import show_ms
 from tests.support.simulation.sample_scenarios import EVENTS, with_event
 
 FOLDER = Path(__file__).parent / "golden"

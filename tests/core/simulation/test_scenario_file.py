@@ -15,8 +15,9 @@ from kgroups.core.simulation.scenario.event_file import parse_event
 from kgroups.core.simulation.scenario.scenario_events import Crash, Scheduled
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.simulation.scenario.units import parse_ms, show_ms
+from kgroups.core.simulation.scenario.units import parse_ms
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary, varied
+from kgroups.core.times import show_ms
 from tests.core.simulation.test_random import RANDOM
 from tests.support.simulation.sample_scenarios import BASE, EVENTS, scenario
 

@@ -8,6 +8,7 @@ go, grow and are made anew with fewer partitions.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from uuid import UUID
 
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 
@@ -162,7 +163,7 @@ class History:
         static = self.dice.random() < self.kind.static
         self.members.append(
             MemberSubscription(
-                f"{client}-{self.dice.getrandbits(32):08x}{number}",
+                f"{client}-{UUID(int=self.dice.getrandbits(128))}",
                 self._subscription(),
                 instance_id=f"i{number:03}" if static else None,
                 rack=self.dice.choice([*self.racks, None, ""]) if self.racks else None,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kgroups.core.coordinator import admin_messages
 from kgroups.core.coordinator.classic import messages
-from kgroups.core.coordinator.kip848 import messages as consumer_messages
+from kgroups.core.coordinator.kip848 import messages as kip848_messages
 from kgroups.core.coordinator.log import record_codec, records
 from kgroups.core.coordinator.log.record_bytes import ZERO_ID
 from kgroups.core.coordinator.log.record_kinds import BY_NUMBER, OFFSET_VERSION_WITH_EXPIRY
@@ -190,18 +190,18 @@ def _delete_groups(op: Json, q: Json) -> Request:
 
 def _topic_partitions(
     topics: list[Json] | None,
-) -> tuple[consumer_messages.TopicPartitions, ...] | None:
+) -> tuple[kip848_messages.TopicPartitions, ...] | None:
     if topics is None:
         return None
     return tuple(
-        consumer_messages.TopicPartitions(read_id(one["topicId"]), tuple(one["partitions"]))
+        kip848_messages.TopicPartitions(read_id(one["topicId"]), tuple(one["partitions"]))
         for one in topics
     )
 
 
 def _consumer_heartbeat(op: Json, q: Json) -> Request:
     names = q.get("subscribedTopicNames")
-    return consumer_messages.ConsumerGroupHeartbeatRequest(
+    return kip848_messages.ConsumerGroupHeartbeatRequest(
         **_sender(op),
         group_id=q["groupId"],
         member_id=q["memberId"],
@@ -217,7 +217,7 @@ def _consumer_heartbeat(op: Json, q: Json) -> Request:
 
 
 def _consumer_describe(op: Json, q: Json) -> Request:
-    return consumer_messages.ConsumerGroupDescribeRequest(
+    return kip848_messages.ConsumerGroupDescribeRequest(
         **_sender(op), group_ids=tuple(q["groupIds"])
     )
 
@@ -411,7 +411,7 @@ def _delete_groups_answer(r: admin_messages.DeleteGroupsResponse, v: int) -> Jso
     }
 
 
-def _assignment(topics: Iterable[consumer_messages.TopicPartitions], *, named: bool) -> Json:
+def _assignment(topics: Iterable[kip848_messages.TopicPartitions], *, named: bool) -> Json:
     return {
         "topicPartitions": [
             {
@@ -424,7 +424,7 @@ def _assignment(topics: Iterable[consumer_messages.TopicPartitions], *, named: b
     }
 
 
-def _consumer_heartbeat_answer(r: consumer_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
+def _consumer_heartbeat_answer(r: kip848_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "errorCode": int(r.error_code),
@@ -436,7 +436,7 @@ def _consumer_heartbeat_answer(r: consumer_messages.ConsumerGroupHeartbeatRespon
     }
 
 
-def _consumer_describe_answer(r: consumer_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
+def _consumer_describe_answer(r: kip848_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "groups": [
@@ -482,8 +482,8 @@ WRITERS: Mapping[type, Callable[[Any, int], Json]] = {
     admin_messages.DescribeGroupsResponse: _describe_answer,
     admin_messages.ListGroupsResponse: _list_answer,
     admin_messages.DeleteGroupsResponse: _delete_groups_answer,
-    consumer_messages.ConsumerGroupHeartbeatResponse: _consumer_heartbeat_answer,
-    consumer_messages.ConsumerGroupDescribeResponse: _consumer_describe_answer,
+    kip848_messages.ConsumerGroupHeartbeatResponse: _consumer_heartbeat_answer,
+    kip848_messages.ConsumerGroupDescribeResponse: _consumer_describe_answer,
 }
 
 

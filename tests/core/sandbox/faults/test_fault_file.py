@@ -1,4 +1,4 @@
-"""Fault files: what they can say, and every mistake named by its entry."""
+"""Fault files: what they can say, and every mistake named by its line."""
 
 import time
 from pathlib import Path
@@ -61,30 +61,30 @@ def test_example(tmp_path: Path) -> None:
 
 
 MISTAKES = [
-    ("no YAML", "faults: [", "line 1 is not YAML"),
-    ("no faults", "rules: []", "not a list under `faults:`"),
-    ("no list", "faults: {api: Fetch}", "not a list under `faults:`"),
-    ("nothing at all", "", "not a list under `faults:`"),
-    ("no map", "faults: [3]", "entry 1 is not a map"),
-    ("an unknown key", "faults: [{api: Fetch, eror: X}]", "entry 1: unknown key `eror`"),
-    ("an unknown api", "faults: [{api: Fetsch, drop: true}]", "entry 1: unknown api `Fetsch`"),
-    ("an unknown error", "faults: [{error: OOPS}]", "entry 1: unknown error `OOPS`"),
-    ("an error by number", "faults: [{error: 16}]", "error is `16`, not a text"),
+    ("no YAML", "faults: [", "line 2: not YAML"),
+    ("no faults", "rules: []", "line 1, `rules`: the key `rules` is not known"),
+    ("no list", "faults: {api: Fetch}", "expected a list, found a mapping"),
+    ("nothing at all", "", "is empty"),
+    ("no map", "faults: [3]", "`faults[0]`: expected a mapping, found the number 3"),
+    ("an unknown key", "faults: [{api: Fetch, eror: X}]", "the key `eror` is not known"),
+    ("an unknown api", "faults: [{api: Fetsch, drop: true}]", "found `Fetsch`"),
+    ("an unknown error", "faults: [{error: OOPS}]", "unknown error `OOPS`"),
+    ("an error by number", "faults: [{error: 16}]", "expected text, found the number 16"),
     ("two actions", "faults: [{drop: true, lose: true}]", "`drop` and `lose` exclude each other"),
-    ("no action", "faults: [{api: Fetch}]", "entry 1 does nothing"),
-    ("a time without unit", "faults: [{delay: 5}]", "delay is `5`, not a time"),
-    ("a negative count", "faults: [{drop: true, times: -1}]", "times is `-1`"),
-    ("a count of nothing", "faults: [{drop: true, times: 0}]", "times is 0"),
-    ("a truth as number", "faults: [{drop: true, skip: true}]", "skip is `True`"),
-    ("a second entry", "faults: [{drop: true}, {drop: maybe}]", "entry 2: `drop` is true or"),
-    ("two timed faults", "faults: [{broker_up: 1, broker_down: 2}]", "entry 1 needs one of"),
-    ("only a time", "faults: [{at: 1s}]", "entry 1 needs one of"),
-    ("a rule at a time", "faults: [{at: 1s, drop: true}]", "unknown key `drop`"),
-    ("a member without group", "faults: [{expire_member: m}]", "needs a `group`"),
-    ("a broker that is text", "faults: [{broker_down: one}]", "broker_down is `one`"),
-    ("a clock by number", "faults: [{advance_clock: 5}]", "advance_clock is `5`, not a time"),
-    ("a clock that is text", "faults: [{freeze_clock: 1}]", "freeze_clock is `1`, not true or"),
-    ("a move of a broker", "faults: [{broker_down: 1, to: 2}]", "unknown key `to`"),
+    ("no action", "faults: [{api: Fetch}]", "the entry does nothing"),
+    ("a duration without unit", "faults: [{delay: 5}]", "`5` is not a duration"),
+    ("a negative count", "faults: [{drop: true, times: -1}]", "at least 1, found -1"),
+    ("a count of nothing", "faults: [{drop: true, times: 0}]", "at least 1, found 0"),
+    ("a truth as number", "faults: [{drop: true, skip: true}]", "a whole number, found `true`"),
+    ("a second entry", "faults:\n- {drop: true}\n- {drop: maybe}", "line 3, `faults[1].drop`"),
+    ("two timed faults", "faults: [{broker_up: 1, broker_down: 2}]", "expected one timed fault"),
+    ("only a time", "faults: [{at: 1s}]", "expected one timed fault, found 0"),
+    ("a rule at a time", "faults: [{at: 1s, drop: true}]", "expected one timed fault, found 0"),
+    ("a member without group", "faults: [{expire_member: m}]", "the key `group` is missing"),
+    ("a broker that is text", "faults: [{broker_down: one}]", "a whole number, found the text"),
+    ("a clock by number", "faults: [{advance_clock: 5}]", "`5` is not a duration"),
+    ("a clock that is text", "faults: [{freeze_clock: 1}]", "expected true or false"),
+    ("a move of a broker", "faults: [{broker_down: 1, to: 2}]", "the key `to` is not known"),
 ]
 
 
@@ -92,7 +92,7 @@ MISTAKES = [
     ("text", "message"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES]
 )
 def test_mistakes(tmp_path: Path, text: str, message: str) -> None:
-    """One sentence that names the file, the entry and what is wrong with it."""
+    """One sentence that names the file, the line and what is wrong there."""
     with pytest.raises(UsageError) as raised:
         read(tmp_path, text)
     assert message in raised.value.message
@@ -107,7 +107,7 @@ def test_file_that_cannot_be_read(tmp_path: Path) -> None:
             read_fault_file(path)
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
         Sandbox(faults=binary).start()
 
 

@@ -1,0 +1,142 @@
+"""Durations and instants: the one grammar of every option and file.
+
+    duration  500ms, 10s, 1.5m, 1h30m, 7d, 2w, 250us, PT1H30M
+    instant   2026-11-21T06:00:00Z, 2026-11-21T08:00+02:00; or a duration, counted back from now
+
+A bare number has no unit and is refused, except where its one unit is documented (`bare`); a time
+without a zone is refused, since it would mean another instant on another machine. Pure: the time
+of day is an argument. Kafka's own tools have a grammar of their own (`cli/official`).
+"""
+
+import datetime
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kgroups.core.errors import UsageError
+
+UNITS_MS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "us": 0.001,
+        "ms": 1,
+        "s": 1_000,
+        "m": 60_000,
+        "h": 3_600_000,
+        "d": 86_400_000,
+        "w": 604_800_000,
+    }
+)
+# A hundred years: more is a slip of the pen, and a float would begin to lose milliseconds.
+MAX_MS: Final = 100 * 366 * 86_400_000
+
+_NUMBER: Final = r"\d{1,18}(?:\.\d{1,9})?"
+_PART: Final = re.compile(rf"({_NUMBER})\s*(us|ms|[smhdw])", re.ASCII)
+_PARTS: Final = re.compile(rf"(?:{_NUMBER}\s*(?:us|ms|[smhdw])\s*)+", re.ASCII)
+_BARE: Final = re.compile(_NUMBER, re.ASCII)
+_ISO: Final = re.compile(
+    r"P(?=.)(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
+    re.ASCII,
+)
+_ISO_UNITS: Final = ("d", "h", "m", "s")
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?", re.ASCII)
+
+
+def duration_ms(text: str, *, bare: str | None = None) -> float | None:
+    """Milliseconds of a duration; None for any other text, and beyond a hundred years.
+
+    Args:
+        bare: unit of a number without one; None refuses it.
+    """
+    word = text.strip()
+    if _PARTS.fullmatch(word):
+        total = sum(float(size) * UNITS_MS[unit] for size, unit in _PART.findall(word))
+    elif bare is not None and _BARE.fullmatch(word):
+        total = float(word) * UNITS_MS[bare]
+    elif match := _ISO.fullmatch(word.upper()):
+        sizes = zip(match.groups(), _ISO_UNITS, strict=True)
+        total = sum(float(size or 0) * UNITS_MS[unit] for size, unit in sizes)
+    else:
+        return None
+    return total if total <= MAX_MS else None
+
+
+def parse_duration_ms(
+    text: str, *, bare: str | None = None, least_ms: float = 0, most_ms: float = MAX_MS
+) -> float:
+    """Milliseconds of a duration, fractions included.
+
+    Args:
+        bare: unit of a number without one, one of `UNITS_MS`; None refuses it.
+        least_ms, most_ms: both ends are allowed.
+    Raises:
+        UsageError: not a duration, or out of these bounds.
+    """
+    found = duration_ms(text, bare=bare)
+    if found is None or not least_ms <= found <= most_ms:
+        raise UsageError(f"`{text}` is not a duration", hint=duration_hint(bare, least_ms, most_ms))
+    return found
+
+
+def duration_hint(bare: str | None = None, least_ms: float = 0, most_ms: float = MAX_MS) -> str:
+    """How a duration is written, for messages."""
+    hint = "write it like `500ms`, `10s` or `1h30m`"
+    if bare is not None:
+        hint += f"; a bare number is in {bare}"
+    if least_ms > 0 or most_ms < MAX_MS:
+        hint += f"; from {show_ms(least_ms)} to {show_ms(most_ms)}"
+    return hint
+
+
+def parse_instant_ms(text: str, now_ms: int) -> int:
+    """Epoch milliseconds of an ISO 8601 time with its zone, or of a duration ago.
+
+    Raises:
+        UsageError: neither, a time without a zone, that never was, or before 1970.
+    """
+    word = text.strip()
+    if _INSTANT.fullmatch(word):
+        found = _iso_ms(word)
+    else:
+        ago = duration_ms(word)
+        if ago is None:
+            raise UsageError(
+                f"`{text}` is not a time",
+                hint="write it like `2026-11-21T06:00:00Z`, or `2h` for two hours ago",
+            )
+        found = now_ms - round(ago)
+    if found < 0:  # ListOffsets takes negative times for codes of its own
+        raise UsageError(f"`{text}` is before 1970")
+    return found
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text looks like a time of the calendar, valid or not."""
+    return _INSTANT.fullmatch(text.strip()) is not None
+
+
+def _iso_ms(text: str) -> int:
+    try:
+        instant = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f"`{text}` is not a time", hint="write it like `2026-11-21T06:00:00Z`"
+        ) from error
+    if instant.tzinfo is None:
+        raise UsageError(
+            f"`{text}` has no zone", hint="add `Z` for UTC, or an offset like `+02:00`"
+        )
+    since = instant - datetime.datetime.fromtimestamp(0, datetime.UTC)
+    return since // datetime.timedelta(milliseconds=1)
+
+
+def show_ms(value_ms: float) -> str:
+    """`1h02m`, `3m20s`, `4.5s`, `12ms`: a duration for people."""
+    if value_ms < 1_000:
+        return f"{value_ms:.0f}ms"
+    if value_ms < 60_000:
+        return f"{value_ms / 1_000:.1f}s"
+    seconds = round(value_ms / 1_000)
+    if seconds < 3_600:
+        return f"{seconds // 60}m{seconds % 60:02}s"
+    return f"{seconds // 3_600}h{seconds % 3_600 // 60:02}m"
