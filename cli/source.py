@@ -17,14 +17,18 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.deadline import Deadline
 
 GLOB_SIGNS = frozenset("*?[")
 
 
 @contextmanager
-def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+def cluster(options: GlobalOptions, deadline: "Deadline | None" = None) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
+    Args:
+        options: its address, and the time for each question.
+        deadline: of all questions together, instead.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
         ClusterError: the cluster does not answer in time or does not let us in.
@@ -33,7 +37,16 @@ def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
     from kgroups.core.kafka.config.settings import read_settings
 
     settings = read_settings(options.bootstrap_server, options.command_config)
-    with ClusterAdmin(settings, timeout_ms=options.timeout_ms) as admin:
+    with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
+        yield admin
+
+
+@contextmanager
+def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+    """The same for a command that writes: looking, writing and reading back share one time."""
+    from kgroups.core.kafka.deadline import Deadline
+
+    with cluster(options, Deadline.after(options.timeout_ms)) as admin:
         yield admin
 
 

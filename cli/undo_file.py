@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from kgroups.cli.output.printer import timestamp
 from kgroups.cli.source import now_ms
@@ -19,6 +20,9 @@ from kgroups.core.offsets.undo_format import (
     undo_lines,
     with_outcome,
 )
+
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What file systems say that have no hard links."""
 
 
 def default_undo_dir() -> Path | None:
@@ -67,7 +71,7 @@ def save_undo(
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _write_whole(path, lines)
+        _write_new(path, lines)
     except (OSError, UnicodeEncodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "a name is no Unicode text"
         raise UsageError(
@@ -76,22 +80,25 @@ def save_undo(
     return path
 
 
-def _write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write a file that is there whole or not at all, even when we are killed meanwhile.
+def _write_new(path: Path, lines: Iterable[str]) -> None:
+    """Write a file that only we may read, name and all on disk; what is there is left alone.
+
+    The name is there only when all of the file is, whatever may end us before.
 
     Raises:
-        OSError: something, a link even, has that name and is left alone, or it cannot be written.
+        OSError: something, a link even, has that name, or it cannot be written.
     """
-    beside = path.with_name(f"{path.name}.new")
-    _write_new(beside, lines)
+    part = path.with_name(f".{path.name}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-        beside.rename(path)
-    except BaseException:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        _name(part, path)
+    finally:
         with suppress(OSError):
-            beside.unlink()
-        raise
+            part.unlink()
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
@@ -99,22 +106,16 @@ def _write_whole(path: Path, lines: Iterable[str]) -> None:
         os.close(folder)
 
 
-def _write_new(path: Path, lines: Iterable[str]) -> None:
-    """Write a file that only we may read, all on disk; what is there is left alone.
-
-    Raises:
-        OSError: something, a link even, has that name, or it cannot be written: then it is gone.
-    """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+def _name(part: Path, path: Path) -> None:
+    """Give a file its name, unless something has it."""
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        with suppress(OSError):
-            path.unlink()
-        raise
+        path.hardlink_to(part)  # unlike a rename, this never replaces anything
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
+        part.rename(path)
 
 
 def add_outcome(path: Path, results: Mapping[str, int]) -> None:

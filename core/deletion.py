@@ -6,13 +6,12 @@ of them are looked at first, so that a command can refuse as a whole.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ClusterError, ItemError
+from kgroups.core.offsets.result import Result
 from kgroups.core.snapshot import Group
-
-Result = Literal["planned", "done", "refused", "failed", "skipped"]
 
 # States in which a group has no members; None where the broker is too old to tell.
 DELETABLE_STATES: Final = frozenset({"Empty", "Dead", None})

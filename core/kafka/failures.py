@@ -4,6 +4,8 @@ It becomes a `ClusterError` when nothing at all could be learned, and an `ItemEr
 rest could.
 """
 
+from typing import Self
+
 from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, KgroupsError
 
@@ -63,6 +65,23 @@ class BrokerFailure(Exception):
         self.address = address
         self.fatal = fatal
         super().__init__(f"{code}: {self.message}")
+
+
+class Lost(BrokerFailure):
+    """A request that was sent, and whose outcome nobody knows: no answer came, or none that could
+    be read.
+    """
+
+    @classmethod
+    def of(cls, failure: BrokerFailure) -> Self:
+        """The failure of such a request."""
+        return cls(
+            failure.code,
+            failure.message,
+            hint=failure.hint,
+            address=failure.address,
+            fatal=failure.fatal,
+        )
 
 
 def may_repeat(failure: "str | BrokerFailure | None") -> bool:

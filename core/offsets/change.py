@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.snapshot import CommittedOffset, Group, Member
-
-Result = Literal["planned", "done", "refused", "failed", "skipped"]
-RESULTS: Final[tuple[Result, ...]] = ("planned", "done", "refused", "failed", "skipped")
 
 # States in which a group has no members; None where the broker is too old to tell.
 IDLE_STATES: Final = frozenset({"Empty", "Dead", None})
@@ -58,9 +56,8 @@ class Change(NamedTuple):
         return self.group if self.topic is None else f"{self.group} {self.topic}-{self.partition}"
 
     def failed(self, error: ItemError) -> "Change":
-        """The same change that came to nothing."""
-        refused = error.exit_code == RefusedError.exit_code
-        return self._replace(result="refused" if refused else "failed", error=error)
+        """The same change that came to nothing, or of which it is not known."""
+        return self._replace(result=result_of(error), error=error)
 
 
 def blocked_group(
@@ -142,36 +139,3 @@ def apply_answers(
                 change = change.failed(error)
         applied.append(change)
     return applied
-
-
-def verify(
-    changes: Iterable[Change],
-    commits: Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None],
-) -> list[Change]:
-    """The changes, where those that are done but not to be seen in the cluster have failed.
-
-    Args:
-        changes: with results.
-        commits: group to topic to partition to commit, read after the writes; a group that is
-            missing has none, one that is None could not be read.
-    """
-    checked: list[Change] = []
-    for change in changes:
-        if change.result == "done" and change.topic is not None and change.partition is not None:
-            group = commits.get(change.group, {})
-            now = None if group is None else group.get(change.topic, {}).get(change.partition)
-            wanted = None if change.new is None else change.new.offset
-            found = None if now is None else now.offset
-            if group is None:
-                change = change._replace(note="written; could not be read back")
-            elif found != wanted:
-                change = change.failed(
-                    ItemError(
-                        change.target,
-                        "NOT_VERIFIED",
-                        f"written, but reads back as {'no commit' if found is None else found}",
-                        "did something else write at the same time?",
-                    )
-                )
-        checked.append(change)
-    return checked

@@ -1,5 +1,6 @@
 """The undo file on disk: what is named as one and is none, and places where none can be written."""
 
+import errno
 import json
 import os
 import resource
@@ -14,6 +15,7 @@ from kgroups.cli.undo_file import load_undo, save_undo
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets import undo_format
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import run_program
@@ -136,6 +138,11 @@ def save(folder: Path, change: Change = CHANGE) -> Path:
     return save_undo(folder, [change], cluster_id="c", topic_ids={}, hint="another folder")
 
 
+def read_back(path: Path) -> dict[str, list[Replaced]]:
+    """The rows of a file."""
+    return {group: list(rows) for group, rows in load_undo(path).rows.items()}
+
+
 def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is killed while it is written leaves no half of one under its name."""
     seen: list[str] = []
@@ -153,8 +160,10 @@ def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_only_we_may_read_it(tmp_path: Path) -> None:
-    """Folders are made, the file is ours."""
+    """Folders are made, the file is ours and alone."""
     path = save(tmp_path / "a" / "b")
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    assert list(path.parent.iterdir()) == [path]
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -176,6 +185,21 @@ def test_what_is_there_is_left_alone(
     with pytest.raises(UsageError, match="File exists, so nothing was changed"):
         save(folder)
     assert target.read_text() == name.read_text() == "precious"
+
+
+def test_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On such file systems it is renamed, and what is there is left alone even so."""
+    monkeypatch.setattr("kgroups.cli.undo_file.now_ms", lambda: 1_000)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    path = save(tmp_path)
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    with pytest.raises(UsageError, match="File exists, so nothing was changed"):
+        save(tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.fixture

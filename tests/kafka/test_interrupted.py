@@ -21,6 +21,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics, fetch_of
 pytestmark = pytest.mark.kafka
 
 TOPIC = "stop-t"
+LONG = ("--timeout", "60s")
 MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "2500"))
 
 
@@ -96,26 +97,27 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
     names = [f"stop-killed-{number:04}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
     line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
-    with start("-b", address, *line, "--undo-dir", str(tmp_path)) as process:
-        wait_until(lambda: bool(list(tmp_path.glob("undo-*.json"))), "the undo file is there")
+    with start("-b", address, *LONG, *line, "--undo-dir", str(tmp_path)) as process:
+        wait_until(lambda: bool(list(tmp_path.glob("*.json"))), "the undo file is there")
         process.kill()
-    (undo,) = tmp_path.glob("undo-*.json")
+    (undo,) = tmp_path.glob("*.json")
     offsets = held(address)
     assert set(offsets.values()) <= {10, 17}
     told = run("-b", address, "reset-offsets", "--undo", str(undo), "--dry-run", "-o", "csv")
     done = {row["group"] for row in csv_rows(told) if row["result"] == "planned"}
     assert done == {name for name, offset in offsets.items() if offset == 17}
-    rest = run("-b", address, "reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    again = ("reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    rest = run("-b", address, *LONG, *again)
     assert rest.exit_code == 0
     assert held(address) == dict.fromkeys(names, 17)
-    assert run("-b", address, "delete", "stop-killed-*", "--yes").exit_code == 0
+    assert run("-b", address, *LONG, "delete", "stop-killed-*", "--yes").exit_code == 0
 
 
 def test_ctrl_c_among_thousands(address: str) -> None:
     """It stops after the batch and says how far it came; what it says is true; again ends it."""
     names = [f"stop-many-{number:05}" for number in range(MANY)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
-    line = ("-b", address, "--timeout", "60s", "delete", "stop-many-*", "--yes", "-o", "csv")
+    line = ("-b", address, *LONG, "delete", "stop-many-*", "--yes", "-o", "csv")
     with start(*line) as process:
         process.text_until(f"deleting, 500 of {MANY:,} groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
@@ -139,11 +141,11 @@ def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
     """Who cannot wait for the batch need not."""
     names = [f"stop-twice-{number:05}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
-    with start("-b", address, "--timeout", "60s", "delete", "stop-twice-*", "--yes") as process:
+    with start("-b", address, *LONG, "delete", "stop-twice-*", "--yes") as process:
         process.text_until("groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         process.text_until("stops at once\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
-    assert run("-b", address, "delete", "stop-twice-*", "--yes").exit_code in (0, 5)
+    assert run("-b", address, *LONG, "delete", "stop-twice-*", "--yes").exit_code in (0, 5)

@@ -3,14 +3,17 @@
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from kgroups.cli.exits import write_lines
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.kafka.failures import UNHEARD
+from kgroups.core.kafka.failures import UNHEARD, item_error
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.deadline import Deadline
 
 BATCH: Final = 500
 
@@ -67,8 +70,9 @@ def in_batches(
     doing: str,
     what: str,
     names: Sequence[str],
-    send: Callable[[Sequence[str]], Mapping[Key, ItemError | None]],
+    send: Callable[[Sequence[str], "Deadline"], Mapping[Key, ItemError | None]],
     keys_of: Callable[[str], Sequence[tuple[Key, str]]],
+    until: "Deadline",
 ) -> Progress[Key]:
     """What became of the parts of each name.
 
@@ -77,8 +81,10 @@ def in_batches(
         doing: `writing`.
         what: `groups`.
         names: what is to be sent.
-        send: sends some of them and gives the answer of each part.
+        send: sends some of them by a deadline and gives the answer of each part.
         keys_of: the parts of a name: key, and target for messages.
+        until: when to send no more. A batch that others follow gets half of what is left, so
+            that a broker that hangs does not keep the others from theirs.
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
@@ -86,8 +92,13 @@ def in_batches(
         while sent < len(names) and not interrupt.asked:
             _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
             batch = names[sent : sent + BATCH]
+            last = sent + len(batch) == len(names)
+            if until.is_over:
+                rest = (part for name in names[sent:] for part in keys_of(name))
+                answers |= {key: _too_late(target) for key, target in rest}
+                break
             try:
-                found = send(batch)
+                found = send(batch, until if last else until.part(1 / 2))
             except KgroupsError as error:
                 found = {
                     key: ItemError.of(target, error)
@@ -122,4 +133,9 @@ def _tell(printer: Printer, text: str, *, many: bool) -> None:
 
 def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
-    return replace(why, target=target, message=f"not sent, as the cluster was gone: {why.message}")
+    text = f"not sent, as the cluster was gone: {why.message}"
+    return ItemError(target, why.code, text, why.hint, why.exit_code)
+
+
+def _too_late(target: str) -> ItemError:
+    return item_error(target, "REQUEST_TIMED_OUT", "not sent, as the time was over")

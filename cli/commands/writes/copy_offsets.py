@@ -22,7 +22,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
-from kgroups.cli.source import cluster
+from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
@@ -56,8 +56,9 @@ RESULTS, one per partition
   planned  would be copied (--dry-run)
   done     is copied, and reads back so
   refused  the group has members              exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  already there, others could not be copied, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --dry-run
@@ -103,7 +104,7 @@ def copy_offsets(
         raise UsageError("two groups are needed", hint="--from GROUP --to ANOTHER")
     scope = parse_scope(topic or ())
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
         committed_by(looked, from_)
         source = looked.needed(from_)
@@ -121,7 +122,7 @@ def copy_offsets(
         other = replace(
             options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
         )
-        with cluster(other) as target:
+        with cluster(other, admin.deadline) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
             changes, logs = _by_time(admin, target, there, source, to, partitions, options)
             write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
@@ -165,7 +166,8 @@ def _by_time(
     free, changes = free_groups(there, [to], create=True)
     names = {name for name, _ in partitions}
     places, lost = _places(source, partitions, read_logs(admin, names))
-    moments = record_times(admin.settings, places, options.timeout_ms) | lost
+    left_ms = round(1_000 * admin.ends().left_s)
+    moments = record_times(admin.settings, places, left_ms) | lost
     logs = read_logs(target, names)
     times = {
         at: moment.time_ms

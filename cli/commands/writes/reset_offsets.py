@@ -31,7 +31,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -80,8 +80,9 @@ RESULTS, one a partition
   done     is changed, and reads back so
   refused  the group has members, or a row of an undo file no longer applies
                                               exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  stands there already, others could not be changed, or you said no
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
@@ -161,7 +162,7 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
-    with uncollected(), cluster(options) as admin:
+    with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:

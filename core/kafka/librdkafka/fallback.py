@@ -28,12 +28,11 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
-    Outcome,
     Placement,
     no_offsets_topic,
-    outcome_of,
 )
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import (
     CODES,
@@ -75,16 +74,14 @@ class LibrdkafkaClient:
 
     Args:
         settings: every property goes to librdkafka, but those that it does not have.
-        timeout_ms: for each question as a whole.
     Raises:
         UsageError: librdkafka cannot work with the settings.
     """
 
-    def __init__(self, settings: ClientSettings, timeout_ms: int) -> None:
+    def __init__(self, settings: ClientSettings) -> None:
+        self.deadline = Deadline(0.0)  # set before each question
         self._settings = settings
-        self._timeout_ms = timeout_ms
         self._complaint: tuple[str, str] | None = None
-        self._ends_at = 0.0
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
         # nothing, and no error, when the client that asked is gone.
         self.admin = make_admin(settings, self._complain)
@@ -118,7 +115,6 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
 
     def place(self, groups: Sequence[str], *, ask: bool = False) -> Placement:
@@ -136,7 +132,7 @@ class LibrdkafkaClient:
         found: dict[str, Broker] = {}
         errors: list[ItemError] = []
         if ask and topic is not None:
-            self._describe(list(dict.fromkeys(groups)), errors)
+            self.describe(list(dict.fromkeys(groups)), errors)
         for name in dict.fromkeys(groups):
             if topic is None:
                 errors.append(no_offsets_topic(name))
@@ -180,7 +176,7 @@ class LibrdkafkaClient:
             self.begin()
             names = sorted(set(groups))
         progress(f"asking {len(names):,} groups")
-        found = self._describe(names, errors)
+        found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]
         if offsets:
@@ -210,33 +206,8 @@ class LibrdkafkaClient:
             errors=tuple(errors),
         )
 
-    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self.begin()
-        names = list(dict.fromkeys(groups))
-        valid = [name for name in names if name]
-        futures = (
-            self.admin.delete_consumer_groups(valid, request_timeout=self.left_s()) if valid else {}
-        )
-        outcomes: list[Outcome] = []
-        for name in names:
-            if name not in futures:
-                outcomes.append(outcome_of(name, "GROUP_ID_NOT_FOUND"))
-                continue
-            try:
-                self.wait(futures[name])
-                outcomes.append(outcome_of(name, None))
-            except BrokerFailure as failure:
-                outcomes.append(outcome_of(name, failure))
-        return tuple(outcomes)
-
     def begin(self) -> None:
-        """Starts the clock of a question and learns the brokers."""
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
+        """Learns the brokers."""
         metadata = self._metadata()
         self._cluster_id = metadata.cluster_id
         self._brokers = tuple(
@@ -254,7 +225,7 @@ class LibrdkafkaClient:
                 return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
             except KafkaException as error:
                 self.admin.poll(0)  # delivers what it complained of meanwhile
-                if time.monotonic() < self._ends_at and not self._is_kept_out():
+                if not self.deadline.is_over and not self._is_kept_out():
                     continue
                 failure = self.failure_of(error.args[0])
                 servers = self._settings.bootstrap_servers
@@ -273,7 +244,8 @@ class LibrdkafkaClient:
     def _is_kept_out(self) -> bool:
         return self._complaint is not None and self._complaint[0] in _FINAL
 
-    def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+    def describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+        """Those of the groups that exist, with their members; the others go to `errors`."""
         if not names:
             return []
         futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())
@@ -413,7 +385,7 @@ class LibrdkafkaClient:
 
     def left_s(self) -> float:
         """Seconds until the question's time is over; librdkafka wants at least a millisecond."""
-        return max(0.001, self._ends_at - time.monotonic())
+        return max(0.001, self.deadline.left_s)
 
     def wait(self, future: "Future[Any]") -> Any:
         """The future's answer.

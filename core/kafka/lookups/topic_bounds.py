@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.reads.log_bounds import (
     END,
     START,
@@ -11,7 +12,7 @@ from kgroups.core.kafka.reads.log_bounds import (
     read_bounds,
     read_topics,
 )
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient

@@ -7,7 +7,7 @@ over. Brokers' addresses in Metadata answers are its own, so that every connecti
 import asyncio
 import struct
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -49,12 +49,16 @@ class TamperingProxy:
     Args:
         upstream: `host:port` of the only broker behind it.
         conducts: API name to what is done with its answers; others' are passed on.
+        withheld: APIs whose requests are neither passed on nor answered.
     """
 
-    def __init__(self, upstream: str, conducts: Mapping[str, Conduct]) -> None:
+    def __init__(
+        self, upstream: str, conducts: Mapping[str, Conduct], *, withheld: Collection[str] = ()
+    ) -> None:
         host, port = upstream.rsplit(":", 1)
         self._upstream = (host, int(port))
         self._conducts = dict(conducts)
+        self._withheld = {APIS[api].key for api in withheld}
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,6 +105,8 @@ class TamperingProxy:
             answers, upstream = await asyncio.open_connection(*self._upstream)
             while True:
                 request = await _frame(reader)
+                if struct.unpack_from(">h", request)[0] in self._withheld:
+                    await asyncio.sleep(LIFE_S)
                 upstream.write(struct.pack(">i", len(request)) + request)
                 key, version = struct.unpack_from(">hh", request)
                 await self._answer(key, version, await _frame(answers), writer)
