@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli.early_signals import counted, environment_with
 from tests.support.cli.process import PROGRAM, TIMEOUT_S
+from tests.support.cli.signal_moments import counted, environment_with
 from tests.support.kafka.child import run_program
 
 WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}

@@ -30,7 +30,7 @@ from tests.support.kafka.waiting import Deadline, DeadlinePassed
 # What a program does in seconds may take it minutes on a machine that does ten other things.
 WAIT_S = 180.0
 SHOWN = 3_000
-Command = Sequence[str | Path]
+Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]
 Stream = int | IO[str] | IO[bytes] | None
 
@@ -63,7 +63,7 @@ class Child(subprocess.Popen[str]):
         start_new_session: bool = False,
         errors: str = "strict",
     ) -> None:
-        self._name = shlex.join(str(word) for word in command)
+        self._name = shlex.join(os.fsdecode(word) for word in command)
         self._read: dict[Output, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
         self._ended: set[Output] = set()
         self._reading, self._errors = Lock(), errors
