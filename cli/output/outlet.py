@@ -131,15 +131,6 @@ def _plug(descriptor: int, flags: int) -> None:
             os.close(nowhere)
 
 
-def write_from_handler(text: str) -> None:
-    """Write to stderr in a signal's handler, past the buffers: it may have interrupted a write."""
-    outlet = outlet_of(sys.stderr)
-    if outlet is None:
-        sys.stderr.write(text)
-    else:
-        outlet.write(text.encode("utf-8", "backslashreplace"))
-
-
 def outlet_of(stream: TextIO) -> Outlet | None:
     """The outlet below a text stream; None where the stream is another one (in tests)."""
     raw = getattr(getattr(stream, "buffer", None), "raw", None)

@@ -18,13 +18,12 @@ import orjson
 
 from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
-from kgroups.cli.output.outlet import is_lost, outlet_of, write_from_handler
+from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.table import Grid, Item, View, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError, UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
-WIPE: Final = "\r\x1b[K"  # takes a line of a terminal away
 RICH_ROWS: Final = 200
 CSV_ROWS_A_CHUNK: Final = 1_000
 
@@ -134,7 +133,7 @@ class Printer:
     def progress(self, text: str) -> None:
         """Say on a terminal what is being waited for; the next output wipes it."""
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            sys.stderr.write(f"{WIPE}{printable(text)}")
+            sys.stderr.write(f"\r\x1b[K{printable(text)}")
             sys.stderr.flush()
             self._waiting = True
 
@@ -149,14 +148,9 @@ class Printer:
     def wipe(self) -> None:
         """Take the progress line away."""
         if self._waiting:
-            sys.stderr.write(WIPE)
+            sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._waiting = False
-
-    def interject(self, text: str) -> None:
-        """Say a line on stderr in a handler of signals, in the place of the progress line."""
-        write_from_handler((WIPE if self._waiting else "") + f"{text}\n")
-        self._waiting = False
 
     def note(self, text: str, *, of_a_write: bool = False) -> None:
         """Say something on stderr that is neither data nor an error.

@@ -7,9 +7,7 @@ from tests.support.kafka.child import run_program
 INTERRUPTED = """
 import os, signal, sys
 from kgroups.cli.commands.writes.batches import Interrupt
-from kgroups.cli.params import GlobalOptions
 from kgroups.cli.output import outlet
-from kgroups.cli.output.printer import Printer
 
 outlet.protect()
 write = outlet.Outlet.write
@@ -19,7 +17,7 @@ def interrupted(self, data):
     os.kill(os.getpid(), signal.SIGINT)
     return write(self, data)
 
-with Interrupt(Printer(GlobalOptions())) as interrupt:
+with Interrupt() as interrupt:
     outlet.Outlet.write = interrupted
     sys.stderr.write("deleting\\n")
     assert interrupt.asked
