@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_documents import library_example
 from tests.cli.test_startup import imported
 from tests.support.cli.process import finish, start
 from tests.support.cli.runner import Outcome, run
@@ -238,13 +237,6 @@ def test_delete_asks_on_a_terminal(address: str, answer: str, code: int, left: b
     assert f"group `{name}` and its committed offsets would be deleted" in stderr
     assert "Delete this group?" in stderr
     assert (name in items(address, "list")) is left
-
-
-def test_library_example_of_the_documents(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It prints the group, its state and its lag."""
-    source = library_example().replace("localhost:9092", address).replace("billing", CLASSIC)
-    exec(compile(source, "docs/library.md", "exec"), {})
-    assert capsys.readouterr().out == f"{CLASSIC} Stable 18\n"
 
 
 def test_coordinator(address: str) -> None:
