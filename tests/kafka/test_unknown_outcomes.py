@@ -17,7 +17,7 @@ from tests.support.cli.process import finish
 from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import LIFE_S, wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -66,7 +66,7 @@ async def lose(_: Wire) -> None:
 
 async def never(_: Wire) -> None:
     """The connection stays, and nothing comes."""
-    await asyncio.Event().wait()
+    await asyncio.sleep(LIFE_S)
 
 
 def after(count: int, conduct: Conduct) -> Conduct:
