@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ItemError
 from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.deadline import Deadline
 
 GLOB_SIGNS = frozenset("*?[")
 
 
 @contextmanager
-def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+def cluster(options: GlobalOptions, deadline: "Deadline | None" = None) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
+    Args:
+        options: its address, and the time for each question.
+        deadline: of all questions together, instead.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
         ClusterError: the cluster does not answer in time or does not let us in.
@@ -32,7 +37,16 @@ def cluster(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
     from kgroups.core.kafka.config.settings import read_settings
 
     settings = read_settings(options.bootstrap_server, options.command_config)
-    with ClusterAdmin(settings, timeout_ms=options.timeout_ms) as admin:
+    with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
+        yield admin
+
+
+@contextmanager
+def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+    """The same for a command that writes: looking, writing and reading back share one time."""
+    from kgroups.core.kafka.deadline import Deadline
+
+    with cluster(options, Deadline.after(options.timeout_ms)) as admin:
         yield admin
 
 
@@ -138,13 +152,7 @@ def cut_to_groups(
 
 def unknown_group(name: str, where: str) -> ItemError:
     """The failure of a group that was named and is not there."""
-    return ItemError(
-        target=name,
-        code="GROUP_ID_NOT_FOUND",
-        message=f"no such group in {where}",
-        hint="`kgroups list` shows the groups there are",
-        exit_code=NotFoundError.exit_code,
-    )
+    return broker_error(name, "GROUP_ID_NOT_FOUND", f"no such group in {where}")
 
 
 def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]:

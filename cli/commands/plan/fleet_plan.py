@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
-from kgroups.cli.commands.plan.plan_texts import PlanTexts
+from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.source import take_snapshot
+from kgroups.cli.source import snapshot_of_file
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     from kgroups.core.spark.session import SessionOptions
 
     check_query(LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top))
-    snapshot = take_snapshot(
-        printer.options, file=file, more_topics=texts.names_topic(), progress=printer.progress
-    )
+    if file is None:
+        snapshot = live_snapshot(printer, None, texts)
+    else:
+        snapshot = snapshot_of_file(file)
     assignors = query.assignors or used_assignors(snapshot)
     fleet = next_fleet(snapshot, texts.changes_for) if texts.has_changes else None
     answer = lag_report(

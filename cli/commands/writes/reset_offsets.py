@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import (
+    committed_by,
+    free_groups,
+    read_logs,
+    read_text,
+    resolved,
+)
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -25,7 +31,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -74,8 +80,9 @@ RESULTS, one a partition
   done     is changed, and reads back so
   refused  the group has members, or a row of an undo file no longer applies
                                               exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  stands there already, others could not be changed, or you said no
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
@@ -155,7 +162,7 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
-    with uncollected(), cluster(options) as admin:
+    with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:
@@ -228,7 +235,7 @@ def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about."""
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
 
     free, changes = free_groups(looked, names)
@@ -274,17 +281,7 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
             raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
         return found
     if request.target.kind == "group":
-        other = looked.group(request.target.name)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{request.target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        return {
-            (topic, number): commit.offset
-            for topic, numbers in other.offsets.items()
-            for number, commit in numbers.items()
-        }
+        return committed_by(looked, request.target.name)
     return {}
 
 

@@ -1,14 +1,12 @@
-"""What classic members told the group about themselves: the consumer protocol's bytes."""
+"""What classic members told the group about themselves, read forgivingly: bytes of any library.
 
-import struct
+The layouts are those of `kgroups.assignors.wire`; what cannot be read is None here.
+"""
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.framing import decode_struct
-
-HIGHEST_VERSION = 3
-"""Newer versions start with the fields of this one, so they are read as it."""
+from kgroups.assignors import wire
 
 
 class Subscription(NamedTuple):
@@ -31,59 +29,57 @@ class Subscription(NamedTuple):
     user_data: bytes | None
 
 
+class Assigned(NamedTuple):
+    """A member's assignment bytes, decoded.
+
+    Args:
+        version: as written in the bytes; None for no bytes.
+        partitions: topic to partitions, in the order of the wire.
+        user_data: the assignor's own bytes.
+    """
+
+    version: int | None
+    partitions: Mapping[str, tuple[int, ...]]
+    user_data: bytes | None
+
+
 def decode_subscription(data: bytes) -> Subscription | None:
     """The subscription in a member's metadata, or None if there is none or it cannot be read.
 
     Source: ConsumerProtocolSubscription; a broker shows it only while the group is Stable.
     """
-    version = _version(data)
-    if version is None:
-        return None
-    known = min(version, HIGHEST_VERSION)
     try:
-        message = decode_struct("consumer_protocol_subscription", known, data[2:])
-    except BrokerFailure:
+        found = wire.decode_subscription(data)
+    except wire.WireError:
         return None
+    version = found.version
     return Subscription(
         version=version,
-        topics=tuple(message.topics),
-        owned=_partitions(message.owned_partitions) if known >= 1 else None,
-        generation=message.generation_id if known >= 2 else None,
-        rack=message.rack_id if known >= 3 else None,
-        user_data=message.user_data,
+        topics=found.topics,
+        owned=_by_topic(found.owned) if version >= wire.OWNED_SINCE else None,
+        generation=found.generation if version >= wire.GENERATION_SINCE else None,
+        rack=found.rack if version >= wire.RACK_SINCE else None,
+        user_data=found.user_data,
     )
 
 
-def decode_assignment(data: bytes) -> dict[str, tuple[int, ...]] | None:
-    """Topic to partitions in a member's assignment, in the order of the wire.
+def decode_assignment(data: bytes) -> Assigned | None:
+    """A member's assignment as its leader wrote it, or None if the bytes cannot be read.
 
-    No bytes are no partitions: so is a member shown that has just joined. None if the bytes
-    cannot be read.
+    No bytes are no partitions: so is a member shown that has just joined.
     """
     if not data:
-        return {}
-    version = _version(data)
-    if version is None:
-        return None
+        return Assigned(None, {}, None)
     try:
-        message = decode_struct(
-            "consumer_protocol_assignment", min(version, HIGHEST_VERSION), data[2:]
-        )
-    except BrokerFailure:
+        read = wire.decode_assignment(data)
+    except wire.WireError:
         return None
-    return _partitions(message.assigned_partitions)
+    return Assigned(read.version, _by_topic(read.partitions), read.user_data)
 
 
-def _version(data: bytes) -> int | None:
-    if len(data) < 2:
-        return None
-    version: int = struct.unpack_from(">h", data)[0]
-    return version if version >= 0 else None
-
-
-def _partitions(items: Any) -> dict[str, tuple[int, ...]]:
+def _by_topic(runs: wire.TopicRuns) -> dict[str, tuple[int, ...]]:
     """Topic to partitions; a topic named twice keeps all its partitions."""
     partitions: dict[str, tuple[int, ...]] = {}
-    for item in items:
-        partitions[item.topic] = partitions.get(item.topic, ()) + tuple(item.partitions)
+    for topic, numbers in runs:
+        partitions[topic] = partitions.get(topic, ()) + tuple(numbers)
     return partitions

@@ -183,16 +183,6 @@ def decode_response(api: str, version: int, frame: bytes) -> Message:
     return _decode(kind, frame, start, what, budget)[0]
 
 
-def decode_struct(name: str, version: int, data: bytes) -> Message:
-    """A struct without header, such as a member's subscription.
-
-    Raises:
-        BrokerFailure: the bytes are not that struct.
-    """
-    kind = getattr(schema(name, version, "data"), _class_name(name, "data"))
-    return _decode(kind, data, 0, f"{name} v{version}", memory_budget(data))[0]
-
-
 def memory_budget(data: bytes) -> Budget:
     """What reading these bytes may cost."""
     return Budget(len(data), _MEMORY_FACTOR * max(len(data), DEFAULT_ANSWER_BYTES))

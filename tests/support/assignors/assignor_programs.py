@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +12,7 @@ from typing import Any, Self
 from kgroups.assignors.spec import AssignmentRequest
 from tests.support.assignors.agreement import LeaderFailedError, Observed
 from tests.support.assignors.real_clients import subscription_bytes
+from tests.support.kafka.child import run_program
 from tests.support.kafka.line_process import LineProcess
 from tests.support.sandbox.foreign_clients import CACHE, FOUND
 from tests.support.sandbox.foreign_clients import FOLDER as CLIENTS
@@ -124,4 +124,4 @@ def _kafkajs() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    subprocess.run(command, cwd=folder, check=True, timeout=BUILD_TIMEOUT_S)
+    run_program(command, cwd=folder, check=True, timeout_s=BUILD_TIMEOUT_S)
