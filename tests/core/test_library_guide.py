@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.kafka.child import run_program
+from tests.support.kafka import child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 
 GUIDE = Path(__file__).parents[2] / "docs" / "library.md"
@@ -68,7 +68,7 @@ def test_pytest_fixture(tmp_path: Path) -> None:
         EXAMPLES["Test your consumer on the embedded cluster"], encoding="utf-8"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = run_program(command, cwd=tmp_path, timeout_s=120)
+    done = child.run_program(command, cwd=tmp_path, timeout_s=120)
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
 
