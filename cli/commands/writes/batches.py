@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
-from kgroups.cli.exits import write_lines
+from kgroups.cli.exits import say_at_once, write_lines
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNHEARD, item_error
@@ -39,9 +39,8 @@ class Progress(Generic[Key]):
 class Interrupt:
     """While it is entered, the first Ctrl-C only sets `asked`; the second one interrupts."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self) -> None:
         self.asked = False
-        self._printer = printer
         self._former: object = None
 
     def __enter__(self) -> Self:
@@ -62,8 +61,7 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._printer.wipe()
-        write_lines(["stopping after this batch; Ctrl-C again stops at once"], [])
+        say_at_once("stopping after this batch; Ctrl-C again stops at once")
 
 
 def in_batches(
@@ -89,7 +87,7 @@ def in_batches(
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
-    with Interrupt(printer) as interrupt:
+    with Interrupt() as interrupt:
         while sent < len(names) and not interrupt.asked:
             _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
             batch = names[sent : sent + BATCH]
