@@ -6,7 +6,7 @@ STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -62,6 +62,7 @@ fuzz: setup fuzz-assignors
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
+	@$(MAKE) fuzz-endings
 	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
@@ -72,6 +73,11 @@ fuzz-assignors: setup
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors && \
 	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/assignors/other_clients
 	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
+
+# Every command under every odd stream, signal, cluster and name: half an hour. SEED=7 for other moments.
+fuzz-endings: setup
+	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-endings: seed $$seed"; \
+	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(PYTEST) -q -n 2 --dist loadfile tests/cli/endings
 
 # Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
 fuzz-simulations: setup

@@ -1,9 +1,7 @@
 """How a command ends: its exit code and the words on stderr."""
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Final
 
 import typer
@@ -80,13 +78,6 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
-
-
-def say_at_once(text: str) -> None:
-    """Write a line to stderr in a signal handler: past its buffer, which may be in use."""
-    line = f"\r\x1b[K{text}\n" if sys.stderr.isatty() else f"{text}\n"
-    with suppress(OSError):  # closed or full: then nobody is there to be told
-        os.write(sys.stderr.fileno(), line.encode())
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

@@ -97,6 +97,8 @@ class Member:
         generation: generation in the subscription bytes of the last join (version 2 on).
         owned: partitions owned at the last join, from the subscription bytes; one round stale.
         user_data: the assignor's own bytes of the last join.
+        assignment_version: version of the classic assignment bytes, which the leader wrote.
+        assignment_user_data: the assignor's own bytes in them.
     """
 
     member_id: str
@@ -114,6 +116,8 @@ class Member:
     generation: int | None = None
     owned: Mapping[str, tuple[int, ...]] | None = None
     user_data: bytes | None = None
+    assignment_version: int | None = None
+    assignment_user_data: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class Group:
         coordinator: broker id; None if not learned.
         offsets_partition: partition of `__consumer_offsets` that holds the group.
         group_epoch, target_epoch: KIP-848 only.
+        leader: member id of a classic group's leader; known only from `__consumer_offsets`.
         members: in the order of the broker's answer, which decides later rounds; None if the
             members were not asked for.
         offsets: topic to partition to commit; None if offsets were not asked for or not readable.
@@ -142,6 +147,7 @@ class Group:
     offsets_partition: int | None = None
     group_epoch: int | None = None
     target_epoch: int | None = None
+    leader: str | None = None
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
 

@@ -146,6 +146,7 @@ _GROUP_KEYS: Final = (
     "offsets_partition",
     "group_epoch",
     "target_epoch",
+    "leader",
     "members",
     "offsets",
 )
@@ -163,6 +164,8 @@ _MEMBER_KEYS: Final = (
     "generation",
     "owned",
     "user_data",
+    "assignment_version",
+    "assignment_user_data",
 )
 _MEMBER_DERIVED: Final = ("partitions", "lag")
 _OFFSET_KEYS: Final = ("committed_offset", "leader_epoch", "metadata", "committed_at_ms")
@@ -342,6 +345,7 @@ def _group(cursor: Cursor) -> Group:
         offsets_partition=fields.optional("offsets_partition", _partition),
         group_epoch=fields.optional("group_epoch", Cursor.integer),
         target_epoch=fields.optional("target_epoch", Cursor.integer),
+        leader=fields.optional("leader", Cursor.text),
         members=fields.optional("members", _members),
         offsets=fields.optional("offsets", _offsets),
     )
@@ -380,6 +384,8 @@ def _member(cursor: Cursor) -> Member:
         generation=fields.optional("generation", Cursor.integer),
         owned=fields.optional("owned", _assignment),
         user_data=fields.optional("user_data", _bytes),
+        assignment_version=fields.optional("assignment_version", Cursor.integer),
+        assignment_user_data=fields.optional("assignment_user_data", _bytes),
     )
 
 

@@ -135,7 +135,12 @@ class ServerView(LeaderView):
         if not owned:
             return Change([], 0)
         index = self.table.index
-        known = {index[name]: partitions for name, partitions in owned if name in index}
+        ids, topics = self.members[position].owned_ids, self.request.topics
+        known = {
+            index[name]: partitions
+            for name, partitions in owned
+            if name in index and ids.get(name, topics[name].topic_id) == topics[name].topic_id
+        }
         size = len(owned)
         if not self.request.faithful:
             there = {topic: self._existing(topic, known[topic]) for topic in known}

@@ -99,7 +99,8 @@ def test_strays_have_numbers_of_their_own() -> None:
     permuted = CompactAssignment.of_lists(["x", "y"], table, [[0], [1]], withheld={1: 1}).permuted(
         [1, 0]
     )
-    assert permuted.withheld == {1: 0}
+    assert permuted.withheld_numbers == {1: 0}
+    assert permuted.withheld == {("a", 1): "y"}
     assert permuted.member_ids == ["y", "x"]
 
 

@@ -41,13 +41,12 @@ def stands(cluster: KafkaCluster) -> dict[str, int]:
     def look() -> dict[str, int]:
         outcome = run(*line)
         items = outcome.document["items"] if outcome.stdout else []
-        return {item["group"]: row["committed_offset"] for item in items for row in item["offsets"]}
+        found = {
+            item["group"]: row["committed_offset"] for item in items for row in item["offsets"]
+        }
+        return found if len(found) == len(NAMES) else {}
 
-    return wait_until(
-        lambda: found if len(found := look()) == len(NAMES) else None,
-        "every group is shown",
-        timeout_s=90,
-    )
+    return wait_until(look, "every group is shown", timeout_s=90)
 
 
 @pytest.mark.parametrize(("victim", "timeout"), [(2, "60s"), (3, "6s")])

@@ -24,7 +24,7 @@ from tests.support.cli.process import finish
 from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import LIFE_S, wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -73,7 +73,7 @@ async def lose(_: Wire) -> None:
 
 async def never(_: Wire) -> None:
     """The connection stays, and nothing comes."""
-    await asyncio.Event().wait()
+    await asyncio.sleep(LIFE_S)
 
 
 def after(count: int, conduct: Conduct) -> Conduct:
@@ -316,7 +316,7 @@ def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
     with proxied(world, delete_groups=lose) as address:
         settings = ClientSettings(address)
         with ClusterAdmin(
-            settings, timeout_ms=4_000, through_librdkafka=through_librdkafka
+            settings, timeout_ms=12_000, through_librdkafka=through_librdkafka
         ) as admin:
             (outcome,) = admin.delete_groups([world.group])
             assert (outcome.result, outcome.error) == ("done", None)

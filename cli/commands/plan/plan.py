@@ -6,18 +6,21 @@ from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
 from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
-from kgroups.cli.commands.plan.plan_report import VIEWS, fault_notes, plan_report
+from kgroups.cli.commands.plan.plan_report import VIEWS, confidence_notes, fault_notes, plan_report
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of, split_names
 from kgroups.cli.tree import Command
 from kgroups.core.errors import UsageError
+from kgroups.core.planning.confidence_words import DEFINITIONS
 
 SCHEMA = "kgroups.plan/1"
 CHECK_SCHEMA = "kgroups.assignor.check/1"
 
-HELP = """Predict the next rebalance of a group.
+CONFIDENCE = "\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items())
+
+HELP = f"""Predict the next rebalance of a group.
 
 The group is taken as it is now, from a snapshot file, or from a scenario on
 paper; then the changes that you name happen, and its assignor runs. Nothing
@@ -47,11 +50,8 @@ ASSIGNORS
   it, for a leader that is Java.
 
 CONFIDENCE
-  exact     follows from what is known
-  outcomes  depends on ids that do not exist yet; --outcomes shows them all
-  likely    client libraries that may lead disagree (see --as), or there are
-            too many orders of ids to try all
-  counts    how many partitions members get is sure, which ones is not
+  How sure a plan is; a note says why.
+{CONFIDENCE}
 
 VIEWS
   --metrics, --members, --moves, --rounds and --outcomes choose tables;
@@ -154,6 +154,6 @@ def plan(
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:
-            for note in (*item["notes"], *fault_notes(item)):
+            for note in (*confidence_notes(item), *item["notes"], *fault_notes(item)):
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)

@@ -1,5 +1,7 @@
 """Writes batch by batch: progress, Ctrl-C after the batch, and the end when the cluster is gone."""
 
+import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
-from kgroups.cli.exits import say_at_once, write_lines
+from kgroups.cli.exits import write_lines
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNHEARD, item_error
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
 
 BATCH: Final = 500
+STDERR: Final = 2
 
 Key = TypeVar("Key")
 
@@ -61,7 +64,12 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        say_at_once("stopping after this batch; Ctrl-C again stops at once")
+        # Not through `sys.stderr`: it may be in the middle of a write, and cannot be entered again.
+        wipe = "\r\x1b[K" if os.isatty(STDERR) else ""
+        with contextlib.suppress(OSError):
+            os.write(
+                STDERR, f"{wipe}stopping after this batch; Ctrl-C again stops at once\n".encode()
+            )
 
 
 def in_batches(

@@ -29,6 +29,7 @@ from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
 from tests.support.assignors.histories import Plan
 from tests.support.assignors.librdkafka_consumer import OWN_TOPIC
 from tests.support.assignors.real_clients import subscription_bytes
+from tests.support.kafka.waiting import LIFE_S
 
 VERSIONS = {
     Api.FETCH: (4, 4),
@@ -67,6 +68,7 @@ class MadeUpGroups:
         self._now: AssignmentRequest | None = None
         self._generation = 0
         self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(LIFE_S)
         self._open: list[socket.socket] = []
         self.port: int = self._server.getsockname()[1]
         self._handlers: dict[int, Callable[[int, Body], Body | None]] = {
@@ -185,7 +187,7 @@ class MadeUpGroups:
         }
 
     def _join_group(self, _version: int, _asked: Body) -> Body | None:
-        self._now = self._asked.get()
+        self._now = self._asked.get(timeout=LIFE_S)
         if self._now is None:
             return None
         self._generation += 1

@@ -7,7 +7,6 @@ is found. All are asked what a leader would decide for a request.
 import base64
 import json
 import shutil
-import subprocess
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
 from kgroups.assignors.wire import Subscription, encode_sticky_data, encode_subscription
+from tests.support.kafka.child import run_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -133,11 +133,9 @@ def ask_go(client: str, strategy: str, requests: Sequence[AssignmentRequest]) ->
     CACHE.mkdir(parents=True, exist_ok=True)
     binary = CACHE / "go-assignors"
     build = ["go", "build", "-o", str(binary), "."]
-    subprocess.run(build, cwd=GO, check=True, timeout=BUILD_TIMEOUT_S)
+    run_program(build, cwd=GO, check=True, timeout_s=BUILD_TIMEOUT_S)
     lines = "".join(json.dumps(_as_line(client, strategy, each)) + "\n" for each in requests)
-    done = subprocess.run(
-        [str(binary)], input=lines, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = run_program([str(binary)], input=lines, check=True, timeout_s=60)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert all("members" in each for each in found), next(e for e in found if "error" in e)
     return [each["members"] for each in found]

@@ -15,6 +15,7 @@ from kio.index import load_response_schema
 
 from kgroups.core.kafka.transport.framing import APIS
 from kgroups.core.sandbox.wire.schema import Cursor, struct_codec
+from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 WAIT_S = 60.0
 
@@ -76,8 +77,7 @@ class TamperingProxy:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(WAIT_S)
-        assert not self._thread.is_alive(), "the proxy does not end"
+        wait_for_thread(self._thread, timeout_s=WAIT_S)
 
     @property
     def address(self) -> str:
@@ -90,7 +90,7 @@ class TamperingProxy:
         server = await asyncio.start_server(self._client, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
-        await self._stop.wait()
+        await asyncio.wait_for(self._stop.wait(), LIFE_S)
         server.close()
         for task in self._tasks:
             task.cancel()
@@ -106,7 +106,7 @@ class TamperingProxy:
             while True:
                 request = await _frame(reader)
                 if struct.unpack_from(">h", request)[0] in self._withheld:
-                    await asyncio.Event().wait()
+                    await asyncio.sleep(LIFE_S)
                 upstream.write(struct.pack(">i", len(request)) + request)
                 key, version = struct.unpack_from(">hh", request)
                 await self._answer(key, version, await _frame(answers), writer)
