@@ -90,6 +90,8 @@ class AssignmentRequest:
         options: the strategy's own settings, such as `seed` of `random`.
         faithful: repeat what the Java class does wrong instead of reporting it in
             `Assignment.faults`.
+        leader: id of the member that leads the group, None if unknown; a kafkajs leader assigns
+            the topics that it reads itself.
     """
 
     members: Sequence[MemberSubscription]
@@ -97,15 +99,16 @@ class AssignmentRequest:
     generation: int = -1
     options: Mapping[str, object] = field(default_factory=dict)
     faithful: bool = False
+    leader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that the Java class does wrong with this input.
+    """Something that the leader's library does wrong with this input, Java's unless it is named.
 
     Args:
-        code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION` or
-            `LEADER_FAILS`.
+        code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION`,
+            `FOREIGN_PARTITION` or `LEADER_FAILS`.
         message: one sentence without a full stop: what a Java leader would do.
         member_id: whom it concerns, or None.
         topic: what it concerns, or None.

@@ -74,7 +74,7 @@ def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
         count = len(fleet.assumed_ids)
         printer.note(
             f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
-            " drawn; who gets what may depend on them: `kgroups plan GROUP` tries all"
+            " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all"
         )
     if fleet.untouched:
         printer.note(
