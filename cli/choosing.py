@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.source import GLOB_SIGNS
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ItemError, UsageError
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -124,15 +125,7 @@ def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemE
 def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:
     if fitting:
         return []
-    return [
-        ItemError(
-            text,
-            "GROUP_ID_NOT_FOUND",
-            "no group's name fits",
-            "`kgroups list` shows the groups there are",
-            NotFoundError.exit_code,
-        )
-    ]
+    return [broker_error(text, "GROUP_ID_NOT_FOUND", "no group's name fits")]
 
 
 def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:

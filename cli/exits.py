@@ -64,16 +64,10 @@ def _grouped(
 def _line(alike: Sequence[ItemError]) -> str:
     """What failed and why; of many the first few, and how many more."""
     if len(alike) == 1:
-        return _named(alike[0])
+        return alike[0].text
     names = ", ".join(f"`{error.target}`" for error in alike[:NAMED])
     more = f" and {len(alike) - NAMED:,} more" if len(alike) > NAMED else ""
     return f"{names}{more}: {alike[0].message}"
-
-
-def _named(error: ItemError) -> str:
-    """The message with the name of what failed before it, unless it begins with that."""
-    name = f"`{error.target}`"
-    return error.message if error.message.startswith(name) else f"{name}: {error.message}"
 
 
 def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from kgroups.cli.exits import write_lines
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ItemError
 from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -18,6 +19,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.config.settings import ClientSettings
+    from kgroups.core.kafka.deadline import Deadline
 
 GLOB_SIGNS = frozenset("*?[")
 
@@ -25,10 +27,14 @@ _WARNED_OF: set[Path] = set()
 
 
 @contextmanager
-def cluster(options: GlobalOptions, *, silent: bool = False) -> Iterator["ClusterAdmin"]:
+def cluster(
+    options: GlobalOptions, deadline: "Deadline | None" = None, *, silent: bool = False
+) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
     Args:
+        options: its address, and the time for each question.
+        deadline: of all questions together, instead.
         silent: do not warn of anything.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
@@ -40,7 +46,16 @@ def cluster(options: GlobalOptions, *, silent: bool = False) -> Iterator["Cluste
     settings = read_settings(options.bootstrap_server, options.command_config)
     if options.command_config is not None and not silent:
         warn_of_exposure(options.command_config, settings)
-    with ClusterAdmin(settings, timeout_ms=options.timeout_ms) as admin:
+    with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
+        yield admin
+
+
+@contextmanager
+def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
+    """The same for a command that writes: looking, writing and reading back share one time."""
+    from kgroups.core.kafka.deadline import Deadline
+
+    with cluster(options, Deadline.after(options.timeout_ms)) as admin:
         yield admin
 
 
@@ -156,13 +171,7 @@ def cut_to_groups(
 
 def unknown_group(name: str, where: str) -> ItemError:
     """The failure of a group that was named and is not there."""
-    return ItemError(
-        target=name,
-        code="GROUP_ID_NOT_FOUND",
-        message=f"no such group in {where}",
-        hint="`kgroups list` shows the groups there are",
-        exit_code=NotFoundError.exit_code,
-    )
+    return broker_error(name, "GROUP_ID_NOT_FOUND", f"no such group in {where}")
 
 
 def match_names(groups: Iterable[Group], pattern: str | None) -> Iterator[Group]:

@@ -1,10 +1,12 @@
 """Where the undo file of a write goes, and the writing of it: on disk before anything else is."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from kgroups.cli.output.printer import timestamp
 from kgroups.cli.source import now_ms
@@ -18,6 +20,9 @@ from kgroups.core.offsets.undo_format import (
     undo_lines,
     with_outcome,
 )
+
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What file systems say that have no hard links."""
 
 
 def default_undo_dir() -> Path | None:
@@ -78,24 +83,39 @@ def save_undo(
 def _write_new(path: Path, lines: Iterable[str]) -> None:
     """Write a file that only we may read, name and all on disk; what is there is left alone.
 
+    The name is there only when all of the file is, whatever may end us before.
+
     Raises:
-        OSError: something, a link even, has that name, or it cannot be written: then it is gone.
+        OSError: something, a link even, has that name, or it cannot be written.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    part = path.with_name(f".{path.name}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
-    except BaseException:
+        _name(part, path)
+    finally:
         with suppress(OSError):
-            path.unlink()
-        raise
+            part.unlink()
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _name(part: Path, path: Path) -> None:
+    """Give a file its name, unless something has it."""
+    try:
+        path.hardlink_to(part)  # unlike a rename, this never replaces anything
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
+        part.rename(path)
 
 
 def add_outcome(path: Path, results: Mapping[str, int]) -> None:

@@ -6,12 +6,12 @@ of them are looked at first, so that a command can refuse as a whole.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ClusterError, ItemError
+from kgroups.core.offsets.result import Result
 from kgroups.core.snapshot import Group
-
-Result = Literal["planned", "done", "refused", "failed", "skipped"]
 
 # States in which a group has no members; None where the broker is too old to tell.
 DELETABLE_STATES: Final = frozenset({"Empty", "Dead", None})
@@ -33,7 +33,11 @@ class Deletion:
 
 
 def plan_deletion(
-    groups: Iterable[Group], names: Sequence[str], *, listing_failures: Sequence[ItemError] = ()
+    groups: Iterable[Group],
+    names: Sequence[str],
+    *,
+    listing_failures: Sequence[ItemError] = (),
+    hidden: Sequence[ItemError] = (),
 ) -> list[Deletion]:
     """What would become of each named group, in the order of the names.
 
@@ -42,11 +46,18 @@ def plan_deletion(
         names: the groups to delete.
         listing_failures: brokers that did not answer; a group that is not in the listing may
             live there, so it is not said to be unknown.
+        hidden: why some of the named groups may not be looked at.
     Returns:
         One entry a name: planned; refused, as it has members; failed, as it is not there.
     """
     known = {group.group: group for group in groups}
-    return [_plan_one(known.get(name), name, listing_failures) for name in names]
+    refused = {error.target: error for error in hidden}
+    return [
+        Deletion(name, None, "failed", refused[name])
+        if name in refused
+        else _plan_one(known.get(name), name, listing_failures)
+        for name in names
+    ]
 
 
 def _plan_one(group: Group | None, name: str, failures: Sequence[ItemError]) -> Deletion:
@@ -54,13 +65,8 @@ def _plan_one(group: Group | None, name: str, failures: Sequence[ItemError]) -> 
         return Deletion(name, None, "failed", _not_found(name, failures))
     if group.state in DELETABLE_STATES:
         return Deletion(name, group.state)
-    error = ItemError(
-        target=name,
-        code="NON_EMPTY_GROUP",
-        message=f"the group has members, it is {group.state}",
-        hint="stop its consumers first; `kgroups describe GROUP --members` shows them",
-        exit_code=RefusedError.exit_code,
-    )
+    text = f"the group has members, it is {group.state}"
+    error = broker_error(name, "NON_EMPTY_GROUP", text)
     return Deletion(name, group.state, "refused", error)
 
 
@@ -73,13 +79,7 @@ def _not_found(name: str, failures: Sequence[ItemError]) -> ItemError:
             hint="try again when all brokers answer",
             exit_code=ClusterError.exit_code,
         )
-    return ItemError(
-        target=name,
-        code="GROUP_ID_NOT_FOUND",
-        message="no such group",
-        hint="`kgroups list` shows the groups there are",
-        exit_code=NotFoundError.exit_code,
-    )
+    return broker_error(name, "GROUP_ID_NOT_FOUND")
 
 
 def skip_planned(deletions: Iterable[Deletion]) -> list[Deletion]:

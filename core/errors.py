@@ -64,7 +64,7 @@ class NotFoundError(KgroupsError):
 
 
 class CheckFailed(KgroupsError):
-    """A check that the user asked for said no, or could not be decided."""
+    """A condition that the user gave was met, or could not be determined."""
 
     exit_code = 6
     default_code = "CHECK_FAILED"
@@ -103,6 +103,33 @@ class ItemError:
     message: str
     hint: str | None = None
     exit_code: int = 1
+
+    @classmethod
+    def of(cls, target: str, error: KgroupsError) -> "ItemError":
+        """What ended the work on one item."""
+        return cls(target, error.code, error.message, error.hint, error.exit_code)
+
+    @property
+    def text(self) -> str:
+        """The message with the name of what failed before it, unless it begins with that."""
+        name = f"`{self.target}`"
+        return self.message if self.message.startswith(name) else f"{name}: {self.message}"
+
+    @property
+    def error_class(self) -> type[KgroupsError]:
+        """The class of errors that ends a command with the same exit code."""
+        return _BY_EXIT_CODE.get(self.exit_code, MixedFailures)
+
+    def as_error(self) -> KgroupsError:
+        """The same failure where nothing is left to go on with."""
+        return self.error_class(self.text, hint=self.hint, code=self.code)
+
+
+_BY_EXIT_CODE = {
+    kind.exit_code: kind
+    for kind in (MixedFailures, UsageError, ClusterError, RefusedError, NotFoundError, CheckFailed)
+}
+"""The class of an exit code."""
 
 
 def exit_code_of(errors: list[ItemError] | tuple[ItemError, ...]) -> int:

@@ -47,6 +47,8 @@ def describe_item(
         "target_epoch": group.target_epoch,
     }
     if "members" in views:
+        if "planning" in views:
+            item["leader"] = group.leader
         item["members"] = member_items(group, rows, planning="planning" in views)
     if "offsets" in views:
         as_they_are = flat or rows is None
@@ -102,16 +104,21 @@ def member_item(member: Member, lag: int | None, planning: bool = False) -> Item
         "lag": lag,
     }
     if planning:
-        user_data = member.user_data
         item |= {
             "rack": member.rack,
             "subscription_regex": member.subscription_regex,
             "subscription_version": member.subscription_version,
             "generation": member.generation,
             "owned": assignment_item(member.owned),
-            "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
+            "user_data": _bytes_item(member.user_data),
+            "assignment_version": member.assignment_version,
+            "assignment_user_data": _bytes_item(member.assignment_user_data),
         }
     return item
+
+
+def _bytes_item(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
 
 
 def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]] | None:

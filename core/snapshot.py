@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
@@ -96,6 +97,8 @@ class Member:
         generation: generation in the subscription bytes of the last join (version 2 on).
         owned: partitions owned at the last join, from the subscription bytes; one round stale.
         user_data: the assignor's own bytes of the last join.
+        assignment_version: version of the classic assignment bytes, which the leader wrote.
+        assignment_user_data: the assignor's own bytes in them.
     """
 
     member_id: str
@@ -113,6 +116,8 @@ class Member:
     generation: int | None = None
     owned: Mapping[str, tuple[int, ...]] | None = None
     user_data: bytes | None = None
+    assignment_version: int | None = None
+    assignment_user_data: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,7 @@ class Group:
         coordinator: broker id; None if not learned.
         offsets_partition: partition of `__consumer_offsets` that holds the group.
         group_epoch, target_epoch: KIP-848 only.
+        leader: member id of a classic group's leader; known only from `__consumer_offsets`.
         members: in the order of the broker's answer, which decides later rounds; None if the
             members were not asked for.
         offsets: topic to partition to commit; None if offsets were not asked for or not readable.
@@ -141,6 +147,7 @@ class Group:
     offsets_partition: int | None = None
     group_epoch: int | None = None
     target_epoch: int | None = None
+    leader: str | None = None
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
 
@@ -172,3 +179,18 @@ class ClusterSnapshot:
     def group(self, name: str) -> Group | None:
         """The group of this name, or None."""
         return next((group for group in self.groups if group.group == name), None)
+
+    def needed(self, name: str) -> Group:
+        """The group of this name, everything about it learned.
+
+        Raises:
+            ClusterError: it may not be looked at, or could not be.
+            NotFoundError: it is not there.
+        """
+        for error in self.errors:
+            if error.target == name:
+                raise error.as_error()
+        group = self.group(name)
+        if group is None or (group.state == "Dead" and not group.offsets):
+            raise broker_error(name, "GROUP_ID_NOT_FOUND").as_error()
+        return group

@@ -24,6 +24,7 @@ from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_o
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -177,7 +178,13 @@ def _listing(
 ) -> ClusterSnapshot:
     """Groups with what the filters need; only `--topic` has to look into the groups."""
     if admin is None or filters.topics:
-        return snapshot_of(admin, file=file, log_offsets=False, progress=printer.progress)
+        found = snapshot_of(admin, file=file, log_offsets=False, progress=printer.progress)
+        if admin is None:
+            return found
+        # Of a hidden topic brokers show no commits either, so its readers are not known.
+        hidden = admin.topics(sorted(filters.topics)).failures
+        errors = (broker_error(name, code) for name, code in hidden.items())
+        return replace(found, errors=(*found.errors, *errors))
     listing = admin.list_groups(states=filters.states, types=filters.types)
     return ClusterSnapshot(
         captured_at_ms=now_ms(),

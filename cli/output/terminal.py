@@ -29,7 +29,13 @@ STYLES: dict[str, dict[str, str]] = {
         "topic_missing": "red",
         "leaderless": "red",
     },
-    "result": {"done": "green", "refused": "red", "failed": "red", "skipped": "yellow"},
+    "result": {
+        "done": "green",
+        "refused": "red",
+        "failed": "red",
+        "skipped": "yellow",
+        "unknown": "red",
+    },
 }
 
 

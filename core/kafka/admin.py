@@ -6,14 +6,17 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
+    from kgroups.core.kafka.deadline import Deadline
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
-    from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+    from kgroups.core.kafka.reads.log_bounds import TopicListing
+    from kgroups.core.kafka.transport.broker_connections import Cluster
     from kgroups.core.kafka.wire_backend import WireClient
 
 __all__ = ["ClusterAdmin", "GroupListing", "Isolation", "Outcome", "Placement", "Progress"]
@@ -34,6 +37,7 @@ class ClusterAdmin:
     Args:
         settings: how to reach the cluster and enter it.
         timeout_ms: for each question as a whole, connecting included.
+        deadline: of all questions together, instead.
         through_librdkafka: ask through librdkafka although the wire client could connect.
     """
 
@@ -42,9 +46,11 @@ class ClusterAdmin:
         settings: ClientSettings,
         *,
         timeout_ms: int = 10_000,
+        deadline: "Deadline | None" = None,
         through_librdkafka: bool = False,
     ) -> None:
         self.settings = settings
+        self.deadline = deadline
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
         self._cluster: Cluster | None = None
@@ -71,6 +77,12 @@ class ClusterAdmin:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def ends(self) -> "Deadline":
+        """The deadline of all questions; where each has its own, that of one asked now."""
+        from kgroups.core.kafka.deadline import Deadline
+
+        return self.deadline or Deadline.after(self._timeout_ms)
 
     def close(self) -> None:
         """Ends all connections; a later question opens them anew."""
@@ -164,15 +176,39 @@ class ClusterAdmin:
             lambda client: client.place(groups),
         )
 
-    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once.
+    def hidden_groups(self, groups: Sequence[str]) -> tuple[ItemError, ...]:
+        """Those of the groups that may not be looked at, whether they exist or not.
+
+        Brokers list their names, or leave them out: only asked for one do they say so.
 
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
+        found = self._run(
+            lambda client, deadline: client.place(groups, deadline),
+            lambda client: client.place(groups, ask=True),
+        )
+        return tuple(error for error in found.errors if error.code == "GROUP_AUTHORIZATION_FAILED")
+
+    def delete_groups(
+        self, groups: Sequence[str], *, until: "Deadline | None" = None
+    ) -> tuple[Outcome, ...]:
+        """What became of each group, in the order given; a group named twice is deleted once.
+
+        Args:
+            groups: their names.
+            until: the deadline, where it is another one than that of every question.
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+
+        def otherwise(client: "LibrdkafkaClient") -> tuple[Outcome, ...]:
+            from kgroups.core.kafka.librdkafka import librdkafka_writes
+
+            return librdkafka_writes.delete_groups(client, groups)
+
         return self._run(
-            lambda client, deadline: client.delete_groups(groups, deadline),
-            lambda client: client.delete_groups(groups),
+            lambda client, deadline: client.delete_groups(groups, deadline), otherwise, until
         )
 
     def group_names(self) -> tuple[str, ...]:
@@ -193,16 +229,30 @@ class ClusterAdmin:
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
+    def topics(self, names: Sequence[str]) -> "TopicListing":
+        """Those of the topics that exist, and those that the brokers do not tell us about.
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+        return self._run(
+            lambda client, deadline: client.topics_named(names, deadline),
+            lambda client: client.topic_listing(names),
+        )
+
     def over_wire(
         self,
         question: "Callable[[Cluster, Deadline], Awaitable[Result]]",
         otherwise: "Callable[[LibrdkafkaClient], Result] | None" = None,
+        *,
+        until: "Deadline | None" = None,
     ) -> Result:
         """What a question gives that has no method here.
 
         Args:
             question: put over our own connections.
             otherwise: the same through librdkafka; None if it cannot do it.
+            until: its deadline, where it is another one than that of every question.
         Raises:
             ClusterError: the cluster cannot be reached, or only through librdkafka, which cannot.
         """
@@ -215,21 +265,25 @@ class ClusterAdmin:
                 "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
             )
 
-        return self._run(ask, otherwise or refuse)
+        return self._run(ask, otherwise or refuse, until)
 
     def _run(
         self,
         over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
         through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
+        until: "Deadline | None" = None,
     ) -> Result:
         """The answer to one question, its failure as an error of ours."""
+        deadline = until or self.ends()
         try:
             if self._obstacle is not None:
-                return through_librdkafka(self._librdkafka())
+                client = self._librdkafka()
+                client.deadline = deadline
+                return through_librdkafka(client)
             if self._runner is None:
                 self._runner = asyncio.Runner()
             answers: list[Result] = []
-            self._runner.run(self._keep(over_wire, answers))
+            self._runner.run(self._keep(over_wire, answers, deadline))
             return answers[0]
         except BrokerFailure as failure:
             raise cluster_error(failure) from failure
@@ -241,6 +295,7 @@ class ClusterAdmin:
         self,
         question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
         answers: "list[Result]",
+        deadline: "Deadline",
     ) -> None:
         """Put the answer aside instead of returning it.
 
@@ -248,20 +303,23 @@ class ClusterAdmin:
         then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
         of 2,000 groups.
         """
-        answers.append(await self._ask(question))
+        answers.append(await self._ask(question, deadline))
 
     def _librdkafka(self) -> "LibrdkafkaClient":
-        if self._fallback is None:
+        if self._fallback is None or self._fallback.is_stuck:
             from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
-            self._fallback = LibrdkafkaClient(self.settings, self._timeout_ms)
+            self._fallback = LibrdkafkaClient(self.settings)
         return self._fallback
 
-    async def _ask(self, question: "Callable[[WireClient, Deadline], Awaitable[Result]]") -> Result:
-        from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+    async def _ask(
+        self,
+        question: "Callable[[WireClient, Deadline], Awaitable[Result]]",
+        deadline: "Deadline",
+    ) -> Result:
+        from kgroups.core.kafka.transport.broker_connections import Cluster
         from kgroups.core.kafka.wire_backend import WireClient
 
-        deadline = Deadline(self._timeout_ms)
         if self._cluster is None:
             tls = None
             if self.settings.uses_tls:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kgroups.core.errors import ItemError, RefusedError
+from kgroups.core.errors import ItemError
 from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.snapshot import Broker, Group
 
 Isolation = Literal["read_uncommitted", "read_committed"]
-Result = Literal["done", "refused", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ class Outcome:
 
     Args:
         target: the item.
-        result: `refused` when the state of the item forbids it, `failed` for any other reason.
+        result: `refused` when the state of the item forbids it, `unknown` when no answer came that
+            tells, `failed` for any other reason.
         error: None when done.
     """
 
@@ -75,8 +76,5 @@ def outcome_of(target: str, failure: str | BrokerFailure | None) -> Outcome:
         target: the item.
         failure: Kafka's error name or the failed exchange; None when it was done.
     """
-    if failure is None:
-        return Outcome(target, "done")
-    error = item_error(target, failure)
-    refused = error.exit_code == RefusedError.exit_code
-    return Outcome(target, "refused" if refused else "failed", error)
+    error = None if failure is None else item_error(target, failure)
+    return Outcome(target, result_of(error), error)

@@ -13,15 +13,21 @@ from kgroups.core.kafka.answers import (
     Outcome,
     Placement,
     no_offsets_topic,
-    outcome_of,
 )
-from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure, item_error
+from kgroups.core.kafka.group_deletion import delete_groups
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
-from kgroups.core.kafka.reads.log_bounds import END, STABLE_END, START, read_bounds, read_topics
-from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.reads.log_bounds import (
+    END,
+    STABLE_END,
+    START,
+    TopicListing,
+    read_bounds,
+    read_topics,
+)
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
 Progress = Callable[[str], None]
@@ -66,6 +72,14 @@ class WireClient:
             BrokerFailure: no broker could be asked.
         """
         return tuple((await read_topics(self._cluster, None, deadline)).topics)
+
+    async def topics_named(self, names: Sequence[str], deadline: Deadline) -> TopicListing:
+        """Those of the topics that exist, and why the brokers do not tell us about others.
+
+        Raises:
+            BrokerFailure: no broker could be asked.
+        """
+        return await read_topics(self._cluster, names, deadline)
 
     async def place(self, groups: Sequence[str], deadline: Deadline) -> Placement:
         """Where these groups live; nothing is created for it."""
@@ -140,46 +154,7 @@ class WireClient:
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once."""
-        names = list(dict.fromkeys(groups))
-        if not self._cluster.has_offsets_topic:
-            return tuple(outcome_of(name, "GROUP_ID_NOT_FOUND") for name in names)
-        problems: dict[str, str | BrokerFailure | None] = {}
-        unheard: set[str] = set()  # asked before, and nobody knows what became of it
-        left = names
-        async for attempt in Attempts(deadline, whole=True):
-            find = self._cluster.known_coordinators if attempt == 1 else self._cluster.coordinators
-            placed, lost = await find(left, deadline)
-            problems |= lost
-            grouped = by_broker(placed)
-
-            async def ask(
-                broker: int, limit: float, grouped: dict[int, list[str]] = grouped
-            ) -> dict[str, str | None]:
-                return await self._delete_on(broker, grouped[broker], limit)
-
-            results, failures = await self._cluster.each_broker(ask, deadline, grouped)
-            for answers in results.values():
-                problems |= answers
-            for broker, failure in failures.items():
-                problems |= dict.fromkeys(grouped[broker], failure)
-            for name in unheard:
-                if problems[name] == "GROUP_ID_NOT_FOUND":
-                    problems[name] = None
-            left = [name for name in left if may_repeat(problems[name])]
-            if not left:
-                break
-            unheard |= {name for name in left if name in placed}
-            self._cluster.forget_failures()
-        return tuple(outcome_of(name, problems[name]) for name in names)
-
-    async def _delete_on(
-        self, broker: int, groups: Sequence[str], limit: float
-    ) -> dict[str, str | None]:
-        _, answer = await self._cluster.ask(
-            broker, "delete_groups", requests.delete_groups(groups), limit
-        )
-        found = {item.group_id: error_name(item.error_code) for item in answer.results}
-        return {group: found.get(group, "CORRUPT_MESSAGE") for group in groups}
+        return await delete_groups(self._cluster, groups, deadline)
 
     async def _list(
         self, deadline: Deadline, errors: list[ItemError]

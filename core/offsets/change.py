@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError, RefusedError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import ClusterError, ItemError, RefusedError
+from kgroups.core.offsets.result import Result, result_of
 from kgroups.core.snapshot import CommittedOffset, Group, Member
-
-Result = Literal["planned", "done", "refused", "failed", "skipped"]
-RESULTS: Final[tuple[Result, ...]] = ("planned", "done", "refused", "failed", "skipped")
 
 # States in which a group has no members; None where the broker is too old to tell.
 IDLE_STATES: Final = frozenset({"Empty", "Dead", None})
@@ -57,9 +56,8 @@ class Change(NamedTuple):
         return self.group if self.topic is None else f"{self.group} {self.topic}-{self.partition}"
 
     def failed(self, error: ItemError) -> "Change":
-        """The same change that came to nothing."""
-        refused = error.exit_code == RefusedError.exit_code
-        return self._replace(result="refused" if refused else "failed", error=error)
+        """The same change that came to nothing, or of which it is not known."""
+        return self._replace(result=result_of(error), error=error)
 
 
 def blocked_group(
@@ -77,15 +75,7 @@ def blocked_group(
         if failure.target == name:
             return whole.failed(failure)
     if group is None or (group.state == "Dead" and not group.offsets):
-        return whole.failed(
-            ItemError(
-                name,
-                "GROUP_ID_NOT_FOUND",
-                "no such group",
-                "`kgroups list` shows the groups there are",
-                NotFoundError.exit_code,
-            )
-        )
+        return whole.failed(broker_error(name, "GROUP_ID_NOT_FOUND"))
     if group.type == "share":
         return whole.failed(
             ItemError(
@@ -102,15 +92,8 @@ def blocked_group(
         return whole.failed(
             ItemError(name, "FAILED", "its commits could not be read", None, ClusterError.exit_code)
         )
-    return whole.failed(
-        ItemError(
-            name,
-            "NON_EMPTY_GROUP",
-            f"the group is {group.state} with {members_text(group.members or ())}",
-            "stop these consumers first, then try again",
-            RefusedError.exit_code,
-        )
-    )
+    text = f"the group is {group.state} with {members_text(group.members or ())}"
+    return whole.failed(broker_error(name, "NON_EMPTY_GROUP", text))
 
 
 def members_text(members: Sequence[Member]) -> str:
@@ -156,36 +139,3 @@ def apply_answers(
                 change = change.failed(error)
         applied.append(change)
     return applied
-
-
-def verify(
-    changes: Iterable[Change],
-    commits: Mapping[str, Mapping[str, Mapping[int, CommittedOffset]] | None],
-) -> list[Change]:
-    """The changes, where those that are done but not to be seen in the cluster have failed.
-
-    Args:
-        changes: with results.
-        commits: group to topic to partition to commit, read after the writes; a group that is
-            missing has none, one that is None could not be read.
-    """
-    checked: list[Change] = []
-    for change in changes:
-        if change.result == "done" and change.topic is not None and change.partition is not None:
-            group = commits.get(change.group, {})
-            now = None if group is None else group.get(change.topic, {}).get(change.partition)
-            wanted = None if change.new is None else change.new.offset
-            found = None if now is None else now.offset
-            if group is None:
-                change = change._replace(note="written; could not be read back")
-            elif found != wanted:
-                change = change.failed(
-                    ItemError(
-                        change.target,
-                        "NOT_VERIFIED",
-                        f"written, but reads back as {'no commit' if found is None else found}",
-                        "did something else write at the same time?",
-                    )
-                )
-        checked.append(change)
-    return checked

@@ -4,7 +4,8 @@ import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError
+from kgroups.core.broker_errors import broker_error, meaning_of
+from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
@@ -106,17 +107,12 @@ def _problem(
     target: str, moment: Moment, found: int | str | None, log: PartitionLog | None
 ) -> ItemError | None:
     if moment.error is not None:
-        text = f"the record at the committed offset could not be read: {moment.error}"
-        missing = moment.error == "UNKNOWN_TOPIC_OR_PARTITION"
-        kind = NotFoundError if missing else ClusterError
-        return ItemError(target, moment.error, text, None, kind.exit_code)
+        why = meaning_of(moment.error).message
+        text = f"the record at the committed offset could not be read: {why}"
+        return broker_error(target, moment.error, text)
     if log is None:
-        return ItemError(
-            target,
-            "UNKNOWN_TOPIC_OR_PARTITION",
-            "no such topic or partition in the other cluster",
-            exit_code=NotFoundError.exit_code,
-        )
+        text = "no such topic or partition in the other cluster"
+        return broker_error(target, "UNKNOWN_TOPIC_OR_PARTITION", text)
     if moment.time_ms is None:
         return ItemError(
             target,
@@ -127,8 +123,9 @@ def _problem(
         )
     code = found if isinstance(found, str) else log.error
     if code is not None or log.log_end_offset is None:
-        text = f"the other cluster does not say where that time is: {code}"
-        return ItemError(target, code or "LEADER_NOT_AVAILABLE", text, None, ClusterError.exit_code)
+        code = code or "LEADER_NOT_AVAILABLE"
+        text = f"the other cluster does not say where that time is: {meaning_of(code).message}"
+        return broker_error(target, code, text)
     return None
 
 

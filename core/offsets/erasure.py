@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from kgroups.core.errors import ClusterError, ItemError, RefusedError
-from kgroups.core.offsets.change import Result
+from kgroups.core.errors import ItemError
 from kgroups.core.offsets.reset import Known
-from kgroups.core.offsets.scope import not_there
+from kgroups.core.offsets.result import Doubt, Result, result_of
+from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
 
@@ -53,9 +53,8 @@ class Erasure(NamedTuple):
         return max(0, self.new_start - self.old_start)
 
     def failed(self, error: ItemError) -> "Erasure":
-        """The same that came to nothing."""
-        refused = error.exit_code == RefusedError.exit_code
-        return self._replace(result="refused" if refused else "failed", error=error)
+        """The same that came to nothing, or of which it is not known."""
+        return self._replace(result=result_of(error), error=error)
 
 
 def plan_erasures(
@@ -87,8 +86,7 @@ def _plan(at: TopicPartition, target: Target, known: Known, readers: tuple[Group
     erasure = Erasure(*at, start, None, end)
     if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
-        text = f"the bounds of its log are not known: {code}"
-        return erasure.failed(ItemError(erasure.target, code, text, None, ClusterError.exit_code))
+        return erasure.failed(unmeasured(erasure.target, code))
     asked = first_to_stay(at, target, log, known)
     if asked is None:
         return erasure._replace(new_start=start, result="skipped", note="nothing is said of it")
@@ -165,22 +163,43 @@ def apply_erasures(
 def verify_erasures(
     erasures: Iterable[Erasure], topics: Mapping[str, Topic] | None
 ) -> list[Erasure]:
-    """The entries, where those that are done but not to be seen in the log have failed.
+    """The entries after a look at the logs: what is done must be seen there, and what is seen
+    there is done, whatever the answer was.
 
     Args:
         erasures: with results.
         topics: read afterwards; None if that failed.
     """
-    checked = []
-    for each in erasures:
-        if each.result == "done":
-            topic = None if topics is None else topics.get(each.topic)
-            log = None if topic is None else topic.partitions.get(each.partition)
-            start = None if log is None else log.log_start_offset
-            if start is None:
-                each = each._replace(note="deleted; could not be read back")
-            elif each.new_start is not None and start < each.new_start:
-                text = f"deleted, but the log still starts at {start}"
-                each = each.failed(ItemError(each.target, "NOT_VERIFIED", text))
-        checked.append(each)
-    return checked
+    return [
+        _verified(each, topics) if each.result in ("done", "unknown") else each for each in erasures
+    ]
+
+
+def _verified(each: Erasure, topics: Mapping[str, Topic] | None) -> Erasure:
+    topic = None if topics is None else topics.get(each.topic)
+    log = None if topic is None else topic.partitions.get(each.partition)
+    start = None if log is None else log.log_start_offset
+    if start is None or each.new_start is None:
+        if each.result == "unknown":
+            return each
+        return each._replace(note="deleted; could not be read back")
+    if start >= each.new_start:
+        return each if each.error is None else each._replace(result="done", error=None)
+    if isinstance(each.error, Doubt):
+        return each.failed(each.error.refuted)
+    text = f"deleted, but the log still starts at {start}"
+    return each.failed(ItemError(each.target, "NOT_VERIFIED", text))
+
+
+def to_be_seen(written: Iterable[Erasure], checked: Iterable[Erasure]) -> set[str]:
+    """Topics worth another look: something that should be done in them was not seen so far.
+
+    Args:
+        written: with the brokers' answers.
+        checked: the same, as `verify_erasures` gave them; with None, if nothing was read yet.
+    """
+    return {
+        before.topic
+        for before, now in zip(written, checked, strict=True)
+        if before.result in ("done", "unknown") and (now.result, now.note) != ("done", before.note)
+    }

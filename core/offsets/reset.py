@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kgroups.core.errors import ClusterError, ItemError, NotFoundError
+from kgroups.core.errors import ItemError, NotFoundError
 from kgroups.core.lag.rules import lag_at, records_between
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.scope import not_there
+from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
@@ -75,10 +75,9 @@ def _change(
     start, end, _, _, _, error = log
     if error is not None or start is None or end is None:
         code = error or "LEADER_NOT_AVAILABLE"
-        text = f"the bounds of its log are not known: {code}"
         before = lag_at(None if old is None else old.offset, log)
         change = Change(group, *at, old, None, before)
-        return change.failed(ItemError(change.target, code, text, None, ClusterError.exit_code))
+        return change.failed(unmeasured(change.target, code))
     before = None if old is None else records_between(old.offset, start, end, max)
     asked: int | None
     asked, note = start, None

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.broker_errors import broker_error, meaning_of
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import Topic, TopicPartition
 
 
@@ -85,9 +86,10 @@ def partitions_of(
 
 def not_there(name: str) -> ItemError:
     """The error of a topic or partition that does not exist."""
-    return ItemError(
-        target=name,
-        code="UNKNOWN_TOPIC_OR_PARTITION",
-        message="no such topic or partition",
-        exit_code=NotFoundError.exit_code,
-    )
+    return broker_error(name, "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def unmeasured(name: str, code: str) -> ItemError:
+    """The error of a partition whose log's bounds could not be read."""
+    text = f"the bounds of its log are not known: {meaning_of(code).message}"
+    return broker_error(name, code, text)

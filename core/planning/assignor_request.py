@@ -4,19 +4,29 @@ What a member owns then is its *current assignment*, at the group's current gene
 of its last join that DescribeGroups shows are one round older. A member that joins owns nothing.
 Server side the assignor starts from the target assignment instead.
 
-Source: ConsumerCoordinator.metadata; TargetAssignmentBuilder.
+A cooperative member gives up what it does not subscribe to any more before it joins; kafka-python
+does so too, but goes on claiming it, because it claims what it was assigned last.
+
+Source: ConsumerCoordinator.metadata and .onJoinPrepare; rd_kafka_cgrp_modify_subscription;
+kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
+from kgroups.assignors.other_clients.rejoins import rejoin_as
+from kgroups.assignors.rejoin import COOPERATIVE, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.lag.arithmetic import offset_rows
 from kgroups.core.lag.rules import partition_lag
+from kgroups.core.planning.leaders.guess import possible_libraries
+from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS
+from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
+
+JAVA = "java"
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[tuple[str, int], int | None]
@@ -30,7 +40,8 @@ class Round:
         held: what the assignor is told that they have: member id to topic to partitions; absent
             members own nothing.
         generation: the generation in which they were given.
-        current: what they really have, where that is something else (KIP-848).
+        current: what they really have, where that is something else: KIP-848, and topics that
+            members of a cooperative group gave up before they join.
     """
 
     held: Mapping[str, Holdings]
@@ -38,19 +49,34 @@ class Round:
     current: Mapping[str, Holdings] | None = None
 
 
-def first_round(group: Group, *, server_side: bool = False) -> Round:
-    """What the members of a group as it is now bring to its next rebalance.
+def first_round(roster: Roster, protocol: RebalanceProtocol) -> Round:
+    """What the members of a group bring to its next rebalance.
 
     Args:
-        server_side: whether the coordinator assigns: it starts from the target assignment.
+        protocol: where the coordinator assigns, it starts from the target assignment.
     """
-    members = group.members or ()
+    members = roster.group.members or ()
     current = {member.member_id: member.assignment or {} for member in members}
-    generation = current_generation(group)
-    if not server_side:
-        return Round(current, generation)
-    target = {member.member_id: _target(member) for member in members}
-    return Round(target, generation, current)
+    generation = current_generation(roster.group)
+    if protocol == "consumer":
+        return Round({member.member_id: _target(member) for member in members}, generation, current)
+    return next_round(roster, current, generation, protocol)
+
+
+def next_round(
+    roster: Roster, held: Mapping[str, Holdings], generation: int, protocol: RebalanceProtocol
+) -> Round:
+    """What the members of a classic group bring to a rebalance after one that gave them this."""
+    if protocol == "eager":
+        return Round(held, generation)
+    read = {seat.member.member_id: frozenset(seat.topics) for seat in roster.seats}
+    owned = {
+        name: {topic: numbers for topic, numbers in topics.items() if topic in read[name]}
+        if name in read
+        else topics
+        for name, topics in held.items()
+    }
+    return Round(held, generation, owned)
 
 
 def _target(member: Member) -> Holdings:
@@ -75,6 +101,7 @@ def build_request(
     brought: Round,
     *,
     strategy_name: str,
+    leader: str | None = None,
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
@@ -85,6 +112,7 @@ def build_request(
     Args:
         brought: what the members own when they join.
         strategy_name: decides in which form a member says what it owns.
+        leader: its client library.
         ids: assumed ids for members that join: name in the roster to id; None: the names.
         topic_ids: assumed ids of topics that do not exist yet.
         lags: records to be read by partition, for assignors that balance by lag.
@@ -96,14 +124,26 @@ def build_request(
     names = ids or {}
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
     present = [member.member_id for member in roster.group.members or ()]
-    order = broker_order(
-        present,
-        [name for name, seat in seats.items() if not seat.joins],
-        [name for name, seat in seats.items() if seat.joins],
+    staying = [name for name, seat in seats.items() if not seat.joins]
+    joining = [name for name, seat in seats.items() if seat.joins]
+    # A coordinator that assigns puts them into a table of its own, new ones last.
+    order = (
+        broker_order(present, staying, joining)
+        if roster.group.type == "classic"
+        else [*staying, *joining]
     )
-    subscribed = {topic for seat in roster.seats for topic in seat.topics}
+    subscribed = frozenset(roster.subscribed())
     return AssignmentRequest(
-        members=[_subscription(name, seats[name], brought, strategy_name) for name in order],
+        members=[
+            _subscription(
+                name,
+                seats[name],
+                brought,
+                strategy_name,
+                _library(seats[name], roster.group, leader),
+            )
+            for name in order
+        ],
         topics={
             name: _topic_partitions(topic, lags or {}, (topic_ids or {}).get(name))
             for name, topic in roster.topics.items()
@@ -115,7 +155,7 @@ def build_request(
 
 
 def _subscription(
-    member_id: str, seat: Seat, brought: Round, strategy_name: str
+    member_id: str, seat: Seat, brought: Round, strategy_name: str, library: str
 ) -> MemberSubscription:
     held = brought.held.get(member_id)
     joins = MemberSubscription(
@@ -123,11 +163,27 @@ def _subscription(
     )
     if held is None:
         return joins
-    if strategy_name in (STICKY, COOPERATIVE):
-        pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
-        return rejoin(joins, strategy_name, pairs, brought.generation)
-    owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
-    return replace(joins, owned=owned, generation=brought.generation)
+    if strategy_name not in SPEAKERS:
+        owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
+        return replace(joins, owned=owned, generation=brought.generation)
+    pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
+    if library != JAVA:
+        return rejoin_as(library, joins, strategy_name, pairs, brought.generation)
+    if strategy_name == COOPERATIVE:
+        pairs = [(topic, number) for topic, number in pairs if topic in seat.topics]
+    return rejoin(joins, strategy_name, pairs, brought.generation)
+
+
+def _library(seat: Seat, group: Group, leader: str | None) -> str:
+    """Whose way of saying what it has a member uses: the leader's where it does not show."""
+    if seat.library is not None:
+        return seat.library
+    if seat.joins or not group.assignor:
+        return leader or JAVA
+    possible = possible_libraries(seat.member, group.assignor)
+    if leader in possible:
+        return leader
+    return next((name for name in LIBRARIES if name in possible), JAVA)
 
 
 def _topic_partitions(
@@ -149,8 +205,7 @@ def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) ->
     lags: dict[tuple[str, int], int | None] = {
         (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
     }
-    subscribed = {topic for seat in roster.seats for topic in seat.topics}
-    for name in subscribed & roster.topics.keys():
+    for name in roster.subscribed():
         present = snapshot.topics[name].partitions if name in snapshot.topics else {}
         for number, log in roster.topics[name].partitions.items():
             key = (name, number)

@@ -66,7 +66,7 @@ def next_fleet(
         try:
             roster = lacking.roster(changed, group, wanted)
         except KgroupsError as error:
-            errors.append(_as_item(group, error))
+            errors.append(ItemError.of(group.group, error))
             groups.append(group)
             continue
         groups.append(_next_group(roster, assumed))
@@ -106,10 +106,6 @@ class _Lacking:
                 hint="`kgroups describe --all-groups --members` lists members and hosts",
                 code=nowhere[0].code,
             )
-
-
-def _as_item(group: Group, error: KgroupsError) -> ItemError:
-    return ItemError(group.group, error.code, error.message, error.hint, error.exit_code)
 
 
 def _next_group(roster: Roster, assumed: dict[tuple[str, str], str]) -> Group:

@@ -6,28 +6,22 @@ from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
-from kgroups.core.planning.assignor_request import LagByPartition, first_round, lag_by_partition
+from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partition
 from kgroups.core.planning.changes.kinds import Change
-from kgroups.core.planning.leaders.strategies import Strategy, find_strategies
+from kgroups.core.planning.confidence import confidence_of
+from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
-from kgroups.core.planning.outcomes.draws import Draw, find_outcomes
-from kgroups.core.planning.outcomes.outcome import Outcomes, canonical, united_outcomes
-from kgroups.core.planning.outcomes.races import finders_of, race_notes, race_outcomes
+from kgroups.core.planning.notes import notes_of
+from kgroups.core.planning.outcomes.outcome import Outcomes
+from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster, next_roster
-from kgroups.core.planning.settle import Settled, settle
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+from kgroups.core.planning.settle import Settled
+from kgroups.core.snapshot import ClusterSnapshot, Group
 
 MANUAL_NOTE: Final = (
     "its consumers choose their partitions themselves (`assign`): there is no rebalance to predict"
 )
-
-# How much likelier the inferred client library is than each other one that may lead.
-LIKELIEST_WEIGHT: Final = 4.0
-
-# Outcomes that are measured and shown; nobody reads more.
-MEASURED_OUTCOMES: Final = 64
-
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
 
@@ -67,22 +61,20 @@ class Plan:
         rebalance_protocol: None for a group that does not rebalance.
         assignor: name of the strategy; None likewise.
         leader_client: whose rules were used for a classic group; None server side.
-        confidence: `exact`: it follows from what is known, whichever client leads; `outcomes`:
-            it depends on ids that do not exist yet, and `outcomes` are all that can happen;
-            `likely`: client libraries that may lead disagree, and the likeliest is shown, or
-            there are too many orders of ids to try all;
-            `counts`: how many partitions members get is sure, which ones is not;
-            None: nothing was predicted.
+        leader_clients: libraries that may lead, that one included, the likeliest first.
+        confidence: one of `confidence_words.DEFINITIONS`; None: nothing was predicted.
+        confidence_reason: why it is that word.
         members: in the broker's order, then those that join.
         leavers: ids of members that leave.
         moves: every partition with its owners before and after.
         steps: the rounds of the rebalance.
-        outcomes: the ways in which it can end, likeliest first; the plan shows the first.
+        outcomes: the ways in which it can end or fail, likeliest first; the plan shows the
+            likeliest of the likeliest leader.
         faults: what a Java leader would do wrong.
         notes: what was assumed, one sentence each.
         undecided_ids: see `depends_on_member_ids`.
         partition_counts: partitions of each subscribed topic that exists.
-        outcome_metrics: figures of the likeliest outcomes, in their order.
+        outcome_metrics: figures of each outcome, in their order.
         partition_racks: racks of each partition's replicas, where brokers have racks.
         partition_lags: records to be read of each partition.
     """
@@ -91,7 +83,9 @@ class Plan:
     rebalance_protocol: RebalanceProtocol | None
     assignor: str | None
     leader_client: str | None
-    confidence: str | None
+    leader_clients: tuple[str, ...]
+    confidence: Word | None
+    confidence_reason: str | None
     members: tuple[PlannedMember, ...]
     leavers: tuple[str, ...]
     moves: tuple[Move, ...]
@@ -140,191 +134,72 @@ def plan_group(
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
-    strategies = find_strategies(group, assignor_name, leader)
-    each = [_outcomes(roster, one, lags, faithful=faithful) for one in strategies]
-    return _plan(roster, strategies, each, lags, changed=bool(changes))
+    prospects = find_prospects(
+        roster, lags, assignor_name=assignor_name, leader=leader, faithful=faithful
+    )
+    return _plan(roster, prospects, lags, changed=bool(changes))
 
 
-def _plan(
-    roster: Roster,
-    strategies: Sequence[Strategy],
-    each: Sequence[Outcomes],
-    lags: LagByPartition,
-    *,
-    changed: bool,
-) -> Plan:
-    strategy = strategies[0]
-    outcomes = united_outcomes([(one, LIKELIEST_WEIGHT if one is each[0] else 1.0) for one in each])
-    settled = each[0].each[0].settled
-    moves = find_moves(_current(roster.group), settled.shares, strategy.protocol, _staying(roster))
-    raced = _is_raced(roster, strategy)
-    doubts = [*_doubts(settled, each[0], raced=raced), *_disagreement(strategies, each)]
+def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed: bool) -> Plan:
+    shown = prospects.shown
+    strategy, settled = shown.strategy, shown.outcomes.each[0].settled
+    before, stays = _current(roster.group), _staying(roster)
+    moves = find_moves(before, settled.shares, strategy.protocol, stays)
+    confidence = confidence_of(roster, prospects)
+    clients = [prospect.strategy.leader_client for prospect in prospects.each]
     return Plan(
         group=roster.group.group,
         rebalance_protocol=strategy.protocol,
         assignor=strategy.assignor.name,
         leader_client=strategy.leader_client,
-        confidence=_confidence(strategies, each, outcomes, raced=raced),
+        leader_clients=tuple(client for client in clients if client is not None),
+        confidence=confidence.word,
+        confidence_reason=confidence.reason,
         members=_members(roster, settled, lags),
         leavers=tuple(member.member_id for member in roster.leavers),
         moves=tuple(moves),
         metrics=_metrics(roster, settled, moves, lags),
         steps=settled.steps,
-        outcomes=outcomes,
+        outcomes=prospects.outcomes,
         faults=settled.faults,
-        notes=(
-            *roster.notes,
-            *strategy.notes,
-            *doubts,
-            *_coordinator_notes(roster, strategy, changed),
+        notes=tuple(notes_of(roster, prospects, changed=changed)),
+        undecided_ids=any(
+            len(each.outcomes.each) > 1 and not each.raced and _has_unknown_ids(roster, each)
+            for each in prospects.each
         ),
-        undecided_ids=not raced and any(len(one.each) > 1 for one in each),
         partition_counts=_wanted(roster),
-        outcome_metrics=_outcome_metrics(roster, strategy, outcomes, lags),
+        outcome_metrics=_outcome_metrics(roster, strategy.protocol, prospects.outcomes, lags),
         partition_racks=_racks(roster),
         partition_lags=lags,
     )
 
 
-def _outcomes(
-    roster: Roster, strategy: Strategy, lags: LagByPartition, *, faithful: bool
-) -> Outcomes:
-    """The ways in which the rebalance can end under one strategy."""
-    brought = first_round(roster.group, server_side=strategy.server_side)
-
-    def run(draw: Draw) -> Settled:
-        return settle(
-            strategy.assignor,
+def _outcome_metrics(
+    roster: Roster, protocol: RebalanceProtocol, outcomes: Outcomes, lags: LagByPartition
+) -> tuple[Metrics, ...]:
+    """Figures of each outcome, so that a check can look at all that may happen."""
+    before, stays = _current(roster.group), _staying(roster)
+    return tuple(
+        _metrics(
             roster,
-            brought,
-            strategy.protocol,
-            ids=draw.ids,
-            topic_ids=draw.topic_ids,
-            lags=lags,
-            faithful=faithful,
+            outcome.settled,
+            find_moves(before, outcome.settled.shares, protocol, stays),
+            lags,
         )
-
-    if _is_raced(roster, strategy):
-        return race_outcomes(
-            roster,
-            brought,
-            lambda known, held: settle(
-                strategy.assignor, known, held, strategy.protocol, lags=lags, rounds=1
-            ),
-        )
-    size = len(roster.seats) + sum(_wanted(roster).values())
-    return find_outcomes(
-        roster, strategy.assignor.name, run, size, server_side=strategy.server_side
+        for outcome in outcomes.each
     )
 
 
-def _outcome_metrics(
-    roster: Roster, strategy: Strategy, outcomes: Outcomes, lags: LagByPartition
-) -> tuple[Metrics, ...]:
-    """Figures of each outcome, so that a check can look at all that may happen."""
-    if len(outcomes.each) < 2:
-        return ()
-    before, stays = _current(roster.group), _staying(roster)
-    found: list[Metrics] = []
-    for outcome in outcomes.each[:MEASURED_OUTCOMES]:
-        moves = find_moves(before, outcome.settled.shares, strategy.protocol, stays)
-        found.append(_metrics(roster, outcome.settled, moves, lags))
-    return tuple(found)
+def _has_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
+    """Whether ids matter that do not exist yet: of members, and server side of topics."""
+    topics = roster.subscribed() if prospect.strategy.server_side else []
+    return any(not seat.id_known for seat in roster.seats) or any(
+        roster.topics[name].topic_id is None for name in topics
+    )
 
 
 def _staying(roster: Roster) -> set[str]:
     return {seat.member.member_id for seat in roster.seats if not seat.joins}
-
-
-def _confidence(
-    strategies: Sequence[Strategy],
-    each: Sequence[Outcomes],
-    outcomes: Outcomes,
-    *,
-    raced: bool,
-) -> str:
-    if not strategies[0].exact:
-        return "counts"
-    if raced and not outcomes.complete:
-        return "likely"
-    if len(outcomes.each) == 1:
-        return "exact" if outcomes.complete else "likely"
-    return "likely" if len(each[0].each) < len(outcomes.each) else "outcomes"
-
-
-def _is_raced(roster: Roster, strategy: Strategy) -> bool:
-    """Whether members learn of new topics one after another, with a rebalance in between."""
-    return (
-        strategy.protocol == "cooperative"
-        and strategy.leader_client == "librdkafka"
-        and bool(finders_of(roster))
-        and all(seat.id_known or not seat.joins for seat in roster.seats)
-    )
-
-
-def _disagreement(strategies: Sequence[Strategy], each: Sequence[Outcomes]) -> list[str]:
-    """Which client libraries would do something else than the likeliest."""
-    shown = {canonical(outcome.settled.shares) for outcome in each[0].each}
-    others = [
-        strategy.leader_client or ""
-        for strategy, found in zip(strategies[1:], each[1:], strict=True)
-        if {canonical(outcome.settled.shares) for outcome in found.each} != shown
-    ]
-    if not others:
-        return []
-    return [
-        f"shown is what a {strategies[0].leader_client} leader does; the leader may also be"
-        f" {' or '.join(others)}, which would assign otherwise: say which with `--as`"
-    ]
-
-
-def _coordinator_notes(roster: Roster, strategy: Strategy, changed: bool) -> list[str]:
-    """What is peculiar to an assignment by the coordinator."""
-    group = roster.group
-    if not strategy.server_side or group.type != "consumer":
-        return []
-    notes: list[str] = []
-    own = strategy.assignor.name == (group.assignor or strategy.assignor.name)
-    if own and not changed and group.group_epoch == group.target_epoch:
-        notes.append(
-            "the coordinator computes a new target only when members, subscriptions or topics"
-            " change: this is the one that the next change brings"
-        )
-    moving = [m.member_id for m in group.members or () if _is_moving(m)]
-    if moving:
-        notes.append(
-            f"{len(moving)} of {len(group.members or ())} members have not reached their present"
-            " target yet; partitions go from where they are now to where the plan puts them"
-        )
-    return notes
-
-
-def _is_moving(member: Member) -> bool:
-    target, current = member.target_assignment, member.assignment
-    if target is None or current is None:
-        return False
-    return _as_sets(target) != _as_sets(current)
-
-
-def _as_sets(held: Mapping[str, Sequence[int]]) -> dict[str, frozenset[int]]:
-    return {topic: frozenset(numbers) for topic, numbers in held.items() if numbers}
-
-
-def _doubts(settled: Settled, outcomes: Outcomes, *, raced: bool) -> list[str]:
-    notes = race_notes(outcomes) if raced else []
-    if len(outcomes.each) > 1 and not raced:
-        notes.append(
-            f"ids that do not exist yet decide: {len(outcomes.each)} outcomes are possible, shown"
-            f" is the likeliest ({outcomes.each[0].share:.0%})"
-        )
-    if not outcomes.complete and not raced:
-        notes.append(
-            "there are more orders of ids that do not exist yet than were tried: the outcomes are"
-            " a sample"
-        )
-    if not settled.settled:
-        notes.append(f"the group is still moving after {len(settled.steps)} rounds")
-    return notes
 
 
 def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
@@ -335,14 +210,16 @@ def _nothing(group: Group, roster: Roster, lags: LagByPartition) -> Plan:
         rebalance_protocol=None,
         assignor=None,
         leader_client=None,
+        leader_clients=(),
         confidence=None,
+        confidence_reason=None,
         members=(),
         leavers=(),
         moves=(),
         metrics=_metrics(roster, Settled({}, (), ()), [], lags),
         steps=(),
         outcomes=Outcomes(()),
-        notes=(*roster.notes, MANUAL_NOTE if manual else EMPTY_NOTE),
+        notes=(*roster.notes, *roster.guesses, MANUAL_NOTE if manual else EMPTY_NOTE),
     )
 
 
@@ -388,10 +265,7 @@ def _members(roster: Roster, settled: Settled, lags: LagByPartition) -> tuple[Pl
 
 def _wanted(roster: Roster) -> dict[str, int]:
     """Partitions of each topic that somebody subscribes to and that exists."""
-    subscribed = {topic for seat in roster.seats for topic in seat.topics}
-    return {
-        name: len(topic.partitions) for name, topic in roster.topics.items() if name in subscribed
-    }
+    return {name: len(roster.topics[name].partitions) for name in roster.subscribed()}
 
 
 def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:

@@ -7,7 +7,7 @@ from kgroups.core.group_item import assignment_item
 from kgroups.core.planning.explanation.explain import Explanation
 from kgroups.core.planning.metrics import Metrics
 from kgroups.core.planning.moves import Move, RoundStep
-from kgroups.core.planning.outcomes.outcome import Outcome
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome
 from kgroups.core.planning.plan import Plan, PlannedMember
 
 Item = dict[str, Any]
@@ -21,7 +21,9 @@ def plan_item(plan: Plan) -> Item:
         "rebalance_protocol": plan.rebalance_protocol,
         "assignor": plan.assignor,
         "leader_client": plan.leader_client,
+        "leader_clients": list(plan.leader_clients),
         "confidence": plan.confidence,
+        "confidence_reason": plan.confidence_reason,
         "depends_on_member_ids": plan.depends_on_member_ids,
         "members": [_member_item(member) for member in plan.members],
         "leavers": list(plan.leavers),
@@ -30,8 +32,9 @@ def plan_item(plan: Plan) -> Item:
         "metrics": dataclasses.asdict(plan.metrics),
         "outcomes": [
             _outcome_item(outcome, figures)
-            for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=False)
+            for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=True)
         ],
+        "failures": [_failure_item(failure) for failure in plan.outcomes.failures],
         "outcomes_count": len(outcomes),
         "outcomes_complete": plan.outcomes.complete,
         "faults": [dataclasses.asdict(fault) for fault in plan.faults],
@@ -80,11 +83,21 @@ def _outcome_item(outcome: Outcome, figures: Metrics) -> Item:
     shares = outcome.settled.shares
     return {
         "share": round(outcome.share, 4),
+        "leader_clients": list(outcome.leaders),
         "moved": figures.moved,
         "members": [
             {"member_id": member, "assignment": assignment_item(held)}
             for member, held in shares.items()
         ],
+    }
+
+
+def _failure_item(failure: Failure) -> Item:
+    return {
+        "share": round(failure.share, 4),
+        "leader_clients": list(failure.leaders),
+        "code": failure.error.code,
+        "message": failure.message,
     }
 
 

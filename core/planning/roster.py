@@ -46,6 +46,9 @@ class Seat:
         joins: whether it is not there yet.
         id_prefix: what a joining member's id will begin with; None if that is not known.
         id_known: whether `member.member_id` is the real id.
+        library: client library of a member that joins, where it was said.
+        changed: whether a change gives it another subscription.
+        read_before: what it reads before the changes, patterns resolved.
         pattern: by which it subscribes, besides `topics` as they were before it was resolved.
     """
 
@@ -55,6 +58,9 @@ class Seat:
     id_prefix: str | None = None
     id_known: bool = True
     pattern: Pattern | None = None
+    library: str | None = None
+    changed: bool = False
+    read_before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,9 @@ class Roster:
         seats: members that stay, in the broker's order, then those that join.
         leavers: members that leave.
         topics: the cluster's topics by name.
-        notes: what had to be assumed, one sentence each.
+        notes: what is to be known of it, one sentence each.
+        guesses: what had to be guessed, one sentence each: what comes of it is not certain.
+        topics_changed: whether a topic that somebody subscribes to is new or has grown.
     """
 
     group: Group
@@ -74,6 +82,13 @@ class Roster:
     leavers: tuple[Member, ...]
     topics: Mapping[str, Topic]
     notes: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
+    topics_changed: bool = False
+
+    def subscribed(self) -> list[str]:
+        """Topics that exist and that somebody subscribes to, in the cluster's order."""
+        names = {topic for seat in self.seats for topic in seat.topics}
+        return [name for name in self.topics if name in names]
 
 
 @dataclass(slots=True)
@@ -85,6 +100,8 @@ class _Draft:
     topics: MutableMapping[str, Topic]
     leavers: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    guesses: list[str] = field(default_factory=list)
+    new_topics: set[str] = field(default_factory=set)  # and those that have grown
     said_topics: tuple[str, ...] | None = None  # by a change for the whole group
     said_pattern: Pattern | None = None  # likewise
 
@@ -101,9 +118,11 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         NotFoundError: a change names a member, host or topic that is not there.
         UsageError: a change that cannot be made, such as fewer partitions.
     """
+    found: dict[Pattern, tuple[str, ...]] = {}
+    seats = [_seat(group, member) for member in _members(group)]
     draft = _Draft(
         group,
-        [_seat(group, member) for member in _members(group)],
+        [replace(s, read_before=_resolved(s, snapshot.topics, found).topics) for s in seats],
         # Not a copy: a fleet's groups are many, and so are its topics.
         ChainMap({}, cast(MutableMapping[str, Topic], snapshot.topics)),
     )
@@ -111,9 +130,18 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         _apply(draft, change)
     _say_what_is_not_known(draft, changes)
     # Patterns last: they see topics that the changes add. Members mostly share one.
-    found: dict[Pattern, tuple[str, ...]] = {}
-    draft.seats = [_resolved(seat, draft, found) for seat in draft.seats]
-    return Roster(group, tuple(draft.seats), tuple(draft.leavers), draft.topics, tuple(draft.notes))
+    found.clear()
+    draft.seats = [_resolved(seat, draft.topics, found) for seat in draft.seats]
+    read = {topic for seat in draft.seats for topic in seat.topics}
+    return Roster(
+        group,
+        tuple(draft.seats),
+        tuple(draft.leavers),
+        draft.topics,
+        tuple(draft.notes),
+        tuple(draft.guesses),
+        not read.isdisjoint(draft.new_topics),
+    )
 
 
 def _members(group: Group) -> tuple[Member, ...]:
@@ -147,23 +175,25 @@ def _seat(group: Group, member: Member) -> Seat:
     return Seat(member, topics or (), pattern=Pattern(pattern, "re2") if pattern else None)
 
 
-def _resolved(seat: Seat, draft: _Draft, found: dict[Pattern, tuple[str, ...]]) -> Seat:
+def _resolved(
+    seat: Seat, topics: Mapping[str, Topic], found: dict[Pattern, tuple[str, ...]]
+) -> Seat:
     """The seat with the topics that its pattern stands for now; `found` remembers patterns."""
     pattern = seat.pattern
     if pattern is None:
         return seat
     if pattern not in found:
-        found[pattern] = matching_topics(draft.topics, pattern.pattern, pattern.dialect)
+        found[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
     return replace(seat, topics=tuple(java_sorted({*seat.topics, *found[pattern]})))
 
 
 def _say_what_is_not_known(draft: _Draft, changes: Sequence[Change]) -> None:
-    """A note where a topic is added and members may subscribe by a pattern that does not show."""
+    """A guess where a topic is added and members may subscribe by a pattern that does not show."""
     added = [change.topic for change in changes if isinstance(change, AddTopic)]
     said = any(isinstance(change, Pattern | Subscribe) for change in changes)
     hidden = any(seat.pattern is None for seat in draft.seats)
     if added and hidden and not said:
-        draft.notes.append(
+        draft.guesses.append(
             "members show the names that a client's pattern stood for, not the pattern: if they"
             f" subscribe by one, say it with `--pattern`, or nobody reads {', '.join(added)}"
         )
@@ -244,7 +274,7 @@ def _usual_topics(draft: _Draft, client_id: str) -> tuple[str, ...]:
             hint="say it with `--subscribe TOPIC[,TOPIC...]` before `--add-members`",
         )
     if len({tuple(sorted(set(seat.topics))) for seat in alike}) > 1:
-        draft.notes.append(
+        draft.guesses.append(
             f"members of `{client_id}` subscribe to different topics; new ones are taken to"
             f" subscribe to {', '.join(topics) or 'nothing'}, as most do"
         )
@@ -282,9 +312,11 @@ def _remove_last(draft: _Draft, count: int) -> None:
             f"{count} members cannot leave: `{draft.group.group}` has {len(ids)}",
         )
     gone = ids[-count:]
-    draft.notes.append(
-        f"which {count} of {len(ids)} members leave was not said; taken are the last by member id"
-    )
+    if count < len(ids):
+        draft.guesses.append(
+            f"which {count} of {len(ids)} members leave was not said; taken are the last by member"
+            " id"
+        )
     _leave(draft, set(gone))
 
 
@@ -324,6 +356,8 @@ def _set_partitions(draft: _Draft, name: str, count: int) -> None:
         )
     added = {number: PartitionLog(0, 0) for number in range(present, count)}
     draft.topics[name] = replace(topic, partitions={**topic.partitions, **added})
+    if added:
+        draft.new_topics.add(name)
 
 
 def _add_topic(draft: _Draft, name: str, count: int) -> None:
@@ -332,6 +366,7 @@ def _add_topic(draft: _Draft, name: str, count: int) -> None:
             f"there is a topic `{name}` already", hint=f"`--set-partitions {name}={count}`"
         )
     draft.topics[name] = Topic(name, {number: PartitionLog(0, 0) for number in range(count)})
+    draft.new_topics.add(name)
 
 
 def _subscribe(draft: _Draft, change: Subscribe) -> None:
@@ -352,7 +387,9 @@ def _subscribe(draft: _Draft, change: Subscribe) -> None:
 
 def _with_topics(seat: Seat, change: Subscribe) -> Seat:
     pattern = seat.pattern if change.added else None
-    return replace(seat, topics=_subscribed(seat, change), pattern=pattern)
+    topics = _subscribed(seat, change)
+    changed = seat.changed or set(topics) != set(seat.topics) or pattern != seat.pattern
+    return replace(seat, topics=topics, pattern=pattern, changed=changed and not seat.joins)
 
 
 def _subscribe_by_pattern(draft: _Draft, change: Pattern) -> None:
@@ -364,9 +401,17 @@ def _subscribe_by_pattern(draft: _Draft, change: Pattern) -> None:
             f"`{draft.group.group}` has no member `{change.member}`", code="UNKNOWN_MEMBER_ID"
         )
     draft.seats = [
-        replace(seat, topics=(), pattern=change) if _goes_by(seat, change.member) else seat
+        replace(seat, topics=(), pattern=change, changed=_is_new(seat, change))
+        if _goes_by(seat, change.member)
+        else seat
         for seat in draft.seats
     ]
+
+
+def _is_new(seat: Seat, change: Pattern) -> bool:
+    """Whether a pattern is another one than the member shows; classic members show none."""
+    shows = seat.member.member_protocol == "consumer"
+    return not seat.joins and (seat.changed or (shows and seat.pattern != change))
 
 
 def _subscribed(seat: Seat, change: Subscribe) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from kgroups.core.snapshot_file import read_topic_id
+from kgroups.core.snapshot_parser import read_topic_id
 
 _T = TypeVar("_T")
 
@@ -65,7 +65,7 @@ class Scenario:
 
     Args:
         changes: group to what happens to it, in order.
-        leaders: group to the client library of its leader, where the file says it.
+        leaders: group to the client library of its leader.
     """
 
     snapshot: ClusterSnapshot
@@ -103,8 +103,8 @@ def parse_scenario(document: Document) -> Scenario:
         ids = frozenset(member.member_id for member in group.members or ())
         changes[name] = _changes(fields["changes"], ids) if "changes" in fields.values else ()
         client = fields.optional("client", lambda c: c.text(LIBRARIES))
-        if client is not None:
-            leaders[name] = client
+        if group.type == "classic":
+            leaders[name] = client or LIBRARIES[0]
     ordered = tuple(sorted(groups, key=lambda group: group.group))
     return Scenario(ClusterSnapshot(0, ordered, topics), changes, leaders)
 

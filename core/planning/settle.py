@@ -1,15 +1,18 @@
-"""From a roster to the assignment in which the group comes to rest.
+"""From a roster to the assignments in which the group can come to rest.
 
 An eager or KIP-848 group needs one computation. A cooperative group goes on as long as a round
 makes a member give something up: that member joins again at once, and the next round hands it on.
+Some libraries leave part of their answer to chance, so that there may be several ends.
 
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, Fault
+from kgroups.assignors.other_clients.choices import possible_answers
+from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import LagByPartition, Round, build_request
@@ -17,9 +20,12 @@ from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.roster import Roster
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
-MAX_ROUNDS = 10
+MAX_ROUNDS: Final = 10
 
-Shares = dict[str, dict[str, tuple[int, ...]]]
+# Rounds that are computed at most, where chance has a say.
+MAX_ANSWERS: Final = 2_000
+
+Shares = Mapping[str, Mapping[str, tuple[int, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,72 +45,114 @@ class Settled:
     settled: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ways in which a rebalance can end under one strategy.
+
+    Args:
+        each: ends; more than one where the strategy leaves something to chance.
+        failures: ways in which it fails.
+        complete: whether there are no others.
+    """
+
+    each: tuple[Settled, ...]
+    failures: tuple[KgroupsError, ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A rebalance under way."""
+
+    brought: Round
+    steps: tuple[RoundStep, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
 def settle(
     strategy: Assignor,
     roster: Roster,
     brought: Round,
     protocol: RebalanceProtocol,
     *,
+    leader: str | None = None,
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     faithful: bool = False,
-) -> Settled:
-    """The assignment of this roster, after as many rounds as the protocol needs.
+) -> Ends:
+    """The assignments of this roster, after as many rounds as the protocol needs.
 
     Args:
+        leader: its client library; None server side.
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
         rounds: after how many it stops, at rest or not.
         faithful: repeat what Java's class does wrong instead of reporting it.
-    Raises:
-        KgroupsError: the strategy cannot assign; names it.
     """
-    steps: list[RoundStep] = []
-    faults: dict[Fault, None] = {}
-    while True:
+    ends: list[Settled] = []
+    failures: list[KgroupsError] = []
+    under_way = [_Path(brought)]
+    left = MAX_ANSWERS
+    complete = True
+    while under_way and left > 0:
+        path = under_way.pop()
+        left -= 1
         request = build_request(
             roster,
-            brought,
+            path.brought,
             strategy_name=strategy.name,
+            leader=leader,
             ids=ids,
             topic_ids=topic_ids,
             lags=lags,
             faithful=faithful,
         )
-        shares, found = _assign(strategy, roster.group.group, request)
-        faults.update(dict.fromkeys(found))
-        held = brought.held if brought.current is None else brought.current
-        step = round_step(held, shares)
-        steps.append(step)
-        if protocol != "cooperative" or not step.revoked or len(steps) == rounds:
-            unsettled = protocol == "cooperative" and bool(step.revoked)
-            return Settled(shares, tuple(steps), tuple(faults), not unsettled)
-        brought = Round(shares, brought.generation + 1)
+        answers = possible_answers(strategy, request, left)
+        failures += [_failure(strategy, roster.group.group, error) for error in answers.failures]
+        complete = complete and answers.complete
+        for answer in answers.each:
+            end = _after(strategy, path, answer, protocol, rounds)
+            if isinstance(end, Settled):
+                ends.append(end)
+                complete = complete and (end.settled or rounds == 1)
+            else:
+                under_way.append(end)
+    return Ends(tuple(ends), tuple(failures), complete and not under_way)
 
 
-def _assign(
-    strategy: Assignor, group: str, request: AssignmentRequest
-) -> tuple[Shares, tuple[Fault, ...]]:
-    try:
-        answer = strategy.assign(request)
-    except AssignorError as error:
-        java = f" (a Java leader throws {error.java})" if error.java else ""
-        what = f"assignor `{strategy.name}` cannot assign `{group}`: "
-        if isinstance(strategy, GuardedAssignor):
-            what = ""  # its messages begin with its name
-        raise KgroupsError(
-            f"{what}{error.message}{java}",
-            hint=error.hint,
-            code="ASSIGNOR_FAILED",
-        ) from error
+def _after(
+    strategy: Assignor,
+    path: _Path,
+    answer: Assignment,
+    protocol: RebalanceProtocol,
+    rounds: int,
+) -> Settled | _Path:
+    """The end that a round brings, or the rebalance that follows it."""
     shares = {
         member: {topic: tuple(numbers) for topic, numbers in topics.items()}
         for member, topics in answer.items()
     }
     _check_unique(strategy, shares)
-    return shares, tuple(answer.faults)
+    brought = path.brought
+    step = round_step(brought.held if brought.current is None else brought.current, shares)
+    steps = (*path.steps, step)
+    faults = tuple(dict.fromkeys((*path.faults, *answer.faults)))
+    moves_on = protocol == "cooperative" and bool(step.revoked)
+    if not moves_on or len(steps) == rounds:
+        return Settled(shares, steps, faults, not moves_on)
+    return _Path(Round(shares, brought.generation + 1), steps, faults)
+
+
+def _failure(strategy: Assignor, group: str, error: AssignorError) -> KgroupsError:
+    java = f" (a Java leader throws {error.java})" if error.java else ""
+    what = f"assignor `{strategy.name}` cannot assign `{group}`: "
+    if isinstance(strategy, GuardedAssignor):
+        what = ""  # its messages begin with its name
+    failed = KgroupsError(f"{what}{error.message}{java}", hint=error.hint, code="ASSIGNOR_FAILED")
+    failed.__cause__ = error
+    return failed
 
 
 def _check_unique(strategy: Assignor, shares: Shares) -> None:

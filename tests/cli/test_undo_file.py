@@ -1,10 +1,10 @@
 """The undo file on disk: what is named as one and is none, and places where none can be written."""
 
+import errno
 import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,8 +15,10 @@ from kgroups.cli.undo_file import load_undo, save_undo
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets import undo_format
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 MAX_RSS_KB = 400_000
 NOBODY = ("-b", "127.0.0.1:1", "--timeout", "1s")
@@ -39,10 +41,9 @@ def undo(file: Path | str) -> tuple[int, str, int]:
         "--yes",
         "--no-undo",
     ]
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", MEASURED, str(TIMEOUT_S), *line],
-        stdout=subprocess.PIPE,
-        timeout=TIMEOUT_S + 10,
+        timeout_s=TIMEOUT_S + 10,
         env=environment(),
         check=True,
     )
@@ -137,9 +138,32 @@ def save(folder: Path, change: Change = CHANGE) -> Path:
     return save_undo(folder, [change], cluster_id="c", topic_ids={}, hint="another folder")
 
 
+def read_back(path: Path) -> dict[str, list[Replaced]]:
+    """The rows of a file."""
+    return {group: list(rows) for group, rows in load_undo(path).rows.items()}
+
+
+def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed while it is written leaves no half of one under its name."""
+    seen: list[str] = []
+    sync = os.fsync
+
+    def looking(descriptor: int) -> None:
+        seen.extend(path.name for path in tmp_path.glob("undo-*.json"))
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", looking)
+        path = save(tmp_path)
+    assert seen == [path.name]  # as its folder is synced, not as the text is
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_only_we_may_read_it(tmp_path: Path) -> None:
-    """Folders are made, the file is ours."""
+    """Folders are made, the file is ours and alone."""
     path = save(tmp_path / "a" / "b")
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    assert list(path.parent.iterdir()) == [path]
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -161,6 +185,21 @@ def test_what_is_there_is_left_alone(
     with pytest.raises(UsageError, match="File exists, so nothing was changed"):
         save(folder)
     assert target.read_text() == name.read_text() == "precious"
+
+
+def test_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On such file systems it is renamed, and what is there is left alone even so."""
+    monkeypatch.setattr("kgroups.cli.undo_file.now_ms", lambda: 1_000)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    path = save(tmp_path)
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    with pytest.raises(UsageError, match="File exists, so nothing was changed"):
+        save(tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.support.cli.process import start
 from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.child import Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
@@ -21,6 +21,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics, fetch_of
 pytestmark = pytest.mark.kafka
 
 TOPIC = "stop-t"
+LONG = ("--timeout", "60s")
 MANY = int(os.environ.get("KGROUPS_MANY_GROUPS", "2500"))
 
 
@@ -33,27 +34,16 @@ def address(cluster_address: str) -> str:
 
 
 @contextmanager
-def asked(*line: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def asked(*line: str) -> Iterator[tuple[Child, int]]:
     """A command that has asked its question; the answer is written to the number."""
     leader, follower = pty.openpty()
     try:
         with start(*line, stdin=follower) as process:
-            read_until(process, "?")
+            process.text_until("?", stream="stderr")
             yield process, leader
     finally:
         os.close(leader)
         os.close(follower)
-
-
-def read_until(process: subprocess.Popen[str], end: str) -> str:
-    """What a command says on stderr, up to a text."""
-    assert process.stderr is not None
-    said = ""
-    while not said.endswith(end):
-        piece = process.stderr.read(1)
-        assert piece, said
-        said += piece
-    return said
 
 
 WRITES = {
@@ -107,28 +97,29 @@ def test_killed_while_it_writes(address: str, tmp_path: Path) -> None:
     names = [f"stop-killed-{number:04}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 10} for name in names})
     line = ("reset-offsets", "stop-killed-*", "--to", "+7", "--all-topics", "--yes")
-    with start("-b", address, *line, "--undo-dir", str(tmp_path)) as process:
-        wait_until(lambda: bool(list(tmp_path.iterdir())), "the undo file is there")
+    with start("-b", address, *LONG, *line, "--undo-dir", str(tmp_path)) as process:
+        wait_until(lambda: bool(list(tmp_path.glob("*.json"))), "the undo file is there")
         process.kill()
-    (undo,) = tmp_path.iterdir()
+    (undo,) = tmp_path.glob("*.json")
     offsets = held(address)
     assert set(offsets.values()) <= {10, 17}
     told = run("-b", address, "reset-offsets", "--undo", str(undo), "--dry-run", "-o", "csv")
     done = {row["group"] for row in csv_rows(told) if row["result"] == "planned"}
     assert done == {name for name, offset in offsets.items() if offset == 17}
-    rest = run("-b", address, "reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    again = ("reset-offsets", "--resume", str(undo), "--yes", "--no-undo")
+    rest = run("-b", address, *LONG, *again)
     assert rest.exit_code == 0
     assert held(address) == dict.fromkeys(names, 17)
-    assert run("-b", address, "delete", "stop-killed-*", "--yes").exit_code == 0
+    assert run("-b", address, *LONG, "delete", "stop-killed-*", "--yes").exit_code == 0
 
 
 def test_ctrl_c_among_thousands(address: str) -> None:
     """It stops after the batch and says how far it came; what it says is true; again ends it."""
     names = [f"stop-many-{number:05}" for number in range(MANY)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
-    line = ("-b", address, "--timeout", "60s", "delete", "stop-many-*", "--yes", "-o", "csv")
+    line = ("-b", address, *LONG, "delete", "stop-many-*", "--yes", "-o", "csv")
     with start(*line) as process:
-        read_until(process, f"deleting, 500 of {MANY:,} groups\n")
+        process.text_until(f"deleting, 500 of {MANY:,} groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -150,11 +141,11 @@ def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
     """Who cannot wait for the batch need not."""
     names = [f"stop-twice-{number:05}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
-    with start("-b", address, "--timeout", "60s", "delete", "stop-twice-*", "--yes") as process:
-        read_until(process, "groups\n")
+    with start("-b", address, *LONG, "delete", "stop-twice-*", "--yes") as process:
+        process.text_until("groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
-        read_until(process, "stops at once\n")
+        process.text_until("stops at once\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
-    assert run("-b", address, "delete", "stop-twice-*", "--yes").exit_code in (0, 5)
+    assert run("-b", address, *LONG, "delete", "stop-twice-*", "--yes").exit_code in (0, 5)

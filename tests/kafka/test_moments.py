@@ -9,7 +9,8 @@ from kgroups.core.errors import ClusterError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
-from kgroups.core.kafka.lookups.log_times import ends_at, next_record_times
+from kgroups.core.kafka.lookups.next_records import next_record_times
+from kgroups.core.kafka.lookups.offsets_by_time import ends_at
 from kgroups.core.lag.window.commit_log import parse_record
 from kgroups.core.snapshot import PartitionLog, Topic
 from tests.support.kafka.broker import KafkaCluster
@@ -48,7 +49,7 @@ def test_ends_at_times_gone_by(settings: ClientSettings) -> None:
     with ClusterAdmin(settings) as admin:
         topics = dict(admin.snapshot([GROUP]).topics)
         topics["gone"] = Topic("gone", {0: PartitionLog(0, 5, leader=1)})
-        ends = ends_at(admin, topics, times)
+        ends = {at_ms: ends_at(admin, topics, at_ms) for at_ms in times}
     assert [ends[at_ms].get((TOPIC, 0)) for at_ms in times] == [0, 100, 600]
     assert [ends[at_ms].get((TOPIC, 1)) for at_ms in times] == [0, 50, 300]
     assert [ends[at_ms].get((TOPIC, 2)) for at_ms in times] == [0, 0, 0]

@@ -231,12 +231,7 @@ def test_killed_before_the_answer(address: str, group: str, tmp_path: Path) -> N
     leader, follower = pty.openpty()
     line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
     with start("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower) as process:
-        assert process.stderr is not None
-        shown = ""
-        while "?" not in shown:
-            piece = process.stderr.read(1)
-            assert piece, shown
-            shown += piece
+        process.text_until("?", stream="stderr")
         process.kill()
     os.close(leader)
     os.close(follower)
@@ -267,14 +262,15 @@ def test_a_folder_that_cannot_be_written(address: str, group: str, tmp_path: Pat
 
 def test_all_groups_of_many(address: str, tmp_path: Path) -> None:
     """Hundreds of groups in one go, each row done, and back."""
+    long = ("--timeout", "60s")
     names = [f"reset-many-{number:03}" for number in range(600)]
     commit_offsets(address, {name: {(TOPIC, 0): 20} for name in names})
-    outcome = reset(address, tmp_path, *names, "--to", "latest", "--all-topics", "--yes")
+    outcome = reset(address, tmp_path, *names, "--to", "latest", "--all-topics", "--yes", *long)
     assert outcome.exit_code == 0
     assert outcome.document["summary"]["done"] == 600
     undo = outcome.document["summary"]["undo_file"]
     back = reset(address, tmp_path, "--undo", undo, "--yes", "--no-undo")
     assert back.exit_code == 2  # --undo-dir and --no-undo at once
     assert fetch_offsets(address, names[599]) == {(TOPIC, 0): 50}
-    assert reset(address, tmp_path, "--undo", undo, "--yes").exit_code == 0
+    assert reset(address, tmp_path, "--undo", undo, "--yes", *long).exit_code == 0
     assert fetch_offsets(address, names[599]) == {(TOPIC, 0): 20}

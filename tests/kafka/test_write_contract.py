@@ -7,9 +7,10 @@ import pytest
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
-from kgroups.core.kafka.lookups.topic_bounds import offsets_at, topics_with_bounds
-from kgroups.core.kafka.writes.group_writes import read_commits, write_commits
+from kgroups.core.kafka.lookups.offsets_by_time import offsets_at, offsets_at_times
+from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+from kgroups.core.kafka.writes.commit_reads import read_commits
+from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.kafka.writes.record_deletion import delete_records
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.kafka.live_members import LiveGroup, MemberSpec

@@ -65,6 +65,8 @@ MEMBERS = st.builds(
     generation=maybe(EPOCHS),
     owned=maybe(ASSIGNMENTS),
     user_data=maybe(st.binary(max_size=8)),
+    assignment_version=maybe(st.integers(0, 3)),
+    assignment_user_data=maybe(st.binary(max_size=8)),
 )
 GROUPS = st.builds(
     Group,
@@ -77,6 +79,7 @@ GROUPS = st.builds(
     offsets_partition=maybe(PARTITIONS),
     group_epoch=maybe(EPOCHS),
     target_epoch=maybe(EPOCHS),
+    leader=maybe(NAMES),
     members=maybe(st.lists(MEMBERS, unique_by=lambda m: m.member_id, max_size=4).map(tuple)),
     offsets=maybe(
         st.dictionaries(

@@ -21,6 +21,7 @@ from kgroups.cli.source import asked, snapshot_of, snapshot_of_file, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -162,7 +163,8 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     """What the groups are like now.
 
     Raises:
-        NotFoundError: a topic that is asked for does not exist.
+        ClusterError: a topic that is asked for may not be looked at.
+        NotFoundError: it does not exist.
     """
     views = request.views
     snapshot = _snapshot(printer, request, admin)
@@ -211,8 +213,10 @@ def _check_topics(
 ) -> None:
     missing = [name for name in request.topics if name not in snapshot.topics]
     if missing and admin is not None:  # no group reads them: do they exist?
-        known = set(admin.topic_names())
-        missing = [name for name in missing if name not in known]
+        known = admin.topics(missing)
+        for name, code in known.failures.items():
+            raise broker_error(name, code).as_error()
+        missing = [name for name in missing if name not in known.topics]
     read = {topic for group in snapshot.groups for topic in topics_of(group)}
     missing = [name for name in missing if name not in read]
     if missing:

@@ -24,7 +24,7 @@ def next_times(
     Raises:
         ClusterError: the cluster cannot be reached.
     """
-    from kgroups.core.kafka.lookups.log_times import next_record_times  # librdkafka
+    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
     from kgroups.core.lag.window.unread import unread_places
 
     places = unread_places(snapshot)
@@ -41,10 +41,10 @@ def ends_then(
     Raises:
         ClusterError: the cluster cannot be reached.
     """
-    from kgroups.core.kafka.lookups.log_times import ends_at
+    from kgroups.core.kafka.lookups.offsets_by_time import ends_at
 
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
         printer.progress(f"asking where logs ended, {number} of {len(times_ms)} times")
-        ends |= ends_at(admin, snapshot.topics, [at_ms])
+        ends[at_ms] = ends_at(admin, snapshot.topics, at_ms)
     return ends

@@ -87,16 +87,7 @@ def collect(
         )
         for number, capture in enumerate(captures, start=1):
             if capture.error is not None:
-                error = capture.error
-                errors.append(
-                    ItemError(
-                        f"capture {number}",
-                        error.code,
-                        error.message,
-                        error.hint,
-                        error.exit_code,
-                    )
-                )
+                errors.append(ItemError.of(f"capture {number}", capture.error))
             at_ms = capture.captured_at_ms
             items.append(
                 {

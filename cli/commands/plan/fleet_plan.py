@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
-from kgroups.cli.commands.plan.plan_texts import PlanTexts
+from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.source import take_snapshot
+from kgroups.cli.source import snapshot_of_file
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -44,17 +44,24 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     """
     from kgroups.core.lag.report import LagQuery, check_query, lag_report
     from kgroups.core.planning.fleet import next_fleet
+    from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
     check_query(LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top))
-    snapshot = take_snapshot(
-        printer.options, file=file, more_topics=texts.names_topic(), progress=printer.progress
-    )
+    if file is None:
+        snapshot = live_snapshot(printer, None, texts)
+    else:
+        snapshot = snapshot_of_file(file)
     assignors = query.assignors or used_assignors(snapshot)
     fleet = next_fleet(snapshot, texts.changes_for) if texts.has_changes else None
     answer = lag_report(
         [snapshot],
-        LagQuery(by=query.by, assignors=assignors, leader=texts.leader, top=query.top),
+        LagQuery(
+            by=query.by,
+            assignors=assignors,
+            leader_of=lambda group: infer_leader(group, texts.leader).likeliest,
+            top=query.top,
+        ),
         later=fleet,
         session=SessionOptions(
             master=query.master, remote=query.remote, verbose=printer.options.verbose
@@ -73,7 +80,7 @@ def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
         count = len(fleet.assumed_ids)
         printer.note(
             f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
-            " drawn; who gets what may depend on them: `kgroups plan GROUP` tries all"
+            " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all"
         )
     if fleet.untouched:
         printer.note(

@@ -8,12 +8,18 @@ from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot
 
-METRIC_COLUMNS = (
+# Of every view: which plan a row is of, and how sure that is.
+PLAN_COLUMNS = (
     Column("group", "GROUP", shared=True),
     Column("assignor", "ASSIGNOR", shared=True),
+    Column("confidence", "CONFIDENCE", shared=True),
+    Column("confidence_reason"),
+)
+METRIC_COLUMNS = (
+    *PLAN_COLUMNS[:2],
     Column("rebalance_protocol", "PROTOCOL", shared=True),
     Column("leader_client", "LEADER", shared=True),
-    Column("confidence", "CONFIDENCE", shared=True),
+    *PLAN_COLUMNS[2:],
     Column("kept", "KEPT", right=True),
     Column("moved", "MOVED", right=True),
     Column("newly_assigned", "NEW", right=True, quiet=(0,)),
@@ -27,8 +33,7 @@ METRIC_COLUMNS = (
     Column("lag_stddev", "LAG-STDDEV", right=True),
 )
 MEMBER_COLUMNS = (
-    Column("group", "GROUP", shared=True),
-    Column("assignor", "ASSIGNOR", shared=True),
+    *PLAN_COLUMNS,
     Column("member_id", "MEMBER-ID"),
     Column("client_id", "CLIENT-ID"),
     Column("joins", "JOINS", quiet=(False,)),
@@ -39,8 +44,7 @@ MEMBER_COLUMNS = (
     Column("assignment", "ASSIGNMENT"),
 )
 MOVE_COLUMNS = (
-    Column("group", "GROUP", shared=True),
-    Column("assignor", "ASSIGNOR", shared=True),
+    *PLAN_COLUMNS,
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
     Column("from", "FROM"),
@@ -48,8 +52,7 @@ MOVE_COLUMNS = (
     Column("kind", "KIND"),
 )
 ROUND_COLUMNS = (
-    Column("group", "GROUP", shared=True),
-    Column("assignor", "ASSIGNOR", shared=True),
+    *PLAN_COLUMNS,
     Column("round", "ROUND", right=True, shared=True),
     Column("step", "STEP", shared=True),
     Column("topic", "TOPIC"),
@@ -57,24 +60,26 @@ ROUND_COLUMNS = (
     Column("member_id", "MEMBER-ID"),
 )
 OUTCOME_COLUMNS = (
-    Column("group", "GROUP", shared=True),
-    Column("assignor", "ASSIGNOR", shared=True),
+    *PLAN_COLUMNS,
     Column("outcome", "OUTCOME", right=True, shared=True),
     Column("share", "SHARE", right=True, shared=True),
+    Column("leader_clients", "LEADER", shared=True, quiet=("",)),
     Column("moved", "MOVED", right=True, shared=True),
+    Column("failure", "FAILS", quiet=(None,)),
     Column("member_id", "MEMBER-ID"),
     Column("assignment", "ASSIGNMENT"),
 )
 EXPLAIN_COLUMNS = (
-    Column("group", "GROUP", shared=True),
-    Column("assignor", "ASSIGNOR", shared=True),
+    *PLAN_COLUMNS,
     Column("topic", "TOPIC", shared=True),
     Column("partition", "PARTITION", right=True, shared=True),
     Column("from", "FROM", shared=True),
     Column("to", "TO", shared=True),
     Column("reason", "WHY"),
 )
-_METRICS = [column.field for column in METRIC_COLUMNS[5:]]
+OWN = len(PLAN_COLUMNS)
+FIGURES = OWN + 2
+_METRICS = [column.field for column in METRIC_COLUMNS[FIGURES:]]
 
 
 def plan_report(
@@ -108,9 +113,19 @@ def fault_notes(item: Item) -> Iterator[str]:
         yield f"{fault['message']} ({fault['code']})"
 
 
+def confidence_notes(item: Item) -> Iterator[str]:
+    """How sure the plan is, and why; nothing for a plan that predicts nothing."""
+    if item["confidence"] is not None:
+        yield f"{item['confidence']}: {item['confidence_reason']}"
+
+
+def _plan_values(item: Item) -> Row:
+    return tuple(item[column.field] for column in PLAN_COLUMNS)
+
+
 def _metric_rows(item: Item) -> Iterator[Row]:
     figures = item["metrics"]
-    named = (item[column.field] for column in METRIC_COLUMNS[:5])
+    named = (item[column.field] for column in METRIC_COLUMNS[:FIGURES])
     yield (*named, *(_rounded(figures[name]) for name in _METRICS))
 
 
@@ -120,15 +135,15 @@ def _rounded(value: Any) -> Any:
 
 def _member_rows(item: Item) -> Iterator[Row]:
     for member in item["members"]:
-        values = (member[column.field] for column in MEMBER_COLUMNS[2:-1])
-        yield (item["group"], item["assignor"], *values, assignment_text(member["assignment"]))
+        values = (member[column.field] for column in MEMBER_COLUMNS[OWN:-1])
+        yield (*_plan_values(item), *values, assignment_text(member["assignment"]))
 
 
 def _move_rows(item: Item) -> Iterator[Row]:
     for move in item["moves"]:
         if move["kind"] != "kept":
-            values = (move[column.field] for column in MOVE_COLUMNS[2:])
-            yield (item["group"], item["assignor"], *values)
+            values = (move[column.field] for column in MOVE_COLUMNS[OWN:])
+            yield (*_plan_values(item), *values)
 
 
 def _round_rows(item: Item) -> Iterator[Row]:
@@ -136,28 +151,26 @@ def _round_rows(item: Item) -> Iterator[Row]:
         for kind in ("revoked", "assigned"):
             for each in step[kind]:
                 what = (each["topic"], each["partition"], each["member_id"])
-                yield (item["group"], item["assignor"], number, kind, *what)
+                yield (*_plan_values(item), number, kind, *what)
 
 
 def _outcome_rows(item: Item) -> Iterator[Row]:
     for number, outcome in enumerate(item["outcomes"], 1):
+        chance = (number, f"{outcome['share']:.0%}", ",".join(outcome["leader_clients"]))
         for member in outcome["members"]:
-            yield (
-                item["group"],
-                item["assignor"],
-                number,
-                f"{outcome['share']:.0%}",
-                outcome["moved"],
-                member["member_id"],
-                assignment_text(member["assignment"]),
-            )
+            held = assignment_text(member["assignment"])
+            what = (outcome["moved"], None, member["member_id"], held)
+            yield (*_plan_values(item), *chance, *what)
+    for number, failure in enumerate(item["failures"], len(item["outcomes"]) + 1):
+        chance = (number, f"{failure['share']:.0%}", ",".join(failure["leader_clients"]))
+        yield (*_plan_values(item), *chance, None, failure["message"], None, None)
 
 
 def _explain_rows(item: Item) -> Iterator[Row]:
     for each in item.get("explanations", ()):
         where = (each["topic"], each["partition"], each["from"], each["to"])
         for reason in each["reasons"]:
-            yield (item["group"], item["assignor"], *where, reason)
+            yield (*_plan_values(item), *where, reason)
 
 
 VIEWS: Mapping[str, View] = {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
-from kgroups.cli.source import cut_to_groups, take_snapshot
+from kgroups.cli.source import cluster, cut_to_groups
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -116,6 +117,19 @@ class PlanTexts:
             "librdkafka" if infer_leader(group, self.leader).likeliest == "librdkafka" else "java"
         )
 
+    def topics_named(self) -> set[str]:
+        """The topics that have to be there for the changes to be made."""
+        from kgroups.core.planning.changes.spelling import (
+            parse_add_topic,
+            parse_set_partitions,
+            parse_subscribe,
+        )
+
+        subscribed = {topic for text in self.subscribe for topic in parse_subscribe(text).topics}
+        grown = {parse_set_partitions(text).topic for text in self.set_partitions}
+        made = {parse_add_topic(text).topic for text in self.add_topic}
+        return (subscribed | grown) - made
+
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
         from kgroups.core.planning.changes.kinds import DIALECTS
@@ -146,6 +160,23 @@ class PlanSource:
     leaders: Mapping[str, str] = field(default_factory=dict)
 
 
+def live_snapshot(
+    printer: Printer, names: Sequence[str] | None, texts: PlanTexts
+) -> ClusterSnapshot:
+    """The groups as they are, and the topics that the changes name.
+
+    Raises:
+        ClusterError: the cluster cannot be asked, or does not tell us about such a topic.
+    """
+    with cluster(printer.options) as admin:
+        snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
+        missing = texts.topics_named() - set(snapshot.topics)
+        hidden = admin.topics(sorted(missing)).failures if missing else {}
+    for name, code in hidden.items():
+        raise broker_error(name, code).as_error()
+    return snapshot
+
+
 def read_source(
     printer: Printer, names: Sequence[str] | None, file: Path | None, texts: PlanTexts
 ) -> PlanSource:
@@ -155,13 +186,10 @@ def read_source(
         UsageError: the file is neither; names file, line and what was expected.
     """
     if file is None:
-        wanted = texts.names_topic()
-        return PlanSource(
-            take_snapshot(printer.options, names, more_topics=wanted, progress=printer.progress)
-        )
+        return PlanSource(live_snapshot(printer, names, texts))
     from kgroups.core.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
-    from kgroups.core.snapshot_file import parse_snapshot
+    from kgroups.core.snapshot_parser import parse_snapshot
 
     document = read_document(file)
     if not is_scenario(document):
@@ -231,9 +259,7 @@ def plan_or_error(
             import traceback
 
             traceback.print_exception(error)
-        errors.append(
-            ItemError(group.group, error.code, error.message, error.hint, error.exit_code)
-        )
+        errors.append(ItemError.of(group.group, error))
         return None
     errors += _failed_checks(plan, texts.fail_on)
     return item

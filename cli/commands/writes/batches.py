@@ -1,18 +1,24 @@
 """Writes batch by batch: progress, Ctrl-C after the batch, and the end when the cluster is gone."""
 
+import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from kgroups.cli.exits import write_lines
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
-from kgroups.core.kafka.failures import UNHEARD
+from kgroups.core.kafka.failures import UNHEARD, item_error
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.deadline import Deadline
 
 BATCH: Final = 500
+STDERR: Final = 2
 
 Key = TypeVar("Key")
 
@@ -36,9 +42,8 @@ class Progress(Generic[Key]):
 class Interrupt:
     """While it is entered, the first Ctrl-C only sets `asked`; the second one interrupts."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self) -> None:
         self.asked = False
-        self._printer = printer
         self._former: object = None
 
     def __enter__(self) -> Self:
@@ -59,8 +64,12 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._printer.wipe()
-        write_lines(["stopping after this batch; Ctrl-C again stops at once"], [])
+        # Not through `sys.stderr`: it may be in the middle of a write, and cannot be entered again.
+        wipe = "\r\x1b[K" if os.isatty(STDERR) else ""
+        with contextlib.suppress(OSError):
+            os.write(
+                STDERR, f"{wipe}stopping after this batch; Ctrl-C again stops at once\n".encode()
+            )
 
 
 def in_batches(
@@ -68,8 +77,9 @@ def in_batches(
     doing: str,
     what: str,
     names: Sequence[str],
-    send: Callable[[Sequence[str]], Mapping[Key, ItemError | None]],
+    send: Callable[[Sequence[str], "Deadline"], Mapping[Key, ItemError | None]],
     keys_of: Callable[[str], Sequence[tuple[Key, str]]],
+    until: "Deadline",
 ) -> Progress[Key]:
     """What became of the parts of each name.
 
@@ -78,20 +88,29 @@ def in_batches(
         doing: `writing`.
         what: `groups`.
         names: what is to be sent.
-        send: sends some of them and gives the answer of each part.
+        send: sends some of them by a deadline and gives the answer of each part.
         keys_of: the parts of a name: key, and target for messages.
+        until: when to send no more. A batch that others follow gets half of what is left, so
+            that a broker that hangs does not keep the others from theirs.
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
-    with Interrupt(printer) as interrupt:
+    with Interrupt() as interrupt:
         while sent < len(names) and not interrupt.asked:
             _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
             batch = names[sent : sent + BATCH]
+            last = sent + len(batch) == len(names)
+            if until.is_over:
+                rest = (part for name in names[sent:] for part in keys_of(name))
+                answers |= {key: _too_late(target) for key, target in rest}
+                break
             try:
-                found = send(batch)
+                found = send(batch, until if last else until.part(1 / 2))
             except KgroupsError as error:
                 found = {
-                    key: _of_item(target, error) for name in batch for key, target in keys_of(name)
+                    key: ItemError.of(target, error)
+                    for name in batch
+                    for key, target in keys_of(name)
                 }
             answers |= found
             sent += len(batch)
@@ -119,10 +138,11 @@ def _tell(printer: Printer, text: str, *, many: bool) -> None:
         printer.progress(text)
 
 
-def _of_item(target: str, error: KgroupsError) -> ItemError:
-    return ItemError(target, error.code, error.message, error.hint, error.exit_code)
-
-
 def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
-    return replace(why, target=target, message=f"not sent, as the cluster was gone: {why.message}")
+    text = f"not sent, as the cluster was gone: {why.message}"
+    return ItemError(target, why.code, text, why.hint, why.exit_code)
+
+
+def _too_late(target: str) -> ItemError:
+    return item_error(target, "REQUEST_TIMED_OUT", "not sent, as the time was over")

@@ -1,4 +1,4 @@
-"""`kgroups copy-offsets`: put a group where another one stands, here or in another cluster."""
+"""`kgroups copy-offsets`: copy committed offsets to another group or cluster."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.lookups import committed_by, free_groups, read_logs
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -22,9 +22,9 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
-from kgroups.cli.source import cluster
+from kgroups.cli.source import cluster, cluster_to_change
 from kgroups.cli.tree import Command
-from kgroups.core.errors import ItemError, MixedFailures, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
 from kgroups.core.offsets.reset import committed
@@ -56,8 +56,9 @@ RESULTS, one per partition
   planned  would be copied (--dry-run)
   done     is copied, and reads back so
   refused  the group has members              exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  already there, others could not be copied, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --dry-run
@@ -103,9 +104,11 @@ def copy_offsets(
         raise UsageError("two groups are needed", hint="--from GROUP --to ANOTHER")
     scope = parse_scope(topic or ())
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
-        source = _source(looked, from_)
+        committed_by(looked, from_)
+        source = looked.needed(from_)
+        read_logs(admin, scope.names)  # brokers keep commits for hidden topics to themselves
         partitions = _partitions(source, scope)
         if not elsewhere:
             there = admin.snapshot([to], log_offsets=False, progress=printer.progress)
@@ -119,31 +122,11 @@ def copy_offsets(
         other = replace(
             options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
         )
-        with cluster(other) as target:
+        with cluster(other, admin.deadline) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
             changes, logs = _by_time(admin, target, there, source, to, partitions, options)
             write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
             carry_out(printer, target, write, changes, _errors(there, to))
-
-
-def _source(looked: ClusterSnapshot, name: str) -> Group:
-    """The group that is copied.
-
-    Raises:
-        NotFoundError: it is not there, or committed nothing.
-        MixedFailures: its commits cannot be read.
-    """
-    for failure in looked.errors:
-        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
-            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
-    group = looked.group(name)
-    if group is None or not group.offsets:
-        raise NotFoundError(
-            f"group `{name}` is not there, or committed nothing",
-            hint="`kgroups describe GROUP` shows what it committed",
-            code="GROUP_ID_NOT_FOUND",
-        )
-    return group
 
 
 def _partitions(source: Group, scope: Scope) -> list[TopicPartition]:
@@ -183,7 +166,8 @@ def _by_time(
     free, changes = free_groups(there, [to], create=True)
     names = {name for name, _ in partitions}
     places, lost = _places(source, partitions, read_logs(admin, names))
-    moments = record_times(admin.settings, places, options.timeout_ms) | lost
+    left_ms = round(1_000 * admin.ends().left_s)
+    moments = record_times(admin.settings, places, left_ms) | lost
     logs = read_logs(target, names)
     times = {
         at: moment.time_ms

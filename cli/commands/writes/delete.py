@@ -10,19 +10,22 @@ import typer
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.refusals import explained, members_of
+from kgroups.cli.commands.writes.writing import ask, count_results
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
-from kgroups.core.deletion import Deletion, Result, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, RefusedError, UsageError
+from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.offsets.result import result_of
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.deadline import Deadline
 
 SCHEMA = "kgroups.delete/1"
 
@@ -40,6 +43,7 @@ RESULTS, one per group
   refused  has members                        exit code 4
   failed   does not exist (5), or the broker did not do it
   skipped  not deleted because others could not be, or you declined (130)
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete old-app
@@ -55,7 +59,6 @@ COLUMNS = (
     Column("result", "RESULT"),
     Column("error", "ERROR", quiet=(None,)),
 )
-RESULTS = ("planned", "done", "refused", "failed", "skipped")
 
 
 def register(app: typer.Typer) -> None:
@@ -87,24 +90,29 @@ def delete(
     choice = selection(groups, regex, all_groups=all_groups, states=states)
     if not (yes or dry_run or sys.stdin.isatty()):
         raise UsageError(
-            "nobody can be asked: there is no terminal",
-            hint="--yes deletes without asking, --dry-run only shows the plan",
+            "cannot ask for confirmation without a terminal",
+            hint="use --yes to skip the question, or --dry-run to see the plan",
         )
     interrupted = agreed = False
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         # 1. look at every group
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
-        deletions = plan_deletion(listing.groups, names, listing_failures=listing.errors)
+        deletions = plan_deletion(
+            listing.groups,
+            names,
+            listing_failures=listing.errors,
+            hidden=admin.hidden_groups(names),
+        )
         deletions = explain(admin, deletions)
         # 2. refuse as a whole
         blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)
         go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
         if not dry_run:
             # 3. preview and confirm, 4. apply
-            agreed = go and (yes or confirm(printer, deletions))
+            agreed = go and (yes or confirm(printer, admin, deletions))
             if agreed:
                 deletions, interrupted = apply(printer, admin, deletions)
             else:
@@ -155,10 +163,13 @@ def apply(
     """The deletions with what became of the planned ones, and whether Ctrl-C ended it."""
     planned = [each.group for each in deletions if each.result == "planned"]
 
-    def send(names: Sequence[str]) -> Mapping[str, ItemError | None]:
-        return {outcome.target: outcome.error for outcome in admin.delete_groups(names)}
+    def send(names: Sequence[str], until: "Deadline") -> Mapping[str, ItemError | None]:
+        return {one.target: one.error for one in admin.delete_groups(names, until=until)}
 
-    progress = in_batches(printer, "deleting", "groups", planned, send, lambda name: [(name, name)])
+    def parts(name: str) -> list[tuple[str, str]]:
+        return [(name, name)]
+
+    progress = in_batches(printer, "deleting", "groups", planned, send, parts, admin.ends())
     left = set(planned[progress.sent :]) if progress.interrupted else set()
     deletions = [
         replace(each, result="skipped") if each.group in left else each for each in deletions
@@ -172,20 +183,13 @@ def apply(
     return applied, progress.interrupted
 
 
-def result_of(error: ItemError | None) -> Result:
-    """`done`, `refused` or `failed`."""
-    if error is None:
-        return "done"
-    return "refused" if error.exit_code == RefusedError.exit_code else "failed"
-
-
-def confirm(printer: Printer, deletions: Sequence[Deletion]) -> bool:
+def confirm(printer: Printer, admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> bool:
     """Show on stderr what would be deleted, and ask."""
     planned = [deletion.group for deletion in deletions if deletion.result == "planned"]
     for name in planned:
         printer.note(f"group `{name}` and its committed offsets would be deleted")
     what = "this group" if len(planned) == 1 else f"these {len(planned)} groups"
-    return typer.confirm(f"Delete {what}?", err=True)
+    return ask(admin, f"Delete {what}?")
 
 
 def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
@@ -208,7 +212,7 @@ def delete_report(
     where: Mapping[str, str | None],
 ) -> Report:
     """What became of each group, as a `kgroups.delete/1` report."""
-    counts = {result: sum(d.result == result for d in deletions) for result in RESULTS}
+    counts = count_results(deletion.result for deletion in deletions)
     return Report(
         schema=SCHEMA,
         cluster=where,

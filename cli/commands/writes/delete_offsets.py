@@ -1,4 +1,4 @@
-"""`kgroups delete-offsets`: let groups forget where they stand."""
+"""`kgroups delete-offsets`: delete committed offsets."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster
+from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.forget import plan_forget, without_commits
@@ -43,8 +43,9 @@ RESULTS, one per partition
   planned  would be deleted (--dry-run)
   done     is deleted, and reads back so
   refused  the group has members              exit code 4
-  failed   not found (5), or the broker did not do it
+  failed   not found (5), refused by the broker, or overwritten since
   skipped  nothing committed, others could not be deleted, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete-offsets billing --topic orders
@@ -84,12 +85,12 @@ def delete_offsets(
         )
     scope = None if all_topics else parse_scope(topic or ())
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)
         held = {name for group in free for name, _ in committed_partitions(group)}
-        topics = read_logs(admin, held if scope is None else held & scope.names)
+        topics = read_logs(admin, held if scope is None else scope.names)
         for group in free:
             own = plan_forget(group, scope, topics)
             missing = [] if scope is None else without_commits(own, scope)

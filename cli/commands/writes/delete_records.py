@@ -1,12 +1,13 @@
 """`kgroups delete-records`: let the oldest records of topics go."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import read_logs, resolved
+from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -21,16 +22,21 @@ from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_lin
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
     KgroupsError,
-    NotFoundError,
     UsageError,
 )
-from kgroups.core.offsets.erasure import Erasure, apply_erasures, plan_erasures, verify_erasures
+from kgroups.core.offsets.erasure import (
+    Erasure,
+    apply_erasures,
+    plan_erasures,
+    to_be_seen,
+    verify_erasures,
+)
 from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.scope import Scope, parse_scope
@@ -66,6 +72,7 @@ RESULTS, one per partition
   done     lost them, and the log starts where it should
   failed   not found (5), or the broker did not do it
   skipped  nothing to delete, others could not be, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups delete-records orders --before 7d --dry-run
@@ -116,7 +123,9 @@ def delete_records(
     if not scope.names and target.kind != "file":
         raise UsageError("no topic is named", hint="orders, orders:0,3-5")
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
+        looked = admin.coordinators([])
+        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})
         erasures = _plan(admin, printer, scope, target, given, logs)
         planned = [each for each in erasures if each.result == "planned"]
@@ -124,7 +133,7 @@ def delete_records(
         go = bool(planned) and not (blocked and not keep_going)
         agreed = False
         if not dry_run:
-            agreed = go and (yes or _confirmed(printer, planned))
+            agreed = go and (yes or _confirmed(printer, admin, planned))
             if agreed:
                 erasures = _applied(printer, admin, erasures)
             else:
@@ -132,8 +141,6 @@ def delete_records(
                     each._replace(result="skipped") if each.result == "planned" else each
                     for each in erasures
                 ]
-        looked = admin.coordinators([])
-        where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
     errors = [each.error for each in erasures if each.error is not None]
     printer.show(_report(erasures, errors, where))
     if not planned and not blocked:
@@ -191,7 +198,7 @@ def _plan(
     Raises:
         NotFoundError: a topic or partition does not exist; the group committed nothing.
     """
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
 
     partitions = resolved(scope, logs) if scope.names else sorted(given)
@@ -199,17 +206,8 @@ def _plan(
         partitions = [at for at in partitions if at in given]
     readers = _readers(admin, printer)
     if target.kind == "group":
-        other = next((group for group in readers if group.group == target.name), None)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        given = {
-            (topic, number): commit.offset
-            for topic, rows in other.offsets.items()
-            for number, commit in rows.items()
-        }
+        looked = admin.snapshot([target.name], members=False, log_offsets=False)
+        given = committed_by(looked, target.name)
     at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
     return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
 
@@ -223,17 +221,18 @@ def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
         return ()
 
 
-def _confirmed(printer: Printer, planned: Sequence[Erasure]) -> bool:
+def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasure]) -> bool:
     printer.wipe()
     preview(COLUMNS, [_row(_item(each)) for each in planned])
     lost = sum(each.records_lost or 0 for each in planned)
     what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
-    return ask(f"Delete {lost:,} records of {what}? This cannot be undone.")
+    return ask(admin, f"Delete {lost:,} records of {what}? This cannot be undone.")
 
 
 def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
-    from kgroups.core.kafka.failures import item_error
+    from kgroups.core.kafka.deadline import Attempts
+    from kgroups.core.kafka.doubts import Doubts
     from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
     from kgroups.core.kafka.writes.record_deletion import delete_records as send
 
@@ -243,26 +242,26 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
         if each.result == "planned" and each.new_start is not None
     }
     printer.progress(f"deleting records of {len(wanted):,} partitions")
+    doubts: Doubts[TopicPartition] = Doubts()
+    answers: dict[TopicPartition, ItemError | None]
     try:
-        answers: dict[TopicPartition, ItemError | None] = {
-            (topic, number): item_error(f"{topic}-{number}", outcome)
-            if isinstance(outcome, str)
-            else None
-            for (topic, number), outcome in send(admin, wanted).items()
+        answers = {
+            at: doubts.error(at, f"{at[0]}-{at[1]}", outcome) if isinstance(outcome, str) else None
+            for at, outcome in send(admin, wanted, doubts).items()
         }
     except KgroupsError as error:
         answers = {
-            (topic, number): ItemError(
-                f"{topic}-{number}", error.code, error.message, error.hint, error.exit_code
-            )
-            for topic, number in wanted
+            (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
-    applied = apply_erasures(erasures, answers)
-    names = {each.topic for each in applied if each.result == "done"}
-    try:
-        return verify_erasures(applied, topics_with_bounds(admin, names).topics)
-    except KgroupsError:
-        return verify_erasures(applied, None)
+    written = apply_erasures(erasures, answers)
+    checked = verify_erasures(written, None)
+    for _ in Attempts(admin.ends(), whole=True):
+        names = to_be_seen(written, checked)
+        if not names:
+            break
+        with suppress(KgroupsError):
+            checked = verify_erasures(written, topics_with_bounds(admin, names).topics)
+    return checked
 
 
 def _report(

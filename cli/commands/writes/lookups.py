@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kgroups.core.errors import ClusterError, NotFoundError
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.errors import NotFoundError
 from kgroups.core.offsets.change import Change, blocked_group
+from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.scope import Scope, partitions_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
@@ -65,5 +67,25 @@ def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
 
     listing = topics_with_bounds(admin, names)
     for name, code in listing.failures.items():
-        raise ClusterError(f"topic `{name}` cannot be looked at: {code}", code=code)
+        raise broker_error(name, code).as_error()
     return listing.topics
+
+
+def committed_by(looked: ClusterSnapshot, name: str) -> Offsets:
+    """Where a group stands that others are put to.
+
+    Raises:
+        ClusterError: it may not be looked at, or could not be.
+        NotFoundError: it is not there, or committed nothing.
+    """
+    held = looked.needed(name).offsets
+    if not held:
+        raise NotFoundError(
+            f"group `{name}` committed nothing",
+            hint="`kgroups describe GROUP` shows what it committed",
+        )
+    return {
+        (topic, number): commit.offset
+        for topic, commits in held.items()
+        for number, commit in commits.items()
+    }

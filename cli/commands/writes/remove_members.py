@@ -1,8 +1,9 @@
-"""`kgroups remove-members`: put members out of a group."""
+"""`kgroups remove-members`: remove members from a group."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,18 +18,21 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
-    MixedFailures,
+    KgroupsError,
     NotFoundError,
     UsageError,
     exit_code_of,
 )
-from kgroups.core.offsets.change import Result
-from kgroups.core.snapshot import Group, Member
+from kgroups.core.offsets.result import Doubt, Result, result_of
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.remove-members/1"
 
@@ -46,6 +50,7 @@ RESULTS, one per member
   refused  another member has taken its instance id  exit code 4
   failed   not there any more (5), or the broker did not do it
   skipped  you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups remove-members billing --instance till-1 --reason "host is gone"
@@ -105,20 +110,15 @@ def remove_members(
             "no member is named, or all and some", hint="--member ID, --instance ID, or --all"
         )
     consent.check()
-    with cluster(options) as admin:
+    with cluster_to_change(options) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
-        found = group_of(looked.group(group), group, looked.errors)
+        found = looked.needed(group)
         removals = [
             Removal(each) for each in chosen(found, member or (), instance or (), all_members)
         ]
-        agreed = bool(removals) and not dry_run and (yes or _confirmed(group, removals))
+        agreed = bool(removals) and not dry_run and (yes or _confirmed(admin, group, removals))
         if agreed:
-            from kgroups.core.kafka.writes.group_writes import remove_members as send
-
-            answers = send(admin, group, [each.member for each in removals], reason)
-            after = admin.snapshot([group], offsets=False, log_offsets=False).group(group)
-            left = {each.member_id for each in (after.members if after else None) or ()}
-            removals = [_answered(each, answers, left) for each in removals]
+            removals = _applied(admin, group, removals, reason)
         elif not dry_run:
             removals = [replace(each, result="skipped") for each in removals]
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
@@ -131,25 +131,6 @@ def remove_members(
         raise typer.Exit(code)
     if removals and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
-
-
-def group_of(group: Group | None, name: str, failures: Sequence[ItemError]) -> Group:
-    """The group, its members known.
-
-    Raises:
-        NotFoundError: it is not there.
-        MixedFailures: it cannot be looked at.
-    """
-    for failure in failures:
-        if failure.target == name and failure.code != "GROUP_ID_NOT_FOUND":
-            raise MixedFailures(failure.message, hint=failure.hint, code=failure.code)
-    if group is None or group.state == "Dead":
-        raise NotFoundError(
-            f"no such group: `{name}`",
-            hint="`kgroups list` shows the groups there are",
-            code="GROUP_ID_NOT_FOUND",
-        )
-    return group
 
 
 def chosen(
@@ -176,20 +157,57 @@ def chosen(
     ]
 
 
-def _confirmed(group: str, removals: Sequence[Removal]) -> bool:
+def _confirmed(admin: "ClusterAdmin", group: str, removals: Sequence[Removal]) -> bool:
     preview(COLUMNS, [_row(_item(group, each)) for each in removals])
-    return ask(f"Remove {len(removals)} member{'s' * (len(removals) != 1)} of `{group}`?")
+    return ask(admin, f"Remove {len(removals)} member{'s' * (len(removals) != 1)} of `{group}`?")
 
 
-def _answered(removal: Removal, answers: Mapping[str, ItemError | None], left: set[str]) -> Removal:
-    """The removal with the broker's answer, and what the group looks like afterwards."""
+def _applied(
+    admin: "ClusterAdmin", group: str, removals: Sequence[Removal], reason: str
+) -> list[Removal]:
+    """The removals with the broker's answers, and with what the group looks like afterwards."""
+    from kgroups.core.kafka.deadline import Attempts
+    from kgroups.core.kafka.writes.member_removal import remove_members as send
+
+    answers: Mapping[str, ItemError | None]
+    try:
+        answers = send(admin, group, [each.member for each in removals], reason)
+    except KgroupsError as error:
+        failed = ItemError(group, error.code, error.message, error.hint, error.exit_code)
+        answers = {each.member.member_id: failed for each in removals}
+    answered = [_answered(each, answers[each.member.member_id]) for each in removals]
+    checked = answered
+    for _ in Attempts(admin.ends(), whole=True):
+        with suppress(KgroupsError):
+            looked = admin.snapshot([group], offsets=False, log_offsets=False)
+            checked = [_seen(each, looked, group) for each in answered]
+        if not any(
+            now.result == "unknown" or (was.result == "done" and now.result != "done")
+            for was, now in zip(answered, checked, strict=True)
+        ):
+            break
+    return checked
+
+
+def _answered(removal: Removal, error: ItemError | None) -> Removal:
+    return replace(removal, result=result_of(error), error=error)
+
+
+def _seen(removal: Removal, looked: ClusterSnapshot, group: str) -> Removal:
+    """The removal after a look at the group: a member that is gone was removed."""
+    if removal.result not in ("done", "unknown"):
+        return removal
+    gone = any(each.code == "GROUP_ID_NOT_FOUND" for each in looked.errors)
+    found = looked.group(group)
+    if (found is None and not gone) or (found is not None and found.members is None):
+        return removal
+    left = {each.member_id for each in (found.members if found else None) or ()}
     name = removal.member.member_id
-    error = answers.get(name, ItemError(name, "FAILED", "the broker gave no answer"))
-    if error is None and name in left:
-        error = ItemError(name, "NOT_VERIFIED", "removed, but still in the group")
-    if error is None:
-        return replace(removal, result="done")
-    return replace(removal, result="refused" if error.exit_code == 4 else "failed", error=error)
+    if name not in left:
+        return _answered(removal, None)
+    if isinstance(removal.error, Doubt):
+        return _answered(removal, removal.error.refuted)
+    return _answered(removal, ItemError(name, "NOT_VERIFIED", "removed, but still in the group"))
 
 
 def _report(

@@ -1,4 +1,4 @@
-"""`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
+"""`kgroups reset-offsets`: reset committed offsets, undo a reset, finish an interrupted one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
-from kgroups.cli.commands.writes.lookups import free_groups, read_logs, resolved
+from kgroups.cli.commands.writes.lookups import (
+    committed_by,
+    free_groups,
+    read_logs,
+    resolved,
+)
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -25,7 +30,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.source import cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -45,23 +50,22 @@ SCHEMA = "kgroups.reset-offsets/1"
 
 HELP = """Reset committed offsets, or undo a reset.
 
-Everything is looked at before the first write: if a group has members or does
-not exist, or a partition cannot be reset, nothing is changed, unless
---keep-going asks for the rest. The plan is shown and you are asked; --yes (or
---execute) does not ask. Without a terminal and without --yes nothing is done
-(exit code 2). What is replaced goes to an undo file first; what was written
-is read back.
+Checks everything before the first write: if a group has members or does not
+exist, or a partition cannot be reset, nothing is changed, unless --keep-going
+is given. Shows the plan and asks for confirmation unless --yes (or --execute)
+is given; without a terminal and without --yes it does nothing (exit code 2).
+Saves replaced offsets to an undo file first, and reads back what it wrote.
 
 TARGETS (--to)
-  earliest, latest      the ends of the log
-  current               where the group stands, moved into the log
+  earliest, latest      start or end of the log
+  current               the committed offset, clamped to the log
   1500                  an offset
-  +10, -10              from where the group stands
-  2026-11-21T06:00:00Z  the first record that is not older; a zone is needed
-  90m, 1h30m, PT2H      so long ago
+  +10, -10              relative to the committed offset
+  2026-11-21T06:00:00Z  the first record that is not older; needs a zone
+  90m, 1h30m, PT2H      a duration ago
   file:PATH             lines `[group,]topic,partition,offset`
-  group:NAME            where another group stands
-An offset outside the log is moved to its edge, and the row says so.
+  group:NAME            the committed offsets of another group
+An offset outside the log is clamped to it, and the row says so.
 
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
@@ -69,13 +73,14 @@ row is refused, and the others are written, if its topic was deleted or
 recreated since, or if the group has committed another offset since
 (--overwrite-moved replaces that too).
 
-RESULTS, one a partition
+RESULTS, one per partition
   planned  would be changed (--dry-run)
   done     is changed, and reads back so
   refused  the group has members, or a row of an undo file no longer applies
                                               exit code 4
-  failed   not found (5), or the broker did not do it
-  skipped  stands there already, others could not be changed, or you said no
+  failed   not found (5), refused by the broker, or overwritten since
+  skipped  already there, others could not be changed, or you declined
+  unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES
   kgroups reset-offsets billing --to earliest --topic orders --dry-run
@@ -155,7 +160,7 @@ def reset_offsets(
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     consent.check()
-    with uncollected(), cluster(options) as admin:
+    with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:
@@ -228,7 +233,7 @@ def _reset_changes(
     admin: "ClusterAdmin", looked: ClusterSnapshot, names: Sequence[str], request: Request
 ) -> tuple[list[Change], dict[str, Topic]]:
     """The plan, and the topics that it is about."""
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
     from kgroups.core.kafka.reads.log_bounds import led_only
 
     free, changes = free_groups(looked, names)
@@ -274,17 +279,7 @@ def _given(looked: ClusterSnapshot, name: str, request: Request) -> Offsets:
             raise NotFoundError(f"`{request.target.name}` has no line for group `{name}`")
         return found
     if request.target.kind == "group":
-        other = looked.group(request.target.name)
-        if other is None or not other.offsets:
-            raise NotFoundError(
-                f"group `{request.target.name}` is not there, or committed nothing",
-                code="GROUP_ID_NOT_FOUND",
-            )
-        return {
-            (topic, number): commit.offset
-            for topic, numbers in other.offsets.items()
-            for number, commit in numbers.items()
-        }
+        return committed_by(looked, request.target.name)
     return {}
 
 

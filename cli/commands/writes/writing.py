@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import typer
 
-from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.refusals import explain_changes
+from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
@@ -19,20 +18,13 @@ from kgroups.cli.output.printer import Printer, Report
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
-from kgroups.core.offsets.change import (
-    RESULTS,
-    Change,
-    Key,
-    apply_answers,
-    skip_planned,
-    verify,
-)
-from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Topic
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.offsets.change import Change, skip_planned
+from kgroups.core.offsets.result import RESULTS
+from kgroups.core.snapshot import ClusterSnapshot, Topic
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
-    from kgroups.core.kafka.writes.group_writes import Held
 
 Execute = Annotated[
     bool, typer.Option("--yes", "-y", "--execute", help="Do not ask for confirmation.")
@@ -92,8 +84,8 @@ class Consent:
         """
         if not (self.yes or self.dry_run or sys.stdin.isatty()):
             raise UsageError(
-                "nobody can be asked: there is no terminal",
-                hint="--yes does it without asking, --dry-run only shows the plan",
+                "cannot ask for confirmation without a terminal",
+                hint="use --yes to skip the question, or --dry-run to see the plan",
             )
 
 
@@ -206,7 +198,7 @@ def carry_out(
         errors: of the look at the cluster.
         blocked: whether something that was asked for cannot be done, besides what the plan says.
     Raises:
-        typer.Exit: something failed, or the user said no.
+        typer.Exit: something failed, or the user declined.
     """
     consent = write.consent
     planned = [change for change in changes if change.result == "planned"]
@@ -215,12 +207,12 @@ def carry_out(
     agreed = interrupted = False
     undo: Path | None = None
     if not consent.dry_run:
-        agreed = go and (consent.yes or _confirmed(printer, write.action, changes))
+        agreed = go and (consent.yes or _confirmed(printer, admin, write.action, changes))
         if agreed:
             undo = _save_undo(write, planned)
             if undo is not None:
                 printer.note(f"undo file: {undo}", of_a_write=True)
-            changes, interrupted = _applied(printer, admin, changes)
+            changes, interrupted = applied(printer, admin, changes)
         else:
             changes = skip_planned(changes)
     every_error = [*(change.error for change in changes if change.error is not None), *errors]
@@ -241,7 +233,9 @@ def carry_out(
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
-def _confirmed(printer: Printer, action: str, changes: Sequence[Change]) -> bool:
+def _confirmed(
+    printer: Printer, admin: "ClusterAdmin", action: str, changes: Sequence[Change]
+) -> bool:
     """Whether the user agrees to what is planned, having seen what is left out as well."""
     printer.wipe()
     preview(COLUMNS, [_row(action, change) for change in changes if change.result != "skipped"])
@@ -249,7 +243,7 @@ def _confirmed(printer: Printer, action: str, changes: Sequence[Change]) -> bool
     groups = len({change.group for change in planned})
     what = f"{len(planned)} partition{'s' * (len(planned) != 1)}"
     of = f"{groups} group{'s' * (groups != 1)}"
-    return ask(f"{action}: {what} of {of}?")
+    return ask(admin, f"{action}: {what} of {of}?")
 
 
 def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
@@ -259,15 +253,16 @@ def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
     sys.stderr.flush()
 
 
-def ask(question: str) -> bool:
-    """Whether the user says yes.
+def ask(admin: "ClusterAdmin", question: str) -> bool:
+    """Whether the user says yes; the time that takes is not counted.
 
     Raises:
         UsageError: the question cannot be seen, as stderr is closed or full.
     """
     if is_lost(sys.stderr):
-        raise UsageError("nobody can be asked: stderr cannot be written to")
-    return typer.confirm(printable(question), err=True)
+        raise UsageError("cannot ask for confirmation: stderr is closed")
+    with admin.ends().stopped():
+        return typer.confirm(printable(question), err=True)
 
 
 def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
@@ -285,58 +280,6 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
         topic_ids=write.topic_ids,
         hint="--undo-dir names another folder, --no-undo does without",
     )
-
-
-def _applied(
-    printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
-) -> tuple[list[Change], bool]:
-    """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
-    from kgroups.core.kafka.writes.group_writes import write_and_read
-
-    wanted: dict[str, dict[tuple[str, int], CommittedOffset | None]] = {}
-    for change in changes:
-        if change.result == "planned":
-            group, topic, partition, _, new = change[:5]
-            if topic is not None and partition is not None:
-                wanted.setdefault(group, {})[topic, partition] = new
-
-    def parts(name: str) -> list[tuple[Key, str]]:
-        return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]
-
-    held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
-    before: list[str] = []
-
-    def send(names: Sequence[str]) -> Mapping[Key, ItemError | None]:
-        answers, read = write_and_read(admin, {name: wanted[name] for name in names}, before)
-        held.update(read)
-        before[:] = names
-        return answers
-
-    names = list(wanted)
-    progress = in_batches(printer, "writing", "groups", names, send, parts)
-    if progress.interrupted:
-        left = set(names[progress.sent :])
-        changes = [
-            change._replace(result="skipped")
-            if change.group in left and change.result == "planned"
-            else change
-            for change in changes
-        ]
-    written = apply_answers(changes, progress.answers)
-    printer.progress("reading back")
-    done = {change.group for change in written if change.result == "done"}
-    checked = verify(written, held | _read_back(admin, sorted(done - held.keys())))
-    return explain_changes(admin, checked), progress.interrupted
-
-
-def _read_back(admin: "ClusterAdmin", names: Sequence[str]) -> "dict[str, Held | None]":
-    """What each group has committed now; None where that cannot be learned."""
-    from kgroups.core.kafka.writes.group_writes import read_commits
-
-    try:
-        return read_commits(admin, names) if names else {}
-    except KgroupsError:
-        return dict.fromkeys(names)
 
 
 def offsets_report(

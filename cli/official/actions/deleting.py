@@ -40,10 +40,7 @@ def delete(arguments: Arguments) -> int:
         try:
             outcomes: Sequence[Outcome] = admin.delete_groups(names) if names else ()
         except KgroupsError as error:
-            outcomes = [
-                Outcome(name, "failed", ItemError(name, error.code, error.message, error.hint))
-                for name in names
-            ]
+            outcomes = [Outcome(name, "failed", ItemError.of(name, error)) for name in names]
     return report(outcomes) or int(incomplete)
 
 

@@ -182,7 +182,7 @@ def offsets_since(
     Raises:
         LateError: the moment is before 1970, which is a code of another meaning on the wire.
     """
-    from kgroups.core.kafka.lookups.topic_bounds import offsets_at
+    from kgroups.core.kafka.lookups.offsets_by_time import offsets_at
 
     if moment < 0:
         raise LateError(exception_text("UNSUPPORTED_VERSION"))

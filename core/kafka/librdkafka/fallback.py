@@ -5,11 +5,8 @@ states, share and streams groups, the bytes of the last join, the metadata of co
 None or empty here.
 """
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +14,7 @@ from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     IsolationLevel,
-    KafkaException,
+    TopicCollection,
     TopicPartition,
 )
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
@@ -27,23 +24,18 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
-    Outcome,
     Placement,
     no_offsets_topic,
-    outcome_of,
 )
-from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, item_error
 from kgroups.core.kafka.librdkafka.librdkafka_client import (
-    CODES,
     STATES,
-    code_of,
     group_of,
-    make_admin,
     type_of,
 )
+from kgroups.core.kafka.librdkafka.librdkafka_session import LibrdkafkaSession
 from kgroups.core.kafka.reads.group_listing import topics_of
-from kgroups.core.kafka.transport.tls import protocol_failure
+from kgroups.core.kafka.reads.log_bounds import TopicListing
 from kgroups.core.snapshot import (
     Broker,
     ClusterSnapshot,
@@ -56,39 +48,11 @@ from kgroups.core.snapshot import (
 _AT_ONCE = 256
 """Requests under way together: enough to hide the round trips, few enough for one broker."""
 
-_LOOK_S = 0.5
-"""How often to look whether waiting for the first answer has become pointless."""
-
-_LOGIN_FAILED = frozenset({"SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"})
-_FINAL = _LOGIN_FAILED | {"SSL_HANDSHAKE_FAILED"}
-
-_EXPLAIN_S = 1.0
-"""To find out why TLS failed, though the question's time may be over."""
-
 Partitions = dict[tuple[str, int], Any]
 
 
-class LibrdkafkaClient:
-    """A cluster asked through librdkafka.
-
-    Args:
-        settings: every property goes to librdkafka, but those that it does not have.
-        timeout_ms: for each question as a whole.
-    Raises:
-        UsageError: librdkafka cannot work with the settings.
-    """
-
-    def __init__(self, settings: ClientSettings, timeout_ms: int) -> None:
-        self._settings = settings
-        self._timeout_ms = timeout_ms
-        self._complaint: tuple[str, str] | None = None
-        self._ends_at = 0.0
-        # Kept for as long as an answer may be on its way: librdkafka answers a listing with
-        # nothing, and no error, when the client that asked is gone.
-        self.admin = make_admin(settings, self._complain)
-        self._brokers: tuple[Broker, ...] = ()
-        self._cluster_id: str | None = None
-        self._offsets_partitions = 0
+class LibrdkafkaClient(LibrdkafkaSession):
+    """A cluster asked through librdkafka; arguments as of a session."""
 
     def list_groups(self) -> GroupListing:
         """Every consumer group of the cluster.
@@ -116,12 +80,14 @@ class LibrdkafkaClient:
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
         return tuple(sorted(self._metadata().topics))
 
-    def place(self, groups: Sequence[str]) -> Placement:
+    def place(self, groups: Sequence[str], *, ask: bool = False) -> Placement:
         """Where these groups live; nothing is created for it.
 
+        Args:
+            ask: whether the brokers are asked for each group, which they may refuse; otherwise
+                its name tells.
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
@@ -130,6 +96,8 @@ class LibrdkafkaClient:
         brokers = {broker.id: broker for broker in self._brokers}
         found: dict[str, Broker] = {}
         errors: list[ItemError] = []
+        if ask and topic is not None:
+            self.describe(list(dict.fromkeys(groups)), errors)
         for name in dict.fromkeys(groups):
             if topic is None:
                 errors.append(no_offsets_topic(name))
@@ -173,7 +141,7 @@ class LibrdkafkaClient:
             self.begin()
             names = sorted(set(groups))
         progress(f"asking {len(names):,} groups")
-        found = self._describe(names, errors)
+        found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]
         if offsets:
@@ -203,70 +171,8 @@ class LibrdkafkaClient:
             errors=tuple(errors),
         )
 
-    def delete_groups(self, groups: Sequence[str]) -> tuple[Outcome, ...]:
-        """What became of each group, in the order given; a group named twice is deleted once.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self.begin()
-        names = list(dict.fromkeys(groups))
-        valid = [name for name in names if name]
-        futures = (
-            self.admin.delete_consumer_groups(valid, request_timeout=self.left_s()) if valid else {}
-        )
-        outcomes: list[Outcome] = []
-        for name in names:
-            if name not in futures:
-                outcomes.append(outcome_of(name, "GROUP_ID_NOT_FOUND"))
-                continue
-            try:
-                self.wait(futures[name])
-                outcomes.append(outcome_of(name, None))
-            except BrokerFailure as failure:
-                outcomes.append(outcome_of(name, failure))
-        return tuple(outcomes)
-
-    def begin(self) -> None:
-        """Starts the clock of a question and learns the brokers."""
-        self._ends_at = time.monotonic() + self._timeout_ms / 1000
-        metadata = self._metadata()
-        self._cluster_id = metadata.cluster_id
-        self._brokers = tuple(
-            Broker(item.id, item.host, item.port)
-            for item in sorted(metadata.brokers.values(), key=lambda item: int(item.id))
-        )
-        offsets = metadata.topics.get(OFFSETS_TOPIC)
-        self._offsets_partitions = len(offsets.partitions) if offsets else 0
-
-    def _metadata(self) -> Any:
-        """The cluster's metadata; waits no longer once the login or the handshake has failed."""
-        self._complaint = None
-        while True:
-            try:
-                return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
-            except KafkaException as error:
-                self.admin.poll(0)  # delivers what it complained of meanwhile
-                if time.monotonic() < self._ends_at and not self._is_kept_out():
-                    continue
-                failure = self.failure_of(error.args[0])
-                servers = self._settings.bootstrap_servers
-                code, detail = self._complaint or (failure.code, "no answer in time")
-                explained = None
-                if code not in _LOGIN_FAILED:
-                    explained = protocol_failure(self._settings, max(self.left_s(), _EXPLAIN_S))
-                if explained is not None:
-                    raise explained from error
-                raise BrokerFailure(
-                    code,
-                    f"{servers} cannot be reached through librdkafka: {detail}",
-                    hint="check address, security protocol and login",
-                ) from error
-
-    def _is_kept_out(self) -> bool:
-        return self._complaint is not None and self._complaint[0] in _FINAL
-
-    def _describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+    def describe(self, names: Sequence[str], errors: list[ItemError]) -> list[Group]:
+        """Those of the groups that exist, with their members; the others go to `errors`."""
         if not names:
             return []
         futures = self.admin.describe_consumer_groups(list(names), request_timeout=self.left_s())
@@ -317,6 +223,28 @@ class LibrdkafkaClient:
                         )
                 done.append(replace(group, offsets=offsets))
         return done
+
+    def topic_listing(self, names: Sequence[str]) -> TopicListing:
+        """Those of the topics that exist, and why the brokers do not tell us about others.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        topics = self.topics_named(set(names))
+        hidden = sorted(set(names) - set(topics))
+        failures: dict[str, str] = {}
+        if hidden:
+            futures = self.admin.describe_topics(
+                TopicCollection(hidden), request_timeout=self.left_s()
+            )
+            for name in hidden:
+                try:
+                    self.wait(futures[name])
+                except BrokerFailure as failure:
+                    if failure.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                        failures[name] = failure.code
+        return TopicListing(topics, failures)
 
     def topics_named(self, wanted: set[str]) -> dict[str, Topic]:
         """The topics that exist, without offsets."""
@@ -381,40 +309,3 @@ class LibrdkafkaClient:
         return replace(
             group, offsets_partition=offsets_partition(group.group, self._offsets_partitions)
         )
-
-    def left_s(self) -> float:
-        """Seconds until the question's time is over; librdkafka wants at least a millisecond."""
-        return max(0.001, self._ends_at - time.monotonic())
-
-    def wait(self, future: "Future[Any]") -> Any:
-        """The future's answer.
-
-        Raises:
-            BrokerFailure: it failed, or has not come in time.
-        """
-        try:
-            return future.result(timeout=self.left_s() + 1)
-        except KafkaException as error:
-            raise self.failure_of(error.args[0]) from error
-        except FutureTimeout as error:
-            raise BrokerFailure("REQUEST_TIMED_OUT") from error
-        except ValueError as error:
-            raise BrokerFailure("INVALID_REQUEST", str(error)) from error
-
-    def failure_of(self, error: Any) -> BrokerFailure:
-        """librdkafka's error under Kafka's name."""
-        if isinstance(error, KafkaException):
-            error = error.args[0]
-        return BrokerFailure(code_of(error))
-
-    def _complain(self, error: Any) -> None:
-        """Keeps what librdkafka says of its connections: the most telling comes first."""
-        name = str(error.name())
-        code = CODES.get(name)
-        if code is None or name == "_ALL_BROKERS_DOWN":
-            return
-        if "SSL handshake failed" in str(error.str()):  # a port that hangs up has no code of TLS
-            code = "SSL_HANDSHAKE_FAILED"
-        if self._complaint is None or code in _FINAL:
-            detail = re.sub(r"^\S+/bootstrap: ", "", str(error.str()))
-            self._complaint = (code, re.sub(r" \((?:after|in state)[^()]*\)$", "", detail))

@@ -6,7 +6,6 @@ until the question's time is over. Every partition has its own answer: a call th
 hold partitions that did not.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,17 +15,22 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicCollection
 from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
-from kgroups.core.kafka.failures import BrokerFailure, may_repeat
+from kgroups.core.errors import ItemError
+from kgroups.core.kafka.answers import Outcome
+from kgroups.core.kafka.deadline import Attempts
+from kgroups.core.kafka.doubts import WRITING, Doubts
+from kgroups.core.kafka.failures import UNHEARD, BrokerFailure, Lost, may_repeat
 from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 from kgroups.core.kafka.reads.log_bounds import TopicListing
-from kgroups.core.snapshot import CommittedOffset, PartitionLog, Topic, TopicPartition
+from kgroups.core.offsets.change import Key
+from kgroups.core.offsets.result import Doubt, result_of
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 from kgroups.core.uuids import uuid_text
 
 Failure = str | BrokerFailure | None
 Commits = Mapping[TopicPartition, CommittedOffset | None]
 
 AT_ONCE = 256
-_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.05, 1.0
 _NO_DELETION = BrokerFailure(
     "UNSUPPORTED_VERSION",
     "librdkafka's client for Python cannot delete commits",
@@ -35,13 +39,14 @@ _NO_DELETION = BrokerFailure(
 
 
 def write_commits(
-    client: LibrdkafkaClient, groups: Mapping[str, Commits]
+    client: LibrdkafkaClient, groups: Mapping[str, Commits], doubts: Doubts[Key]
 ) -> dict[str, dict[TopicPartition, Failure]]:
     """What became of each partition of each group.
 
     Args:
         client: the cluster.
         groups: group to partition to its new commit; None would delete the commit, and fails.
+        doubts: told of what may have been written without an answer.
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
@@ -54,8 +59,7 @@ def write_commits(
         group: {at: commit for at, commit in commits.items() if commit is not None}
         for group, commits in groups.items()
     }
-    pause_s = _FIRST_PAUSE_S
-    while True:
+    for _ in Attempts(client.deadline, whole=True):
         left = {group: commits for group, commits in left.items() if commits}
         names = list(left)
         for start in range(0, len(names), AT_ONCE):
@@ -64,13 +68,51 @@ def write_commits(
             for group, future in futures.items():
                 answers = _commit_answers(client, future, left[group])
                 found[group] |= answers
+                for (topic, number), why in answers.items():
+                    doubts.note((group, topic, number), why)
                 left[group] = {
                     at: commit for at, commit in left[group].items() if may_repeat(answers[at])
                 }
-        if not any(left.values()) or client.left_s() <= pause_s:
-            return found
-        time.sleep(pause_s)
-        pause_s = min(2 * pause_s, _LAST_PAUSE_S)
+        if not any(left.values()):
+            break
+    return found
+
+
+def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outcome, ...]:
+    """What became of each group, in the order given; a group named twice is deleted once.
+
+    Raises:
+        BrokerFailure: the cluster cannot be asked.
+    """
+    client.begin()
+    names = list(dict.fromkeys(groups))
+    valid = [name for name in names if name]
+    limit_s = WRITING * client.left_s()
+    futures = client.admin.delete_consumer_groups(valid, request_timeout=limit_s) if valid else {}
+    errors: dict[str, ItemError | None] = {}
+    doubts: Doubts[str] = Doubts()
+    for name in names:
+        failure: Failure = None if name in futures else "GROUP_ID_NOT_FOUND"
+        try:
+            if name in futures:
+                client.wait(futures[name])
+        except BrokerFailure as refused:
+            failure = _sent(refused)
+            doubts.note(name, failure)
+        errors[name] = doubts.error(name, name, failure)
+    doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
+    missing: list[ItemError] = []
+    for group in client.describe(list(doubtful), missing):
+        errors[group.group] = doubtful[group.group].refuted
+    errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}
+    return tuple(Outcome(name, result_of(errors[name]), errors[name]) for name in names)
+
+
+def _sent(failure: BrokerFailure) -> str | BrokerFailure:
+    """The failure of a call: one without answer may have been sent, which librdkafka does not tell;
+    any other one is the broker's answer.
+    """
+    return Lost.of(failure) if failure.code in UNHEARD else failure.code
 
 
 def _alter(
@@ -93,10 +135,8 @@ def _commit_answers(
     try:
         rows = client.wait(future).topic_partitions
     except BrokerFailure as failure:
-        if failure.code == "UNKNOWN_MEMBER_ID":
-            return dict.fromkeys(commits, failure.code)
-        return dict.fromkeys(commits, failure)
-    answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, "NETWORK_EXCEPTION")
+        return dict.fromkeys(commits, _sent(failure))
+    answers: dict[TopicPartition, Failure] = dict.fromkeys(commits, Lost("NETWORK_EXCEPTION"))
     for row in rows:
         failed = row.error is not None
         answers[row.topic, row.partition] = client.failure_of(row.error).code if failed else None
@@ -104,13 +144,14 @@ def _commit_answers(
 
 
 def delete_records(
-    client: LibrdkafkaClient, before: Mapping[TopicPartition, int]
+    client: LibrdkafkaClient, before: Mapping[TopicPartition, int], doubts: Doubts[TopicPartition]
 ) -> dict[TopicPartition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
         client: the cluster.
         before: first offset to keep; -1 for the end of the log.
+        doubts: told of deletions that may have been carried out without an answer.
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
@@ -123,12 +164,14 @@ def delete_records(
             wanted.append(ConfluentPartition(topic, number, offset))
         else:
             found[topic, number] = "UNKNOWN_TOPIC_OR_PARTITION"
-    futures = client.admin.delete_records(wanted, request_timeout=client.left_s()) if wanted else {}
+    limit_s = WRITING * client.left_s()
+    futures = client.admin.delete_records(wanted, request_timeout=limit_s) if wanted else {}
     for at, future in futures.items():
         try:
             found[at.topic, at.partition] = int(client.wait(future).low_watermark)
         except BrokerFailure as failure:
             found[at.topic, at.partition] = failure.code
+            doubts.note((at.topic, at.partition), _sent(failure))
     return found
 
 
@@ -138,11 +181,10 @@ def topics_with_bounds(client: LibrdkafkaClient, names: Sequence[str]) -> TopicL
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
-    client.begin()
-    topics = client.topics_named(set(names))
+    topics, failures = client.topic_listing(names)
     ids = _topic_ids(client, list(topics))
     topics = {name: replace(topic, topic_id=ids.get(name)) for name, topic in topics.items()}
-    return TopicListing(client.with_bounds(topics, "read_uncommitted"), {})
+    return TopicListing(client.with_bounds(topics, "read_uncommitted"), failures)
 
 
 def _topic_ids(client: LibrdkafkaClient, names: Sequence[str]) -> dict[str, str]:
@@ -188,36 +230,3 @@ def offsets_at(
         except BrokerFailure as failure:
             found[at.topic, at.partition] = failure.code
     return found
-
-
-def topics_at(
-    client: LibrdkafkaClient, topics: Mapping[str, Topic], time_ms: int
-) -> dict[str, Topic]:
-    """The topics, where the start of each log is the first offset that is not older than a time.
-
-    Raises:
-        BrokerFailure: the cluster cannot be asked.
-    """
-    times = {
-        (name, number): time_ms
-        for name, topic in topics.items()
-        for number, log in topic.partitions.items()
-        if log.leader is not None
-    }
-    found = offsets_at(client, times)
-    return {
-        name: replace(
-            topic,
-            partitions={
-                number: _log_at(log, found.get((name, number), "LEADER_NOT_AVAILABLE"))
-                for number, log in topic.partitions.items()
-            },
-        )
-        for name, topic in topics.items()
-    }
-
-
-def _log_at(log: PartitionLog, answer: int | str | None) -> PartitionLog:
-    if isinstance(answer, str):
-        return log._replace(error=answer)
-    return log._replace(log_start_offset=answer)

@@ -14,9 +14,10 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from kgroups.core.errors import ClusterError
+from kgroups.core.errors import ClusterError, KgroupsError
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.kafka.librdkafka.librdkafka_client import make_client
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
 
 TOPIC = "__consumer_offsets"
 BATCH = 10_000
@@ -71,11 +72,21 @@ class OffsetsTopic:
                 )
                 if bounds is not None and bounds[0] < bounds[1]:
                     found.append(LogSlice(partition, *bounds))
+            if found:
+                self._check_rights(consumer, found[0])
             return tuple(found)
         except KafkaException as error:
             raise self._failure(error.args[0]) from error
         finally:
             consumer.close()
+
+    def _check_rights(self, consumer: Consumer, part: LogSlice) -> None:
+        """Fetch once: to see the topic takes another right than to read it."""
+        consumer.assign([TopicPartition(TOPIC, part.partition, part.start)])
+        message = consumer.poll(self.timeout_ms / 1000)
+        error = None if message is None else message.error()
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise self._failure(error)
 
     def read(self, part: LogSlice) -> Iterator[list[LogRecord]]:
         """The committed records of a slice, in lists of some thousands, in order.
@@ -143,15 +154,11 @@ class OffsetsTopic:
             auto_offset_reset="earliest",
         )
 
-    def _failure(self, error: KafkaError) -> ClusterError:
+    def _failure(self, error: KafkaError) -> KgroupsError:
         """librdkafka's error in our words."""
-        if error.name() in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"):
-            return ClusterError(
-                f"no right to read `{TOPIC}` at {self.settings.bootstrap_servers}",
-                hint="it takes DESCRIBE and READ on the topic; `kgroups lag collect` needs neither",
-                code=error.name(),
-            )
-        return ClusterError(
-            f"`{TOPIC}` cannot be read at {self.settings.bootstrap_servers}: {error.str()}",
-            code=error.name(),
-        )
+        code, where = code_of(error), self.settings.bootstrap_servers
+        text, hint = f"`{TOPIC}` cannot be read at {where}: {error.str()}", None
+        if code.endswith("_AUTHORIZATION_FAILED"):
+            text = f"no right to read `{TOPIC}` at {where}"
+            hint = "it takes DESCRIBE and READ on the topic; `kgroups lag collect` needs neither"
+        return cluster_error(BrokerFailure(code, text, hint=hint))

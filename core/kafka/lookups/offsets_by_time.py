@@ -1,19 +1,23 @@
-"""The first offset at a time that is each partition's own: one request a leader."""
+"""The first offset that is not older than a time: ListOffsets by timestamp, a request a leader."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kgroups.core.broker_errors import broker_error
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
-from kgroups.core.kafka.transport.framing import build, error_name, schema
-from kgroups.core.snapshot import TopicPartition
+from kgroups.core.kafka.reads.by_leader import ask_leaders
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.transport.requests import list_offsets_at
+from kgroups.core.snapshot import Topic, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
 Found = dict[TopicPartition, int | str | None]
+"""An offset; an error name; None where every record is older."""
 
 
 def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -> Found:
@@ -22,8 +26,6 @@ def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -
     Args:
         admin: the cluster.
         times: epoch milliseconds, not negative.
-    Returns:
-        An offset; an error name; None where every record is older.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
@@ -44,29 +46,62 @@ def offsets_at_times(admin: ClusterAdmin, times: Mapping[TopicPartition, int]) -
     return admin.over_wire(ask, otherwise) if times else {}
 
 
+def offsets_at(
+    admin: ClusterAdmin, topics: Mapping[str, Topic], time_ms: int
+) -> dict[TopicPartition, int | None]:
+    """`offsets_at_times` of one time for every partition of these topics.
+
+    Returns:
+        None where every record is older.
+    Raises:
+        ClusterError: the cluster cannot be asked, or not about one of the partitions.
+    """
+    times = {(name, n): time_ms for name, topic in topics.items() for n in topic.partitions}
+    offsets: dict[TopicPartition, int | None] = {}
+    for at, offset in offsets_at_times(admin, times).items():
+        if isinstance(offset, str):
+            raise broker_error(f"{at[0]}-{at[1]}", offset).as_error()
+        offsets[at] = offset
+    return offsets
+
+
+def ends_at(
+    admin: ClusterAdmin, topics: Mapping[str, Topic], time_ms: int
+) -> dict[TopicPartition, int]:
+    """Where each partition's log ended at a time.
+
+    A log does not say how long it was an hour ago, but it finds the first record that is not
+    older: there it ended then, as far as its records' times are in order.
+
+    Args:
+        topics: with log end offsets; a partition without one is left out.
+    Returns:
+        Partitions whose answer failed are absent.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    ends_now = {
+        (name, number): log.log_end_offset
+        for name, topic in topics.items()
+        for number, log in topic.partitions.items()
+        if log.log_end_offset is not None
+    }
+    found = offsets_at_times(admin, dict.fromkeys(ends_now, time_ms))
+    return {
+        at: ends_now[at] if then is None else min(then, ends_now[at])
+        for at, then in found.items()
+        if not isinstance(then, str)
+    }
+
+
 async def _ask(
     cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
 ) -> Found:
     """The answers of one leader."""
-
-    def body(version: int) -> Any:
-        module = schema("list_offsets", version, "request")
-        topics = tuple(
-            module.ListOffsetsTopic(
-                name=topic,
-                partitions=tuple(
-                    module.ListOffsetsPartition(
-                        partition_index=number, timestamp=wanted[topic, number]
-                    )
-                    for number in numbers
-                ),
-            )
-            for topic, numbers in partitions_by_topic(wanted).items()
-        )
-        return build("list_offsets", version, replica_id=-1, isolation_level=0, topics=topics)
-
     try:
-        _, answer = await cluster.ask(leader, "list_offsets", body, deadline.share(2))
+        _, answer = await cluster.ask(
+            leader, "list_offsets", list_offsets_at(wanted), deadline.share(2)
+        )
     except BrokerFailure as failure:
         return dict.fromkeys(wanted, failure.code)
     return {

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import BrokerFailure, may_repeat
 from kgroups.core.kafka.reads.log_bounds import read_topics
-from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.snapshot import TopicPartition
 
 Answer = TypeVar("Answer")

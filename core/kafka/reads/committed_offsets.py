@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
 from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline, by_broker
+from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.requests import Body

@@ -29,6 +29,20 @@ class Subscription(NamedTuple):
     user_data: bytes | None
 
 
+class Assigned(NamedTuple):
+    """A member's assignment bytes, decoded.
+
+    Args:
+        version: as written in the bytes; None for no bytes.
+        partitions: topic to partitions, in the order of the wire.
+        user_data: the assignor's own bytes.
+    """
+
+    version: int | None
+    partitions: Mapping[str, tuple[int, ...]]
+    user_data: bytes | None
+
+
 def decode_subscription(data: bytes) -> Subscription | None:
     """The subscription in a member's metadata, or None if there is none or it cannot be read.
 
@@ -49,18 +63,18 @@ def decode_subscription(data: bytes) -> Subscription | None:
     )
 
 
-def decode_assignment(data: bytes) -> dict[str, tuple[int, ...]] | None:
-    """Topic to partitions in a member's assignment, in the order of the wire.
+def decode_assignment(data: bytes) -> Assigned | None:
+    """A member's assignment as its leader wrote it, or None if the bytes cannot be read.
 
-    No bytes are no partitions: so is a member shown that has just joined. None if the bytes
-    cannot be read.
+    No bytes are no partitions: so is a member shown that has just joined.
     """
     if not data:
-        return {}
+        return Assigned(None, {}, None)
     try:
-        return _by_topic(wire.decode_assignment(data).partitions)
+        read = wire.decode_assignment(data)
     except wire.WireError:
         return None
+    return Assigned(read.version, _by_topic(read.partitions), read.user_data)
 
 
 def _by_topic(runs: wire.TopicRuns) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """The brokers of one cluster and a connection to each: who is there, who coordinates, who leads."""
 
 import asyncio
-import random
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
@@ -9,11 +8,13 @@ from typing import Any, Self, TypeVar
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import (
     RETRIABLE,
     TELLING,
     UNSEEN,
     BrokerFailure,
+    Lost,
     item_error,
     left_out,
 )
@@ -28,32 +29,7 @@ Result = TypeVar("Result")
 Lane = tuple[int, int]
 """A broker's id, and which of the connections to it."""
 
-_FIRST_BACKOFF_S = 0.05
-_LAST_BACKOFF_S = 1.0
 _STAGGER_S = 0.25
-
-
-class Deadline:
-    """The end of one operation, on the event loop's clock."""
-
-    def __init__(self, timeout_ms: int) -> None:
-        self.at = asyncio.get_running_loop().time() + timeout_ms / 1000
-
-    def share(self, askers: int) -> float:
-        """When to give up one of `askers` brokers that are asked at once.
-
-        A broker that hangs must leave time for what the others are asked next; a lone broker has
-        nobody to leave time for.
-        """
-        if askers <= 1:
-            return self.at
-        now = asyncio.get_running_loop().time()
-        return now + max(0.0, self.at - now) / 2
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no time is left."""
-        return asyncio.get_running_loop().time() >= self.at
 
 
 class Cluster:
@@ -138,7 +114,7 @@ class Cluster:
         """Version and answer of one request to one broker, as `Connection.ask` gives them.
 
         Raises:
-            BrokerFailure: it could not be asked, or did not answer.
+            BrokerFailure: it could not be asked; a `Lost` if it was, and did not answer.
         """
         connection = await self.connection(broker, deadline, lane)
         try:
@@ -146,7 +122,9 @@ class Cluster:
         except BrokerFailure as failure:
             if failure.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = failure
-            raise
+            if failure.code == "UNSUPPORTED_VERSION":
+                raise
+            raise Lost.of(failure) from failure
 
     async def ask_many(
         self,
@@ -157,7 +135,7 @@ class Cluster:
         read: Reader = decode_response,
         lane: int = 0,
     ) -> list[Any]:
-        """The answers of many requests to one broker, as `Connection.ask_many` gives them.
+        """The answers of many requests to one broker, or a `Lost` for each that has none.
 
         Raises:
             BrokerFailure: it could not be asked.
@@ -167,7 +145,7 @@ class Cluster:
         for answer in answers:
             if isinstance(answer, BrokerFailure) and answer.code == "REQUEST_TIMED_OUT":
                 self._failed[broker] = answer
-        return answers
+        return [Lost.of(each) if isinstance(each, BrokerFailure) else each for each in answers]
 
     async def connection(self, broker: int, deadline: float, lane: int = 0) -> Connection:
         """The connection to a broker, opened now if there is none.
@@ -395,34 +373,6 @@ def _coordinator(item: Any) -> int | BrokerFailure:
     if problem is None:
         return int(item.node_id)
     return BrokerFailure(problem, UNSEEN if problem == "GROUP_AUTHORIZATION_FAILED" else None)
-
-
-class Attempts:
-    """Rounds for an `async for`: at once, then with growing pauses until half the time is spent.
-
-    Half, because what could be learned must still be put together and shown.
-
-    Args:
-        deadline: of the question.
-        whole: go on until it: nothing comes after these rounds.
-    """
-
-    def __init__(self, deadline: Deadline, *, whole: bool = False) -> None:
-        self._until = deadline.at if whole else deadline.share(2)
-        self._round = 0
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> int:
-        if self._round:
-            pause_s = min(_LAST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (self._round - 1))
-            pause_s *= 0.8 + 0.4 * random.random()  # so that many clients do not ask in step
-            if asyncio.get_running_loop().time() + pause_s > self._until:
-                raise StopAsyncIteration
-            await asyncio.sleep(pause_s)
-        self._round += 1
-        return self._round
 
 
 def by_broker(placed: Mapping[str, int]) -> dict[int, list[str]]:

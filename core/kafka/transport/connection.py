@@ -130,8 +130,12 @@ class Connection:
 
     @property
     def usable(self) -> bool:
-        """Whether it still stands."""
-        return self._failure is None
+        """Whether it stands, and nobody has given up waiting for the answer that is due.
+
+        A broker answers the requests of a connection one after the other, so behind a request
+        that it does not answer, every other one waits too.
+        """
+        return self._failure is None and not (self._pending and self._pending[0].answer.cancelled())
 
     async def ask(
         self, api: str, body: Body, deadline: float, read: Reader = decode_response

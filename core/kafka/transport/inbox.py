@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
+from kgroups.core.broker_errors import SPEAKS_KAFKA
 from kgroups.core.errors import shorten
-from kgroups.core.kafka.failures import SPEAKS_KAFKA, BrokerFailure
+from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import kafka_name
 
 _LONGEST_HOST: Final = 255

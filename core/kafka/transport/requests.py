@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kgroups.core.kafka.transport.framing import build, build_part, schema
+from kgroups.core.snapshot import TopicPartition
 
 Body = Callable[[int], Any]
 
@@ -87,7 +88,19 @@ def list_offsets(
         timestamp: EARLIEST or LATEST.
         isolation: whose end LATEST is.
     """
+    timestamps = {topic: dict.fromkeys(numbers, timestamp) for topic, numbers in partitions.items()}
+    return _list_offsets(timestamps, isolation)
 
+
+def list_offsets_at(times: Mapping[TopicPartition, int]) -> Body:
+    """The first offset of each partition that is not older than its time, in epoch ms."""
+    timestamps: dict[str, dict[int, int]] = {}
+    for (topic, number), time_ms in times.items():
+        timestamps.setdefault(topic, {})[number] = time_ms
+    return _list_offsets(timestamps, "read_uncommitted")
+
+
+def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -> Body:
     def body(version: int) -> Any:
         module = schema("list_offsets", version, "request")
         topics = tuple(
@@ -97,10 +110,10 @@ def list_offsets(
                 name=topic,
                 partitions=tuple(
                     module.ListOffsetsPartition(partition_index=number, timestamp=timestamp)
-                    for number in numbers
+                    for number, timestamp in numbers.items()
                 ),
             )
-            for topic, numbers in partitions.items()
+            for topic, numbers in timestamps.items()
         )
         return build(
             "list_offsets",

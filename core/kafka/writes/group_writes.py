@@ -1,4 +1,4 @@
-"""Writes to many groups at once: commits, deletion of commits, removal of members.
+"""Writes to many groups at once: commits, and deletion of commits.
 
 All groups of a round are placed by one question, and their requests are on the way together; what
 may be tried again is, within the deadline. Every item has its own answer.
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.core.errors import ItemError, RefusedError
 from kgroups.core.kafka.admin import ClusterAdmin
-from kgroups.core.kafka.failures import BrokerFailure, item_error, may_repeat
+from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import Doubts
+from kgroups.core.kafka.failures import BrokerFailure, Lost, item_error, left_out, may_repeat
 from kgroups.core.kafka.reads.by_leader import partitions_by_topic
-from kgroups.core.kafka.reads.committed_offsets import fetch_commits
-from kgroups.core.kafka.transport.broker_connections import Attempts, Cluster, Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, commit_request, read_commit_answer
 from kgroups.core.kafka.transport.framing import (
     build,
@@ -22,8 +23,10 @@ from kgroups.core.kafka.transport.framing import (
     error_name,
     schema,
 )
+from kgroups.core.kafka.writes.commit_reads import read_held
 from kgroups.core.offsets.change import Key
-from kgroups.core.snapshot import CommittedOffset, Member, TopicPartition
+from kgroups.core.offsets.read_back import Held
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
@@ -32,13 +35,14 @@ Commits = Mapping[TopicPartition, CommittedOffset | None]
 Failure = str | BrokerFailure | None
 Failures = dict[TopicPartition, Failure]
 Answers = dict[Key, ItemError | None]
-Held = Mapping[str, Mapping[int, CommittedOffset]]
 
 _NO_EPOCH = -1
 LANES = 16
 """Connections to each coordinator, when there are many groups."""
 
 GROUPS_A_LANE = 30
+
+_UNANSWERED = Lost.of(left_out())
 
 
 def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers:
@@ -54,40 +58,46 @@ def write_commits(admin: ClusterAdmin, groups: Mapping[str, Commits]) -> Answers
 
 
 def write_and_read(
-    admin: ClusterAdmin, groups: Mapping[str, Commits], read: Sequence[str]
+    admin: ClusterAdmin,
+    groups: Mapping[str, Commits],
+    read: Sequence[str],
+    until: Deadline | None = None,
 ) -> tuple[Answers, dict[str, Held | None]]:
     """What `write_commits` gives, and meanwhile what `read_commits` gives of other groups.
 
     Args:
         admin, groups: as for `write_commits`.
         read: not among `groups`; what cannot be read now is missing in what is given back.
+        until: when to try no longer; the admin's own deadline if None.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    doubts: Doubts[Key] = Doubts()
 
     async def ask(
         cluster: Cluster, deadline: Deadline
     ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
         async def look() -> dict[str, Held | None]:
             try:
-                held = await _read(cluster, read, deadline, LANES) if read else {}
+                held = await read_held(cluster, read, deadline, LANES) if read else {}
             except BrokerFailure:
                 return {}
             return {group: commits for group, commits in held.items() if commits is not None}
 
-        written, held = await asyncio.gather(_write(cluster, groups, deadline), look())
-        return written, held
+        return await asyncio.gather(_write(cluster, groups, deadline, doubts), look())
 
     def otherwise(
         client: "LibrdkafkaClient",
     ) -> tuple[dict[str, Failures], dict[str, Held | None]]:
-        return _through_librdkafka(client, groups), {}
+        from kgroups.core.kafka.librdkafka.librdkafka_writes import write_commits as write
 
-    found, held = admin.over_wire(ask, otherwise)
+        return write(client, groups, doubts), {}
+
+    found, held = admin.over_wire(ask, otherwise, until=until)
     answers: Answers = {
         (group, topic, number): None
         if failure is None
-        else _error(f"{group} {topic}-{number}", failure)
+        else doubts.error((group, topic, number), f"{group} {topic}-{number}", failure, _error)
         for group, failures in found.items()
         for (topic, number), failure in failures.items()
     }
@@ -95,7 +105,7 @@ def write_and_read(
 
 
 async def _write(
-    cluster: Cluster, groups: Mapping[str, Commits], deadline: Deadline
+    cluster: Cluster, groups: Mapping[str, Commits], deadline: Deadline, doubts: Doubts[Key]
 ) -> dict[str, Failures]:
     """The answers to the commits and deletions of these groups, tried again where it may help."""
     found: dict[str, Failures] = {}
@@ -127,6 +137,8 @@ async def _write(
                 found[group] = failures
             if not any(failures.values()):
                 continue
+            for (topic, number), why in failures.items():
+                doubts.note((group, topic, number), why)
             repeat = {at: left[group][at] for at, why in failures.items() if may_repeat(why)}
             if repeat:
                 again[group] = repeat
@@ -135,58 +147,6 @@ async def _write(
             break
         cluster.forget_failures()
     return found
-
-
-def _through_librdkafka(
-    client: "LibrdkafkaClient", groups: Mapping[str, Commits]
-) -> dict[str, Failures]:
-    from kgroups.core.kafka.librdkafka.librdkafka_writes import write_commits as write
-
-    return write(client, groups)
-
-
-def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
-    """What each group has committed now, by topic and partition; None where it cannot be learned.
-
-    Args:
-        admin: the cluster.
-        groups: one that does not exist has committed nothing.
-    Raises:
-        ClusterError: the cluster cannot be asked.
-    """
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
-        return await _read(cluster, groups, deadline)
-
-    def otherwise(client: "LibrdkafkaClient") -> dict[str, Held | None]:
-        looked = client.snapshot(
-            groups,
-            members=False,
-            offsets=True,
-            log_offsets=False,
-            isolation="read_uncommitted",
-            more_topics=None,
-            progress=lambda _: None,
-        )
-        held: dict[str, Held | None] = dict.fromkeys(groups)
-        held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
-        return held | {group.group: group.offsets for group in looked.groups}
-
-    return admin.over_wire(ask, otherwise)
-
-
-async def _read(
-    cluster: Cluster, groups: Sequence[str], deadline: Deadline, lane: int = 0
-) -> dict[str, Held | None]:
-    """What these groups have committed; None where it cannot be learned."""
-    placed, _ = await cluster.known_coordinators(groups, deadline)
-    held: dict[str, Held | None] = dict.fromkeys(groups)
-    for group, commits in (await fetch_commits(cluster, placed, deadline, lane)).items():
-        if not isinstance(commits, BrokerFailure):
-            held[group] = commits.offsets
-        elif commits.code == "GROUP_ID_NOT_FOUND":
-            held[group] = {}
-    return held
 
 
 def _error(target: str, failure: str | BrokerFailure) -> ItemError:
@@ -236,7 +196,7 @@ async def _write_bundle(
             found[group] |= dict.fromkeys(asked, answer)
     for group, wanted in groups.items():
         for at in wanted if len(found[group]) < len(wanted) else ():  # not all was answered
-            found[group].setdefault(at, "NETWORK_EXCEPTION")
+            found[group].setdefault(at, _UNANSWERED)
     return found
 
 
@@ -313,61 +273,3 @@ def _commit_part(module: Any, number: int, commit: CommittedOffset) -> Any:
         committed_leader_epoch=_NO_EPOCH if commit.leader_epoch is None else commit.leader_epoch,
         committed_metadata=commit.metadata,
     )
-
-
-def remove_members(
-    admin: ClusterAdmin, group: str, members: Sequence[Member], reason: str
-) -> dict[str, ItemError | None]:
-    """What became of each member, by its id: an error, or None when it was removed.
-
-    A member is named by its id and its instance id, so that one which has taken the instance id
-    over in the meantime is not removed.
-
-    Args:
-        admin: the cluster.
-        group: its name.
-        members: of the group.
-        reason: for the broker's log (from LeaveGroup 5 on).
-    Raises:
-        ClusterError: the coordinator cannot be asked.
-    """
-
-    def body(left: Sequence[Member]) -> Any:
-        def build_body(version: int) -> Any:
-            module = schema("leave_group", version, "request")
-            parts = tuple(
-                build_part(
-                    module,
-                    "MemberIdentity",
-                    member_id=member.member_id,
-                    group_instance_id=member.instance_id,
-                    reason=reason,
-                )
-                for member in left
-            )
-            return build("leave_group", version, group_id=group, members=parts)
-
-        return build_body
-
-    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
-        left = list(members)
-        async for _ in Attempts(deadline):
-            placed, lost = await cluster.coordinators([group], deadline)
-            if lost:
-                raise lost[group]
-            _, answer = await cluster.ask(placed[group], "leave_group", body(left), deadline.at)
-            whole = error_name(answer.error_code)
-            if whole is None:
-                found |= {item.member_id: error_name(item.error_code) for item in answer.members}
-            else:
-                found |= {member.member_id: whole for member in left}
-            left = [member for member in left if may_repeat(found.get(member.member_id))]
-            if not left:
-                break
-        return found
-
-    return {
-        member: None if code is None else item_error(member, code)
-        for member, code in admin.over_wire(ask).items()
-    }

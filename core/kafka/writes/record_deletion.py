@@ -1,16 +1,20 @@
-"""Deletion of records.
+"""Deletion of records, and what became of it where no answer came.
 
 Every item's own answer is kept: a request that was taken may hold partitions that were refused.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.doubts import WRITING, Doubts
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.reads.by_leader import ask_leaders, partitions_by_topic
-from kgroups.core.kafka.transport.broker_connections import Cluster, Deadline
+from kgroups.core.kafka.reads.log_bounds import END, START, read_bounds, read_topics
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import build, build_part, error_name, schema
 from kgroups.core.snapshot import TopicPartition
 
@@ -19,38 +23,78 @@ if TYPE_CHECKING:
 
 
 def delete_records(
-    admin: ClusterAdmin, before: Mapping[TopicPartition, int]
+    admin: ClusterAdmin,
+    before: Mapping[TopicPartition, int],
+    doubts: Doubts[TopicPartition] | None = None,
 ) -> dict[TopicPartition, int | str]:
     """The new start of each partition's log, or an error name.
 
     Args:
         admin: the cluster.
         before: first offset to keep; -1 for the end of the log.
+        doubts: told of deletions that may have been carried out without an answer. Where the log
+            shows that they were, they are in the answer like any other.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    told: Doubts[TopicPartition] = Doubts() if doubts is None else doubts
 
     async def ask(cluster: Cluster, deadline: Deadline) -> dict[TopicPartition, int | str]:
-        return await ask_leaders(
+        writing = deadline.part(WRITING)
+        found = await ask_leaders(
             cluster,
             before,
-            deadline,
-            lambda leader, wanted: _delete_on(cluster, leader, wanted, deadline),
+            writing,
+            lambda leader, wanted: _delete_on(cluster, leader, wanted, writing, told),
             whole=True,
         )
+        async for _ in Attempts(deadline, whole=True):
+            left = {
+                at: before[at]
+                for at, outcome in found.items()
+                if isinstance(outcome, str) and told.holds(at)
+            }
+            if not left:
+                break
+            with suppress(BrokerFailure):
+                found |= await _starts(cluster, left, deadline)
+            cluster.forget_failures()
+        return found
 
     def otherwise(client: "LibrdkafkaClient") -> dict[TopicPartition, int | str]:
         from kgroups.core.kafka.librdkafka import librdkafka_writes
 
-        return librdkafka_writes.delete_records(client, before)
+        return librdkafka_writes.delete_records(client, before, told)
 
     return admin.over_wire(ask, otherwise)
 
 
+async def _starts(
+    cluster: Cluster, before: Mapping[TopicPartition, int], deadline: Deadline
+) -> dict[TopicPartition, int]:
+    """The starts of those logs that have lost everything before these offsets."""
+    listing = await read_topics(cluster, {topic for topic, _ in before}, deadline)
+    topics = await read_bounds(cluster, listing.topics, (START, END), deadline)
+    found: dict[TopicPartition, int] = {}
+    for (topic, number), wanted in before.items():
+        log = topics[topic].partitions.get(number) if topic in topics else None
+        if log is None or log.log_start_offset is None:
+            continue
+        first = log.log_end_offset if wanted < 0 else wanted
+        if first is not None and log.log_start_offset >= first:
+            found[topic, number] = log.log_start_offset
+    return found
+
+
 async def _delete_on(
-    cluster: Cluster, leader: int, wanted: Mapping[TopicPartition, int], deadline: Deadline
+    cluster: Cluster,
+    leader: int,
+    wanted: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    doubts: Doubts[TopicPartition],
 ) -> dict[TopicPartition, int | str]:
     """The records of one leader's partitions."""
+    limit = Deadline(deadline.share(2))
 
     def body(version: int) -> Any:
         module = schema("delete_records", version, "request")
@@ -68,15 +112,20 @@ async def _delete_on(
             )
             for topic, numbers in partitions_by_topic(wanted).items()
         )
-        wait = timedelta(milliseconds=10_000)
+        wait = timedelta(milliseconds=min(10_000, round(1_000 * limit.left_s)))
         return build("delete_records", version, topics=topics, timeout=wait)
 
+    found: dict[TopicPartition, int | str] = {}
     try:
-        _, answer = await cluster.ask(leader, "delete_records", body, deadline.share(2))
+        _, answer = await cluster.ask(leader, "delete_records", body, limit.at)
     except BrokerFailure as failure:
-        return dict.fromkeys(wanted, failure.code)
-    return {
-        (topic.name, item.partition_index): error_name(item.error_code) or item.low_watermark
-        for topic in answer.topics
-        for item in topic.partitions
-    }
+        for at in wanted:
+            doubts.note(at, failure)
+            found[at] = failure.code
+        return found
+    for topic in answer.topics:
+        for item in topic.partitions:
+            code = error_name(item.error_code)
+            doubts.note((topic.name, item.partition_index), code)
+            found[topic.name, item.partition_index] = code or item.low_watermark
+    return found

@@ -22,6 +22,8 @@ from pyspark.sql.types import (
 )
 
 from kgroups.assignors.order.java_order import java_sorted
+from kgroups.core.coordinator.ports import PatternError
+from kgroups.core.errors import UsageError
 from kgroups.core.lag.arithmetic import (
     NO_COMMIT,
     NO_COMMITS,
@@ -30,7 +32,6 @@ from kgroups.core.lag.arithmetic import (
     NOBODY,
     partition_owners,
 )
-from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
 if TYPE_CHECKING:
@@ -215,8 +216,17 @@ class Subscriptions:
             names = member.subscription
             return list(names if names is not None else member.assignment or ())
         if pattern not in self._found:
-            self._found[pattern] = matching_topics(self._topics, pattern, "re2")
+            self._found[pattern] = self._matching(pattern)
         return java_sorted({*(member.subscription or ()), *self._found[pattern]})
+
+    def _matching(self, pattern: str) -> tuple[str, ...]:
+        from kgroups.core.patterns import compile_pattern  # a native library
+
+        try:
+            matches = compile_pattern(pattern)
+        except PatternError as error:
+            raise UsageError(f"the RE2 pattern `{pattern}` cannot be read: {error}") from error
+        return tuple(name for name in self._topics if matches(name))
 
 
 def cluster_name(snapshot: ClusterSnapshot) -> str:

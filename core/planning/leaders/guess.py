@@ -1,19 +1,25 @@
-"""Whose code decides a classic group's assignment: the client library of its leader.
+"""Whose code decides a classic group's next rebalance: the client library of its leader.
 
-No answer of a broker names the leader or its library. Each member shows a set of libraries that
-it can be; the leader is one of the members, so what all of them can be is what the leader can be.
+No answer of a broker names the leader or its library. The assignment of now was written by the
+leader of now, which shows its library, and so do members when they join; `__consumer_offsets`
+names the leader. Where the leader leaves, the first of the others in the coordinator's order
+follows it. What is left are the libraries that the next leader may use.
+
+Source: ClassicGroup.remove and .add (who leads); `libraries` (what shows).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from kgroups.core.planning.leaders.libraries import (
-    EAGER,
     LIBRARIES,
-    NO_GENERATION,
+    SPEAKERS,
+    Trace,
     libraries_of,
     named_by_client_id,
+    traces_of,
+    writers_of,
 )
 from kgroups.core.snapshot import Group, Member
 
@@ -26,11 +32,13 @@ class LeaderGuess:
         libraries: what the leader can be, the likeliest first; never empty.
         said: whether the user named it.
         reason: why, half a sentence for a note.
+        older: those of them that may be of a time before the strategy got its present form.
     """
 
     libraries: tuple[str, ...]
     said: bool
     reason: str
+    older: frozenset[str] = frozenset()
 
     @property
     def likeliest(self) -> str:
@@ -38,30 +46,106 @@ class LeaderGuess:
         return self.libraries[0]
 
 
-def infer_leader(group: Group, said: str | None = None) -> LeaderGuess:
-    """The libraries that a classic group's leader may use.
+def infer_leader(
+    group: Group,
+    said: str | None = None,
+    *,
+    gone: Collection[str] = (),
+    newcomers: Sequence[str | None] = (),
+    strategy: str | None = None,
+) -> LeaderGuess:
+    """The libraries that a classic group's leader may use at the next rebalance.
 
     Args:
         group: with the members' subscriptions.
         said: what the user says it is; None: infer.
+        gone: ids of members that leave before.
+        newcomers: libraries of those that join, None where not said; one of them leads only if
+            nobody else is left.
+        strategy: by which the next rebalance is decided; None: the group's own.
     """
     if said is not None:
-        return LeaderGuess((said,), True, "as you say")
+        return LeaderGuess((said,), True, "as given")
     members = group.members or ()
-    if not members or all(member.subscription_version is None for member in members):
-        return LeaderGuess(("java",), False, "nothing of the members shows their client library")
-    possible = [libraries_of(member, group.assignor) for member in members]
-    hints = [named_by_client_id(member) for member in members]
-    votes: Counter[str] = Counter(library for each in possible for library in each)
-    votes.update(hint for hint, each in zip(hints, possible, strict=True) if hint in each)
-    if group.assignor in EAGER and len(members) > 1 and _without_generation(members):
-        # Members of the others that were there before the last one joined would send theirs.
-        votes.update("librdkafka" for each in possible if "librdkafka" in each)
-    ranked = sorted(votes, key=lambda library: (-votes[library], LIBRARIES.index(library)))
+    staying = [member for member in members if member.member_id not in gone]
+    protocol = strategy or group.assignor
+    if not staying and newcomers:
+        return _of_newcomers(newcomers, protocol)
+    if not staying:
+        return LeaderGuess(("java",), False, "nobody is left to lead")
+    leaders = _next_leaders(group, staying)
+    possible = {name for _, found in leaders for name in found}
+    votes: Counter[str] = Counter(name for _, found in leaders for name in found)
+    votes.update(hint for m in staying if (hint := named_by_client_id(m)) in possible)
+    ranked = sorted(possible, key=lambda name: (-votes[name], LIBRARIES.index(name)))
+    older = frozenset(
+        trace.library
+        for member, found in leaders
+        for trace in traces_of(member, group.assignor)
+        if trace.older and trace.library in found
+    )
+    return LeaderGuess(tuple(ranked), False, _reason(group), older)
+
+
+def _next_leaders(group: Group, staying: Sequence[Member]) -> list[tuple[Member, frozenset[str]]]:
+    """Members that may lead next, each with what its library can be then; never none."""
+    members = group.members or ()
+    ids = {member.member_id for member in staying}
+    writers = _writers(group)
+    found: dict[str, tuple[Member, frozenset[str]]] = {}
+    for member, libraries in _present_leaders(group, members, writers):
+        if member.member_id in ids:
+            found[member.member_id] = (member, libraries)
+        else:
+            first = staying[0]
+            found.setdefault(first.member_id, (first, possible_libraries(first, group.assignor)))
+    return list(found.values())
+
+
+def _present_leaders(
+    group: Group, members: Sequence[Member], writers: frozenset[Trace]
+) -> Iterable[tuple[Member, frozenset[str]]]:
+    """Members that may have written the assignment of now, with what their library then is."""
+    named = [member for member in members if member.member_id == group.leader] or list(members)
+    fitting = [
+        (member, frozenset(trace.library for trace in traces))
+        for member in named
+        if (traces := traces_of(member, group.assignor) & writers)
+    ]
+    if fitting:
+        return fitting
+    # Nothing shows who wrote the assignment, or it is of a library that is not known.
+    return [(member, possible_libraries(member, group.assignor)) for member in named]
+
+
+def _writers(group: Group) -> frozenset[Trace]:
+    """What writes assignments such as the group's."""
+    shown = [m for m in group.members or () if m.assignment_version is not None]
+    each = [writers_of(member, group.assignor) for member in shown]
+    return frozenset.intersection(*each) if each else frozenset()
+
+
+def possible_libraries(member: Member, strategy: str | None) -> frozenset[str]:
+    """What a member's library can be; every one that knows the strategy if nothing tells."""
+    known = SPEAKERS.get(strategy or "", LIBRARIES)
+    return libraries_of(member, strategy) or frozenset(known)
+
+
+def _of_newcomers(newcomers: Sequence[str | None], protocol: str | None) -> LeaderGuess:
+    """Everybody who was there leaves, or nobody was: one of the newcomers leads."""
+    known = SPEAKERS.get(protocol or "", ("java",))
+    named = {library for library in newcomers if library is not None}
+    libraries = named if None not in newcomers else {*named, *known}
+    ranked = sorted(libraries, key=LIBRARIES.index)
+    return LeaderGuess(tuple(ranked), False, "one of the new members leads")
+
+
+def _reason(group: Group) -> str:
+    members = group.members or ()
     versions = sorted({str(m.subscription_version) for m in members if m.subscription_version})
-    reason = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
-    return LeaderGuess(tuple(ranked), False, reason)
-
-
-def _without_generation(members: Sequence[Member]) -> bool:
-    return all(member.generation == NO_GENERATION for member in members)
+    if not any(member.subscription_version is not None for member in members):
+        return "nothing of the members shows their client library"
+    told = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
+    if any(member.assignment_version is not None for member in members):
+        told += ", and the bytes of the assignment"
+    return f"the group's own record names its leader; {told}" if group.leader else told

@@ -1,22 +1,38 @@
-"""What the members of each client library show when they join, told apart by it.
+"""What client libraries show of themselves: as members when they join, as leaders when they assign.
 
-What members send differs by library: the version of the subscription, the shape of the assignor's
-own bytes, the rack where none is configured.
+Both are bytes of the consumer protocol that DescribeGroups shows. A member's subscription differs
+by library in its version, in the form of the assignor's own bytes, and in the rack where none is
+configured; the assignment was written by the leader, and differs likewise. No strategy is told
+from these bytes alone, so the table is by strategy.
 
-Source: subscriptions of the libraries' members as a 4.3 broker shows them; KIP-429, KIP-792,
-KIP-881 (versions of the subscription).
+Source: members of Java 4.3.0, librdkafka 2.16.0, franz-go 1.22.2, sarama 1.61.1, kafkajs 2.2.4,
+kafka-python 3.0.12 and aiokafka 0.14.0 as a 4.3.0 broker shows them; KIP-429, KIP-792, KIP-881 for
+the versions of older Java clients.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
-from kgroups.assignors.wire import decode_sticky_data
 from kgroups.core.snapshot import Member
 
+RANGE: Final = "range"
+ROUND_ROBIN: Final = "roundrobin"
+KAFKAJS_ROUND_ROBIN: Final = "RoundRobinAssigner"
+
 # In the order in which they are taken where nothing else decides.
-LIBRARIES: Final = ("java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka")
+LIBRARIES: Final = (
+    "java",
+    "librdkafka",
+    "franz-go",
+    "sarama",
+    "kafka-python",
+    "aiokafka",
+    "kafkajs",
+)
 
 # Client ids that libraries use where the application sets none.
 DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -26,55 +42,178 @@ DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
     "sarama": re.compile(r"sarama"),
     "kafka-python": re.compile(r"kafka-python-.+"),
     "aiokafka": re.compile(r"aiokafka-.+"),
+    "kafkajs": re.compile(r"kafkajs"),
 }
 
-EAGER: Final = frozenset({"range", "roundrobin"})
-NO_GENERATION: Final = -1
-
-# Version of the subscription -> libraries that send it; Java sent each of them once.
-BY_VERSION: Final[Mapping[int, frozenset[str]]] = {
-    0: frozenset({"kafka-python", "aiokafka", "java"}),
-    1: frozenset({"sarama", "kafka-python", "java"}),
-    2: frozenset({"java"}),
-    3: frozenset({"java", "librdkafka", "franz-go"}),
-}
+NEWEST_VERSION: Final = 3
 
 
-def libraries_of(member: Member, protocol: str | None) -> frozenset[str]:
-    """What client libraries send such a subscription; never empty.
+class Form(Enum):
+    """Forms of the assignor's own bytes."""
+
+    NULL = "none"
+    EMPTY = "no bytes"
+    ZERO = "four zero bytes: no partitions, and no generation"
+    GENERATION = "four other bytes: a generation"
+    NOTHING = "Java's layout without partitions, with a generation"
+    PARTITIONS = "Java's layout with partitions and a generation"
+    UNDATED = "Java's layout with partitions and the generation -1"
+    PREFIXED = "a version of two bytes before Java's layout"
+
+
+def form_of(data: bytes | None) -> Form:
+    """The form of these bytes."""
+    if data is None:
+        return Form.NULL
+    if not data:
+        return Form.EMPTY
+    if len(data) == 4:
+        return Form.GENERATION if any(data) else Form.ZERO
+    if data[:2] != b"\0\0":
+        return Form.PREFIXED
+    if not any(data[:4]):
+        return Form.NOTHING
+    return Form.UNDATED if data.endswith(b"\xff\xff\xff\xff") else Form.PARTITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What some versions of a library show with some strategies.
 
     Args:
-        protocol: the strategy whose subscription it is.
+        version: of its subscriptions.
+        sends: forms of the user data in them.
+        writes: version of the assignments that it writes as a leader.
+        adds: forms of the user data in those.
+        bare_rack: what it sends where no rack is configured.
+        older: whether it is of a time before the strategy got its present form.
+    """
+
+    library: str
+    strategies: frozenset[str]
+    version: int
+    sends: frozenset[Form]
+    writes: int
+    adds: frozenset[Form]
+    bare_rack: str | None = None
+    older: bool = False
+
+
+def _trace(
+    library: str,
+    strategies: str,
+    version: int,
+    sends: tuple[Form, ...],
+    writes: int,
+    adds: tuple[Form, ...],
+    *,
+    bare_rack: str | None = None,
+    older: bool = False,
+) -> Trace:
+    return Trace(
+        library,
+        frozenset(strategies.split()),
+        version,
+        frozenset(sends),
+        writes,
+        frozenset(adds),
+        bare_rack,
+        older,
+    )
+
+
+_EAGER: Final = f"{RANGE} {ROUND_ROBIN}"
+_NULL: Final = (Form.NULL,)
+_EMPTY: Final = (Form.EMPTY,)
+_SHARES: Final = (Form.NOTHING, Form.PARTITIONS)
+
+TRACES: Final[tuple[Trace, ...]] = (
+    # Java: 3.5 on, 3.4, 2.4 to 3.3, and before.
+    _trace("java", _EAGER, 3, _NULL, 3, _NULL),
+    _trace("java", STICKY, 3, (*_NULL, *_SHARES), 3, _NULL),
+    _trace("java", COOPERATIVE, 3, (Form.GENERATION,), 3, _NULL),
+    _trace("java", _EAGER, 2, _NULL, 2, _NULL),
+    _trace("java", STICKY, 2, (*_NULL, *_SHARES), 2, _NULL, older=True),
+    _trace("java", COOPERATIVE, 2, (Form.GENERATION,), 2, _NULL, older=True),
+    _trace("java", _EAGER, 1, _NULL, 1, _NULL),
+    _trace("java", STICKY, 1, (*_NULL, *_SHARES), 1, _NULL, older=True),
+    _trace("java", COOPERATIVE, 1, (*_NULL, Form.GENERATION), 1, _NULL, older=True),
+    _trace("java", _EAGER, 0, _EMPTY, 0, _EMPTY),
+    _trace("java", STICKY, 0, (*_EMPTY, *_SHARES), 0, _EMPTY, older=True),
+    # librdkafka: 2.3 on, 1.6 to 2.2, and before.
+    _trace("librdkafka", _EAGER, 3, _EMPTY, 0, _EMPTY, bare_rack=""),
+    _trace("librdkafka", COOPERATIVE, 3, (*_EMPTY, *_SHARES), 0, (*_EMPTY, *_SHARES), bare_rack=""),
+    _trace("librdkafka", _EAGER, 1, _EMPTY, 0, _EMPTY),
+    _trace("librdkafka", COOPERATIVE, 1, (*_EMPTY, *_SHARES), 0, (*_EMPTY, *_SHARES), older=True),
+    _trace("librdkafka", _EAGER, 0, _EMPTY, 0, _EMPTY),
+    _trace("franz-go", _EAGER, 3, _NULL, 0, _NULL),
+    _trace("franz-go", STICKY, 3, (Form.ZERO, Form.NOTHING), 0, _NULL),
+    _trace("franz-go", COOPERATIVE, 3, (Form.ZERO, *_SHARES), 0, _NULL),
+    _trace("sarama", _EAGER, 1, _NULL, 0, _NULL),
+    _trace("sarama", STICKY, 1, (*_NULL, *_SHARES), 0, _SHARES),
+    _trace("sarama", _EAGER, 0, _NULL, 0, _NULL),
+    _trace("kafka-python", _EAGER, 0, _EMPTY, 0, _EMPTY),
+    _trace("kafka-python", STICKY, 0, (*_EMPTY, Form.PREFIXED), 0, _EMPTY),
+    _trace("kafka-python", COOPERATIVE, 1, _EMPTY, 1, _EMPTY),
+    _trace("aiokafka", _EAGER, 0, _EMPTY, 0, _EMPTY),
+    _trace("aiokafka", STICKY, 0, (*_EMPTY, Form.UNDATED), 0, _EMPTY),
+    _trace("kafkajs", KAFKAJS_ROUND_ROBIN, 0, _EMPTY, 0, _EMPTY),
+)
+
+# Strategies that some library brings along -> the libraries that do.
+SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = {
+    strategy: tuple(
+        library
+        for library in LIBRARIES
+        if any(each.library == library and strategy in each.strategies for each in TRACES)
+    )
+    for strategy in (RANGE, ROUND_ROBIN, STICKY, COOPERATIVE, KAFKAJS_ROUND_ROBIN)
+}
+
+
+def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
+    """The rows that a member's subscription fits; none if its library is not known.
+
+    Args:
+        strategy: the one whose subscription it is.
     """
     version = member.subscription_version
     if version is None:
-        return frozenset(LIBRARIES)
-    found = BY_VERSION[min(version, 3)]
-    if version >= 3:
-        # librdkafka writes an empty rack where Java and franz-go write none.
-        found &= {"librdkafka"} if member.rack == "" else {"java", "franz-go", "librdkafka"}
-        if member.rack is None:
-            found -= {"librdkafka"}
-        if protocol in EAGER and (member.generation or NO_GENERATION) != NO_GENERATION:
-            found -= {"librdkafka"}  # it sends none for these
-    found &= _by_user_data(member.user_data, protocol)
-    return found or BY_VERSION[min(version, 3)]
+        return frozenset()
+    form = form_of(member.user_data)
+    return frozenset(
+        each
+        for each in TRACES
+        if each.version == min(version, NEWEST_VERSION)
+        and strategy in each.strategies
+        and form in each.sends
+        and _fits_rack(each, member.rack)
+    )
 
 
-def _by_user_data(data: bytes | None, protocol: str | None) -> frozenset[str]:
-    everybody = frozenset(LIBRARIES)
-    if protocol == COOPERATIVE:
-        if data is None:
-            return everybody - {"java", "franz-go", "librdkafka"}
-        if len(data) == 4:  # the generation alone
-            return frozenset({"java"})
-        return frozenset({"librdkafka", "franz-go"}) if data else frozenset({"kafka-python"})
-    if protocol == STICKY:
-        if data is None:
-            return everybody - {"franz-go"}
-        runs, _generation = decode_sticky_data(data)
-        return everybody - {"franz-go"} if runs else everybody
-    return everybody
+def _fits_rack(trace: Trace, rack: str | None) -> bool:
+    """Whether members of this library send such a rack, configured or not."""
+    return rack is not None if trace.bare_rack == "" else rack != ""
+
+
+def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
+    """The client libraries that send such a subscription; none if that is not known."""
+    return frozenset(each.library for each in traces_of(member, strategy))
+
+
+def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:
+    """The rows whose leader writes such an assignment; none if that is not known."""
+    version = member.assignment_version
+    if version is None:
+        return frozenset()
+    form = form_of(member.assignment_user_data)
+    return frozenset(
+        each
+        for each in TRACES
+        if each.writes == min(version, NEWEST_VERSION)
+        and strategy in each.strategies
+        and form in each.adds
+    )
 
 
 def named_by_client_id(member: Member) -> str | None:

@@ -1,9 +1,11 @@
 """Which strategy decides a group's next rebalance, and by which protocol it is carried out.
 
 A classic group's leader is a client, and client libraries differ in how they compute a strategy
-of the same name; a KIP-848 group's assignment is the coordinator's, so nobody has to be guessed.
+of the same name: there is a strategy for each library that may lead. A KIP-848 group's assignment
+is the coordinator's, so nobody has to be guessed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,15 +18,13 @@ from kgroups.assignors.registry import (
 )
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.core.errors import KgroupsError, UsageError
-from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.guess import LeaderGuess
+from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
-from kgroups.core.snapshot import Group
+from kgroups.core.snapshot import Group, Member
 
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
-
-# Strategies of clients that Kafka and the client libraries bring along.
-WELL_KNOWN: Final = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,17 @@ class Strategy:
     """An assignor in the place where it runs.
 
     Args:
-        leader_client: the client library whose rules it follows; None server side.
-        exact: whether its choice of partitions is that library's, or only their number.
+        leader_client: the client library whose rules it follows; None server side, and for a
+            strategy that no library brings along.
+        doubt: why its choice of partitions may be another one than that library's; None if it is
+            the library's own.
         notes: what had to be assumed.
     """
 
     assignor: Assignor
     protocol: RebalanceProtocol
     leader_client: str | None = None
-    exact: bool = True
+    doubt: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -49,57 +51,33 @@ class Strategy:
         return self.protocol == "consumer"
 
 
-def find_strategies(
-    group: Group, name: str | None = None, leader: str | None = None
-) -> tuple[Strategy, ...]:
-    """The strategies that may decide a group's next rebalance, the likeliest first.
+def chosen_assignor(group: Group, name: str | None = None) -> str:
+    """The name of the strategy to plan with: the one that was said, or the group's own.
 
-    Args:
-        name: the strategy to plan with; None: the group's own. A name that only coordinators
-            know (`uniform`) plans a classic group as it would be after its upgrade to KIP-848.
-        leader: the client library of the leader; None: inferred.
     Raises:
-        UsageError: no such strategy, or the group does not say which one it uses.
-        KgroupsError: a strategy of the user's own that cannot be loaded.
+        UsageError: the group does not say which one it uses.
     """
     chosen = name or group.assignor
+    if chosen:
+        return chosen
     if group.type == "consumer":
-        return (_server_strategy(chosen or DEFAULT_SERVER_ASSIGNOR, group),)
-    if not chosen:
-        raise UsageError(
-            f"`{group.group}` does not say which assignor it uses", hint="name one: `--assignor`"
-        )
-    if chosen in SERVER_ASSIGNORS and chosen not in CLIENT_ASSIGNORS:
-        return (_server_strategy(chosen, group),)
-    protocol: RebalanceProtocol = "cooperative" if chosen in COOPERATIVE else "eager"
-    if chosen not in WELL_KNOWN:
-        return (Strategy(_load(chosen, "java"), protocol),)
-    guess = infer_leader(group, leader)
-    found: dict[int, Strategy] = {}
-    for library in guess.libraries:
-        strategy = _load(chosen, library)
-        exact = is_exact(library, chosen) and (library == "java" or _sure(group, library, chosen))
-        notes = () if exact else (_inexact_note(library, chosen),)
-        # Java's class stands in for libraries without a variant of their own: run it once.
-        found.setdefault(id(strategy), Strategy(strategy, protocol, library, exact, notes))
-    return tuple(found.values())
+        return DEFAULT_SERVER_ASSIGNOR
+    raise UsageError(
+        f"`{group.group}` does not say which assignor it uses", hint="name one: `--assignor`"
+    )
 
 
-def _sure(group: Group, library: str, name: str) -> bool:
-    """Whether a variant was seen to be right for such a group.
+def is_server_side(group: Group, name: str) -> bool:
+    """Whether the coordinator runs this strategy: it is its group, or only it knows the name."""
+    return group.type == "consumer" or (name in SERVER_ASSIGNORS and name not in CLIENT_ASSIGNORS)
 
-    Sticky ones if all members read the same and none has a rack; franz-go looks at racks only if
-    its application says so, which does not show.
+
+def server_strategy(group: Group, name: str) -> Strategy:
+    """A strategy that the coordinator runs; also one of the user's own, as a broker would.
+
+    Raises:
+        UsageError: there is no such strategy.
     """
-    members = group.members or ()
-    racked = any(member.rack for member in members)
-    if name in COOPERATIVE:
-        return not racked and len({frozenset(each.subscription or ()) for each in members}) <= 1
-    return not (racked and name == "range" and library == "franz-go")
-
-
-def _server_strategy(name: str, group: Group) -> Strategy:
-    """A strategy that the coordinator runs; also one of the user's own, as a broker would."""
     notes: tuple[str, ...] = ()
     if group.type != "consumer":
         notes = ("planned as if the group had been upgraded to the KIP-848 protocol",)
@@ -112,6 +90,52 @@ def _server_strategy(name: str, group: Group) -> Strategy:
     return Strategy(found, "consumer", notes=notes)
 
 
+def leader_strategies(
+    group: Group, name: str, guess: LeaderGuess, racks: Sequence[str]
+) -> tuple[Strategy, ...]:
+    """The strategy of this name as each library that may lead computes it, the likeliest first.
+
+    Args:
+        racks: those of the members after the changes.
+    Raises:
+        UsageError: no such strategy or library.
+        KgroupsError: a strategy of the user's own that cannot be loaded.
+    """
+    protocol: RebalanceProtocol = "cooperative" if name in COOPERATIVE else "eager"
+    if name not in SPEAKERS:
+        return (Strategy(_load(name, "java"), protocol),)
+    return tuple(
+        Strategy(
+            _load(name, library), protocol, library, _doubt(group, library, name, guess, racks)
+        )
+        for library in guess.libraries
+    )
+
+
+def _doubt(
+    group: Group, library: str, name: str, guess: LeaderGuess, racks: Sequence[str]
+) -> str | None:
+    """Why the library's choice of partitions may be another one; None if it is its own."""
+    if library in guess.older:
+        return f"the members may be of a {library} release whose `{name}` is older than ours"
+    if is_exact(library, name) and _sure(group.members or (), library, name, racks):
+        return None
+    return f"a {library} leader's `{name}` may choose other partitions, and move a few more"
+
+
+def _sure(members: Sequence[Member], library: str, name: str, racks: Sequence[str]) -> bool:
+    """Whether a variant was seen to be right for such a group.
+
+    Sticky ones if all members read the same and none has a rack; franz-go looks at racks only if
+    its application says so, which does not show.
+    """
+    if library == "java":
+        return True
+    if name in COOPERATIVE:
+        return not racks and len({frozenset(each.subscription or ()) for each in members}) <= 1
+    return not (racks and name == "range" and library == "franz-go")
+
+
 def _load(name: str, library: str) -> Assignor:
     try:
         return assignor(name, library)
@@ -119,10 +143,3 @@ def _load(name: str, library: str) -> Assignor:
         if ":" in name:
             raise KgroupsError(error.message, hint=error.hint, code="ASSIGNOR_FAILED") from error
         raise UsageError(error.message, hint=error.hint, code="UNKNOWN_ASSIGNOR") from error
-
-
-def _inexact_note(library: str, name: str) -> str:
-    return (
-        f"a {library} leader's `{name}` makes shares as even as shown, but it may choose other"
-        " partitions, and move a few more"
-    )

@@ -1,32 +1,45 @@
 """What can happen when members join, or topics are created, whose ids nobody knows yet.
 
-Strategies see two things of a member's id: its place in text order and its place in Java's hash
-order; of a topic's id, server side only, its place in hash order and in signed order. So ids are
-drawn, sorted into classes that no strategy can tell apart, and one of each class is run: the
-different ends are the set of outcomes, and the draws that lead to each tell how likely it is.
+Strategies see two things of a member's id: its place in text order and its place in the order of
+hash tables; of a topic's id, server side only, its place in hash order and in signed order. So
+the ids fall into classes that no strategy can tell apart; one of each class is run, and the
+different ends are the set of outcomes. Where there are too many classes, some of them are drawn.
 """
 
-from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
-from kgroups.assignors.order.java_order import copied_set_capacity, hash_order, utf16_key
-from kgroups.core.planning.outcomes.ids import classic_id, drawn_uuid, leader_order
-from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, same_ends
+from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
+from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.admission import Batch, sequences
+from kgroups.core.planning.outcomes.ids import drawn_uuid
+from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
+from kgroups.core.planning.outcomes.places import (
+    Buckets,
+    Heads,
+    Newcomer,
+    bucket_orders,
+    text_orders,
+)
+from kgroups.core.planning.outcomes.spaces import (
+    HEADS,
+    classic_ids,
+    kip848_ids,
+    topic_ids,
+)
+from kgroups.core.planning.outcomes.visible import Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import Settled
-from kgroups.core.uuids import uuid_text
+from kgroups.core.planning.settle import Ends, Settled
 
-DRAWS: Final = 2048
+MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
+LEAST_RUNS: Final = 4
 RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
-
-# Strategies whose members' shares follow from one of the two orders alone.
-TEXT_ORDER_ONLY: Final = frozenset({"range", "roundrobin", "lag"})
-HASH_ORDER_ONLY: Final = frozenset({"uniform"})
-STICKY_FAMILY: Final = frozenset({"sticky", "cooperative-sticky"})
+MOST_NEW_TOPICS: Final = 2
+DRAWS: Final = 64  # where not every class can be named
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,135 +49,172 @@ class Draw:
     Args:
         ids: name of a joining member in the roster to its id.
         topic_ids: name of a new topic to its id.
+        weight: how likely ids are that strategies cannot tell from these.
+        batches: in which batches a coordinator takes in what happens to a KIP-848 group.
     """
 
     ids: Mapping[str, str] = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+    batches: tuple[Batch, ...] = ()
 
 
 def find_outcomes(
-    roster: Roster,
-    strategy_name: str,
-    run: Callable[[Draw], Settled],
-    size: int,
-    *,
-    server_side: bool = False,
+    roster: Roster, strategy: Strategy, run: Callable[[Draw], Ends], *, runs: int = MAX_RUNS
 ) -> Outcomes:
-    """Every way in which a rebalance with this roster can end.
+    """Every way in which a rebalance with this roster can end under one strategy.
 
     Args:
-        strategy_name: decides which of the two orders matter.
-        run: from assumed ids to the end, keyed by the assumed ids.
-        size: members + partitions of the group; bounds how many classes are run.
-        server_side: whether the strategy sees ids of topics.
+        run: from assumed ids to the ends, keyed by the assumed ids.
+        runs: how many classes of ids are run at most.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
-    new_topics = _topics_without_id(roster) if server_side else []
+    draws, complete = _draws(roster, strategy, unknown)
+    if strategy.server_side:
+        admitted = sequences(roster, strategy.assignor.name)
+        complete = complete and admitted.complete
+        draws = [
+            replace(draw, batches=batches, weight=draw.weight * weight)
+            for draw, (batches, weight) in product(draws, admitted.each)
+        ]
+    size = len(roster.seats) + sum(
+        len(roster.topics[name].partitions) for name in roster.subscribed()
+    )
+    allowed = max(LEAST_RUNS, min(runs, RUN_BUDGET // max(size, 1)))
+    ranked = sorted(draws, key=lambda draw: -draw.weight)
+    outcomes: list[Outcome] = []
+    failures: list[Failure] = []
+    for draw in ranked[:allowed]:
+        ends = run(draw)
+        complete = complete and ends.complete
+        share = draw.weight / max(len(ends.each) + len(ends.failures), 1)
+        outcomes += [Outcome(_renamed(end, draw.ids, unknown), share) for end in ends.each]
+        failures += [Failure(failed.message, share, failed) for failed in ends.failures]
+    return gathered(outcomes, failures, complete=complete and len(draws) <= allowed)
+
+
+def _draws(
+    roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
+) -> tuple[Sequence[Draw], bool]:
+    """One draw of each class of ids, and whether these are all classes."""
+    new_topics = _topics_without_id(roster) if strategy.server_side else []
     if not unknown and not new_topics:
-        return Outcomes((Outcome(run(Draw()), 1.0),))
-    classes = _classes(roster, unknown, new_topics, strategy_name)
-    allowed = max(4, min(MAX_RUNS, RUN_BUDGET // max(size, 1)))
-    ranked = sorted(classes.values(), key=lambda found: -found[1])
-    each = [
-        Outcome(_renamed(run(draw), draw.ids, unknown), float(weight))
-        for draw, weight in ranked[:allowed]
-    ]
-    rare = any(weight == 1 for _, weight in classes.values())
-    return Outcomes(same_ends(each), complete=len(classes) <= allowed and not rare)
+        return [Draw()], True
+    newcomers = [_newcomer(seat, distinct=strategy.server_side) for seat in unknown]
+    visible = visible_orders(roster, strategy)
+    members = list(islice(_member_draws(roster, newcomers, visible), MAX_CLASSES + 1))
+    topics = []
+    if len(new_topics) <= MOST_NEW_TOPICS:
+        topics = list(islice(_topic_draws(roster, new_topics), MAX_CLASSES + 1))
+    if members and topics and len(members) * len(topics) <= MAX_CLASSES:
+        return [
+            Draw(one.ids, other.topic_ids, one.weight * other.weight)
+            for one, other in product(members, topics)
+        ], True
+    return [_random_draw(roster, newcomers, new_topics, number) for number in range(DRAWS)], False
+
+
+def _newcomer(seat: Seat, *, distinct: bool) -> Newcomer:
+    """The member of this seat; `distinct` where it matters which of two alike ones came first."""
+    name, prefix = seat.member.member_id, seat.id_prefix
+    space = kip848_ids() if prefix is None else classic_ids(prefix)
+    return Newcomer(name, space, name if distinct else _kind(seat))
+
+
+def _kind(seat: Seat) -> object:
+    facts = seat.member
+    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
+
+
+def _member_draws(
+    roster: Roster, newcomers: Sequence[Newcomer], visible: Visible
+) -> Iterator[Draw]:
+    """Ids of newcomers, one set of each class; nothing if there are too many to be named."""
+    present = [member.member_id for member in roster.group.members or ()]
+    known = [seat.member.member_id for seat in roster.seats if seat.id_known]
+    tables: Sequence[Buckets] | None = [Buckets({}, 1.0, 16)]
+    if visible.tables and newcomers:
+        tables = bucket_orders(newcomers, present, known, visible.tables)
+    if tables is None:
+        return
+    texts: Iterator[Heads] = iter([Heads({each.name: HEADS // 2 for each in newcomers}, 1.0)])
+    if visible.text and newcomers:
+        texts = text_orders(newcomers, sorted(map(utf16_key, known)))
+    for text in texts:
+        for table in tables:
+            ids = {
+                each.name: each.space.made(
+                    text.heads[each.name],
+                    table.buckets.get(each.name),
+                    table.capacity,
+                    f"{roster.group.group}/{each.name}",
+                )
+                for each in newcomers
+            }
+            yield Draw(ids, {}, text.weight * table.weight)
+
+
+def _topic_draws(roster: Roster, new_topics: Sequence[str]) -> Iterator[Draw]:
+    """Ids of new topics, one set of each class."""
+    if not new_topics:
+        yield Draw()
+        return
+    space = topic_ids()
+    known = sorted(
+        uuid_halves(topic_id)
+        for name in roster.subscribed()
+        if (topic_id := roster.topics[name].topic_id) is not None
+    )
+    new = [Newcomer(name, space, name) for name in new_topics]
+    capacity, tables = _topic_tables(roster, new_topics)
+    for text in text_orders(new, known):
+        for buckets, weight in tables:
+            ids = {
+                each.name: space.made(text.heads[each.name], bucket, capacity, each.name)
+                for each, bucket in zip(new, buckets, strict=True)
+            }
+            yield Draw({}, ids, text.weight * weight)
+
+
+def _topic_tables(
+    roster: Roster, new_topics: Sequence[str]
+) -> tuple[int, list[tuple[tuple[int, ...], float]]]:
+    """Size of the set of topics, and buckets of the new ones for every order that it can have."""
+    names = sorted(roster.subscribed())
+    capacity = copied_set_capacity(len(names))
+    known = {
+        name: spread(uuid_hash(uuid_halves(topic_id)))
+        for name in names
+        if (topic_id := roster.topics[name].topic_id) is not None
+    }
+    found: dict[object, tuple[tuple[int, ...], int]] = {}
+    for drawn in islice(product(range(capacity), repeat=len(new_topics)), MAX_CLASSES):
+        codes = {**known, **dict(zip(new_topics, drawn, strict=True))}
+        order = tuple(sorted(names, key=lambda name: codes[name] & (capacity - 1)))
+        first, weight = found.get(order, (drawn, 0))
+        found[order] = (first, weight + 1)
+    total = capacity ** len(new_topics)
+    return capacity, [(drawn, weight / total) for drawn, weight in found.values()]
 
 
 def _topics_without_id(roster: Roster) -> list[str]:
-    subscribed = {topic for seat in roster.seats for topic in seat.topics}
-    return [
-        name
-        for name, topic in roster.topics.items()
-        if topic.topic_id is None and name in subscribed
-    ]
+    return [name for name in sorted(roster.subscribed()) if roster.topics[name].topic_id is None]
 
 
-def _classes(
-    roster: Roster, unknown: Sequence[Seat], new_topics: Sequence[str], strategy_name: str
-) -> dict[object, tuple[Draw, int]]:
-    """Class of ids -> (one draw of it, how many draws fell into it)."""
-    present = [member.member_id for member in roster.group.members or ()]
-    known = [s.member.member_id for s in roster.seats if s.id_known]
-    staying = [s.member.member_id for s in roster.seats if not s.joins]
-    certain = [name for name in known if name not in set(staying)]
-    draws = max(DRAWS // (1 + len(known) // 64), 64)
-    by_text, by_hash = _orders_that_matter(roster, strategy_name)
-    keys = sorted(utf16_key(name) for name in known)
-    classes: dict[object, tuple[Draw, int]] = {}
-    for number in range(draws):
-        draw = _draw(roster.group.group, unknown, new_topics, number)
-        new = list(draw.ids.values())
-        key = (
-            _places(keys, new) if by_text else (),
-            _ranks(leader_order(present, staying, [*certain, *new]), new) if by_hash else (),
-            _topic_orders(roster, draw) if new_topics else (),
-        )
-        first, weight = classes.get(key, (draw, 0))
-        classes[key] = (first, weight + 1)
-    return classes
+def _random_draw(
+    roster: Roster, newcomers: Sequence[Newcomer], new_topics: Sequence[str], number: int
+) -> Draw:
+    """One of many draws, always the same for the same group."""
+    group = roster.group.group
 
+    def made(newcomer: Newcomer) -> str:
+        head = drawn_uuid(f"{group}/{newcomer.name}", number).int % HEADS
+        return newcomer.space.made(head, None, 16, f"{group}/{number}/{newcomer.name}")
 
-def _orders_that_matter(roster: Roster, strategy_name: str) -> tuple[bool, bool]:
-    """Whether a strategy can see a newcomer's place in text order, and in hash order.
-
-    The sticky strategies look at hash order to decide who keeps a surplus. In a group of equal
-    subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it.
-    """
-    if strategy_name in TEXT_ORDER_ONLY:
-        return True, False
-    if strategy_name in HASH_ORDER_ONLY:
-        return False, True
-    if strategy_name in STICKY_FAMILY:
-        subscriptions = {frozenset(seat.topics) for seat in roster.seats}
-        topics = next(iter(subscriptions))
-        partitions = sum(
-            len(roster.topics[name].partitions) for name in topics if name in roster.topics
-        )
-        if len(subscriptions) == 1 and partitions >= len(roster.seats):
-            return True, False
-    return True, True
-
-
-def _places(keys: Sequence[bytes], new: Sequence[str]) -> tuple[int, ...]:
-    """The place of each newcomer in text order, among the known and the other newcomers."""
-    own = [utf16_key(name) for name in new]
-    return tuple(bisect(keys, key) + sum(other < key for other in own) for key in own)
-
-
-def _topic_orders(roster: Roster, draw: Draw) -> tuple[tuple[str, ...], ...]:
-    """The subscribed topics in the orders that a server-side strategy can see."""
-    subscribed = sorted({topic for seat in roster.seats for topic in seat.topics})
-    ids = {
-        name: roster.topics[name].topic_id or draw.topic_ids.get(name, "")
-        for name in subscribed
-        if name in roster.topics
-    }
-    names = [name for name, topic_id in ids.items() if topic_id]
-    halves = {name: uuid_halves(ids[name]) for name in names}
-    codes = [uuid_hash(halves[name]) for name in names]
-    capacity = copied_set_capacity(len(names))
-    hashed = hash_order(names, codes, capacity=capacity, order=halves.__getitem__)
-    return tuple(hashed), tuple(sorted(names, key=halves.__getitem__))
-
-
-def _draw(group: str, unknown: Sequence[Seat], new_topics: Sequence[str], number: int) -> Draw:
-    ids: dict[str, str] = {}
-    for index, seat in enumerate(unknown):
-        drawn = drawn_uuid(group, number, index)
-        prefix = seat.id_prefix
-        ids[seat.member.member_id] = (
-            uuid_text(drawn) if prefix is None else classic_id(prefix, drawn)
-        )
-    topic_ids = {name: uuid_text(drawn_uuid(f"{group}/{name}", number)) for name in new_topics}
-    return Draw(ids, topic_ids)
-
-
-def _ranks(order: Sequence[str], new: Sequence[str]) -> tuple[int, ...]:
-    place = {name: index for index, name in enumerate(order)}
-    return tuple(place[name] for name in new)
+    topics = [Newcomer(name, topic_ids(), name) for name in new_topics]
+    return Draw(
+        {each.name: made(each) for each in newcomers}, {each.name: made(each) for each in topics}
+    )
 
 
 def _renamed(settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Settled:
@@ -186,9 +236,7 @@ def _renamed(settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat]) 
 def _alike(unknown: Sequence[Seat]) -> list[list[str]]:
     groups: dict[object, list[str]] = {}
     for seat in unknown:
-        facts = seat.member
-        key = (facts.client_id, facts.instance_id, facts.rack, seat.topics)
-        groups.setdefault(key, []).append(facts.member_id)
+        groups.setdefault(_kind(seat), []).append(seat.member.member_id)
     return list(groups.values())
 
 

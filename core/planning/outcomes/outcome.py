@@ -1,9 +1,11 @@
 """The ways in which a rebalance can end, and how likely each is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from kgroups.core.planning.settle import Settled, Shares
+from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.settle import Settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,24 +14,54 @@ class Outcome:
 
     Args:
         settled: the end; members that join go by their names in the roster.
-        share: share of the drawn ids that lead there, 0 to 1.
+        share: how likely it is, 0 to 1.
+        leaders: client libraries whose leader would end there; empty server side.
     """
 
     settled: Settled
     share: float
+    leaders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A way in which the rebalance fails: the leader cannot assign.
+
+    Args:
+        message: the error's.
+        share, leaders: as of an `Outcome`.
+        error: what is raised where nothing else can happen.
+    """
+
+    message: str
+    share: float
+    error: KgroupsError = field(compare=False)
+    leaders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The ways in which the rebalance can end, the likeliest first.
+    """The ways in which the rebalance can end, the likeliest first; shares sum up to 1.
 
     Args:
-        complete: whether every class of drawn ids was run, and none was drawn only once, so
-            that there hardly is one that was not drawn at all.
+        complete: whether there are no others.
     """
 
     each: tuple[Outcome, ...]
+    failures: tuple[Failure, ...] = ()
     complete: bool = True
+
+    def led_by(self, library: str | None) -> "Outcomes":
+        """The same, as the outcomes of a leader of this library."""
+        leaders = () if library is None else (library,)
+        return replace(
+            self,
+            each=tuple(replace(outcome, leaders=leaders) for outcome in self.each),
+            failures=tuple(replace(failure, leaders=leaders) for failure in self.failures),
+        )
+
+
+End = TypeVar("End", Outcome, Failure)
 
 
 def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
@@ -38,27 +70,57 @@ def united_outcomes(weighted: Sequence[tuple[Outcomes, float]]) -> Outcomes:
     Args:
         weighted: of each strategy the outcomes, and how likely it is to be the one.
     """
-    each = [
-        replace(outcome, share=outcome.share * weight)
-        for outcomes, weight in weighted
-        for outcome in outcomes.each
-    ]
-    return Outcomes(same_ends(each), all(outcomes.complete for outcomes, _ in weighted))
+    return gathered(
+        [
+            replace(outcome, share=outcome.share * weight)
+            for outcomes, weight in weighted
+            for outcome in outcomes.each
+        ],
+        [
+            replace(failure, share=failure.share * weight)
+            for outcomes, weight in weighted
+            for failure in outcomes.failures
+        ],
+        complete=all(outcomes.complete for outcomes, _ in weighted),
+    )
 
 
-def same_ends(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """Equal ends as one, the likeliest first; shares sum up to 1."""
+def gathered(
+    outcomes: Iterable[Outcome], failures: Iterable[Failure] = (), *, complete: bool
+) -> Outcomes:
+    """Equal ends as one, the likeliest first, with shares that sum up to 1."""
     found: dict[object, Outcome] = {}
     for outcome in outcomes:
         key = canonical(outcome.settled.shares)
         known = found.get(key)
-        found[key] = outcome if known is None else replace(known, share=known.share + outcome.share)
-    total = sum(outcome.share for outcome in found.values())
-    each = [replace(outcome, share=outcome.share / total) for outcome in found.values()]
-    return tuple(sorted(each, key=lambda outcome: -outcome.share))
+        found[key] = outcome if known is None else _with(known, outcome)
+    failed: dict[str, Failure] = {}
+    for failure in failures:
+        before = failed.get(failure.message)
+        failed[failure.message] = failure if before is None else _with(before, failure)
+    shares = [each.share for each in found.values()] + [each.share for each in failed.values()]
+    total = sum(shares) or 1.0
+    return Outcomes(
+        tuple(_ranked(replace(each, share=each.share / total) for each in found.values())),
+        tuple(_ranked(replace(each, share=each.share / total) for each in failed.values())),
+        complete,
+    )
 
 
-def canonical(shares: Shares) -> object:
+def _with(one: End, other: End) -> End:
+    leaders = tuple(dict.fromkeys((*one.leaders, *other.leaders)))
+    return replace(one, share=one.share + other.share, leaders=leaders)
+
+
+def _ranked(each: Iterable[End]) -> list[End]:
+    return sorted(each, key=_rarity)
+
+
+def _rarity(end: Outcome | Failure) -> float:
+    return -end.share
+
+
+def canonical(shares: Mapping[str, Mapping[str, Sequence[int]]]) -> object:
     """What two equal ends have in common: who gets which partitions, whatever the order."""
     return frozenset(
         (member, topic, number)

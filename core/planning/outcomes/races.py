@@ -1,11 +1,13 @@
-"""Members that learn of a new topic one after another, with a rebalance in between.
+"""Members that come with something new one after another, with a rebalance in between.
 
-Seen with librdkafka's cooperative members: each finds a topic under its pattern by its own
-metadata and joins again, while the others still come with what they knew; what such a round gave
-stays. So the end depends on who found the topic first, and on who found it between two rounds:
-every order is played, and the different ends are the outcomes.
+Each member whose subscription changes joins again by itself, while the others still come with
+what they knew; what such a round gave stays. So a strategy that starts from what was before may
+end differently by who was first: every order is played, and the different ends are the outcomes.
+librdkafka's cooperative members also find a topic under their pattern one by one, each by its own
+metadata; Java's look at the metadata again before they join.
 
-Source: librdkafka's rd_kafka_cgrp_metadata_update_check; KIP-429.
+Source: librdkafka's rd_kafka_cgrp_metadata_update_check; ConsumerCoordinator
+.ensureActivePatternSubscription; KIP-429.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,101 +15,137 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
-from kgroups.core.planning.assignor_request import Round
+from kgroups.core.planning.assignor_request import Holdings, Round, next_round
+from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.moves import RoundStep
-from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, canonical, same_ends
-from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ROUNDS, Settled
+from kgroups.core.planning.outcomes.outcome import (
+    Failure,
+    Outcome,
+    Outcomes,
+    canonical,
+    gathered,
+)
+from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled
 
 # Rounds that are played at most.
-MOST_ROUNDS: Final = 3_000
+MOST_ROUNDS: Final = 1_000
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
 SURE_FINDERS: Final = 2
 
 # From a group and what it brings to what one round gives.
-PlayRound = Callable[[Roster, Round], Settled]
+PlayRound = Callable[[Roster, Round], Ends]
 
 
-def finders_of(roster: Roster) -> tuple[str, ...]:
-    """Ids of the members whose pattern stands for more topics than they now subscribe to."""
-    return tuple(
+def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    """Ids of the members that come with something new, each in its own time."""
+    alone = strategy.leader_client == "librdkafka" and strategy.assignor.name in COOPERATIVE
+    return frozenset(
         seat.member.member_id
         for seat in roster.seats
-        if not seat.joins
-        and seat.pattern is not None
-        and not set(seat.topics) <= set(seat.member.subscription or ())
+        if not seat.joins and (seat.changed or (alone and _finds(seat)))
     )
 
 
-def race_outcomes(roster: Roster, brought: Round, play: PlayRound) -> Outcomes:
-    """Every way in which the group can end, whoever of its members finds the topics first.
+def _finds(seat: Seat) -> bool:
+    """Whether its pattern stands for more topics than it now subscribes to."""
+    known = set(seat.member.subscription or ())
+    return seat.pattern is not None and not set(seat.topics) <= known
+
+
+def is_raced(roster: Roster, strategy: Strategy) -> bool:
+    """Whether it matters which member comes first with what is new, and all ids are known."""
+    return (
+        strategy.protocol != "consumer"
+        and strategy.assignor.name in STICKY_FAMILY
+        and len(finders_of(roster, strategy)) > 1
+        and all(seat.id_known or not seat.joins for seat in roster.seats)
+    )
+
+
+def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: PlayRound) -> Outcomes:
+    """Every way in which the group can end, whichever of its members comes first.
 
     Args:
         brought: what the members own before.
         play: one round of the rebalance.
     """
-    finders = frozenset(finders_of(roster))
+    finders = finders_of(roster, strategy)
     known = {seat.member.member_id: seat.member.subscription or () for seat in roster.seats}
-    ends: list[Outcome] = []
+    race = _Race(roster, strategy, known, [], [])
+    open_ = [
+        _State(late, brought.held, brought.generation, (), 1.0)
+        for late in _later(finders, moved=False)
+    ]
     seen: set[object] = set()
-    # What still may happen: who is unaware, what is held, the rounds so far, how likely it is.
-    open_: list[_State] = [_State(late, brought, (), 1.0) for late in _later(finders, moved=False)]
     rounds = 0
+    complete = True
     while open_ and rounds < MOST_ROUNDS:
         state = open_.pop(0)
         rounds += 1
-        settled = play(_still_unaware(roster, state.late, known), state.held)
-        steps = state.steps + settled.steps
-        moved = bool(settled.steps[-1].revoked)
-        if not moved and not state.late:
-            ends.append(Outcome(Settled(settled.shares, steps, settled.faults), state.share))
-            continue
-        if len(steps) == MAX_ROUNDS:
-            continue
-        held = Round(settled.shares, state.held.generation + 1)
-        for late in _later(state.late, moved=moved):
-            key = (late, canonical(settled.shares))
+        for after in race.after(state, play):
+            if len(after.steps) == MAX_ROUNDS:
+                complete = False
+                continue
+            key = (after.late, canonical(after.held))
             if key not in seen:
                 seen.add(key)
-                open_.append(_State(late, held, steps, state.share / 2))
-    return Outcomes(same_ends(ends), complete=not open_ and len(finders) <= SURE_FINDERS)
+                open_.append(after)
+    alone = strategy.leader_client == "librdkafka"
+    sure = len(finders) <= SURE_FINDERS or not alone
+    return gathered(race.ends, race.failures, complete=complete and sure and not open_)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A group between two rounds of a race."""
+    """A group between two rounds of a race: who still comes with what it knew, and what is held."""
 
     late: frozenset[str]
-    held: Round
+    held: Mapping[str, Holdings]
+    generation: int
     steps: tuple[RoundStep, ...]
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Race:
+    """A race and what came of it so far."""
+
+    roster: Roster
+    strategy: Strategy
+    known: Mapping[str, tuple[str, ...]]
+    ends: list[Outcome]
+    failures: list[Failure]
+
+    def after(self, state: _State, play: PlayRound) -> Iterator[_State]:
+        """The states that one more round leads to; where nothing more happens, an end is noted."""
+        protocol = self.strategy.protocol
+        roster = _still_unaware(self.roster, state.late, self.known)
+        found = play(roster, next_round(roster, state.held, state.generation, protocol))
+        for failed in found.failures:
+            self.failures.append(Failure(failed.message, state.share, failed))
+        for settled in found.each:
+            steps = state.steps + settled.steps
+            moved = protocol == "cooperative" and bool(settled.steps[-1].revoked)
+            if not moved and not state.late:
+                end = Settled(settled.shares, steps, settled.faults)
+                self.ends.append(Outcome(end, state.share))
+                continue
+            for late in _later(state.late, moved=moved):
+                yield _State(late, settled.shares, state.generation + 1, steps, state.share / 2)
 
 
 def _later(late: frozenset[str], *, moved: bool) -> Iterator[frozenset[str]]:
     """Who may still be unaware in the next round: all at once first.
 
     Args:
-        moved: whether there is a next round even if nobody finds anything.
+        moved: whether there is a next round even if nobody comes with anything.
     """
     for size in range(len(late) + (1 if moved else 0)):
         yield from map(frozenset, combinations(sorted(late), size))
-
-
-def race_notes(outcomes: Outcomes) -> list[str]:
-    """What is to be said of such outcomes."""
-    if not outcomes.complete:
-        return [
-            "librdkafka members find a new topic one after another, and what each gets depends on"
-            " the order: the outcomes are the likely ones, not all there are"
-        ]
-    if len(outcomes.each) < 2:
-        return []
-    return [
-        "librdkafka members find a new topic one after another, and what each gets depends on the"
-        f" order: {len(outcomes.each)} outcomes are possible, shown is one of them"
-    ]
 
 
 def _still_unaware(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import UsageError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.simulation.scenario.member_settings import (
@@ -30,12 +30,11 @@ def scenario_of_group(snapshot: ClusterSnapshot, name: str) -> Scenario:
     """A group of a snapshot with its topics and lag, and no events.
 
     Raises:
+        ClusterError: it may not be looked at, or could not be.
         NotFoundError: there is no such group.
         UsageError: it is neither classic nor consumer, or has no members.
     """
-    group = snapshot.group(name)
-    if group is None:
-        raise NotFoundError(f"there is no group `{name}`", code="GROUP_ID_NOT_FOUND")
+    group = snapshot.needed(name)
     if group.type not in ("classic", "consumer"):
         raise UsageError(f"`{name}` is a {group.type} group, and those are not simulated")
     if not group.members:

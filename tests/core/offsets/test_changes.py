@@ -1,4 +1,4 @@
-"""Plans of resets, refusals, answers and verification, on paper."""
+"""Plans of resets, refusals and answers, on paper."""
 
 from dataclasses import replace
 
@@ -11,15 +11,20 @@ from kgroups.core.offsets.change import (
     blocked_group,
     members_text,
     skip_planned,
-    verify,
 )
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.targets import Target
 from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog, Topic
 
+UNREADABLE = PartitionLog(error="KAFKA_STORAGE_ERROR")
 LOGS = {
     "t": Topic(
-        "t", {0: PartitionLog(10, 100), 1: PartitionLog(10, 100), 2: PartitionLog(error="GONE")}
+        "t",
+        {
+            0: PartitionLog(10, 100),
+            1: PartitionLog(10, 100),
+            2: UNREADABLE,
+        },
     )
 }
 GROUP = Group(
@@ -58,7 +63,7 @@ def test_plan(target: Target, partition: int, new: int, lag_after: int, *, clamp
     [
         (Target("shift", 1), ("t", 1), "NO_COMMITTED_OFFSET", 5),
         (Target("current"), ("t", 1), "NO_COMMITTED_OFFSET", 5),
-        (Target("earliest"), ("t", 2), "GONE", 3),
+        (Target("earliest"), ("t", 2), "KAFKA_STORAGE_ERROR", 3),
         (Target("earliest"), ("t", 7), "UNKNOWN_TOPIC_OR_PARTITION", 5),
         (Target("earliest"), ("gone", 0), "UNKNOWN_TOPIC_OR_PARTITION", 5),
     ],
@@ -126,19 +131,12 @@ def test_members_are_named() -> None:
     assert members_text(MEMBERS[1:2]) == "1 member: app-1 on /10.0.0.1"
 
 
-def test_answers_and_verification() -> None:
-    """Each row has its own answer; one that reads back otherwise has failed."""
+def test_answers() -> None:
+    """Each row has its own answer; one that is missing is none."""
     rows = [Change("g", "t", n, new=CommittedOffset(5)) for n in range(4)]
     refusal = ItemError("g t-1", "NON_EMPTY_GROUP", "no", exit_code=4)
     applied = apply_answers(
         rows, {("g", "t", 0): None, ("g", "t", 1): refusal, ("g", "t", 3): None}
     )
     assert [row.result for row in applied] == ["done", "refused", "failed", "done"]
-    seen = {"g": {"t": {0: CommittedOffset(5), 3: CommittedOffset(6)}}}
-    checked = verify(applied, seen)
-    assert [row.result for row in checked] == ["done", "refused", "failed", "failed"]
-    assert checked[3].error is not None
-    assert checked[3].error.code == "NOT_VERIFIED"
-    blind = verify(applied[:1], {"g": None})
-    assert (blind[0].result, blind[0].note) == ("done", "written; could not be read back")
     assert [row.result for row in skip_planned([*rows[:1], applied[1]])] == ["skipped", "refused"]

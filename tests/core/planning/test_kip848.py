@@ -2,6 +2,7 @@
 
 import pytest
 
+from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -83,13 +84,16 @@ def test_a_moving_group_goes_from_where_it_is() -> None:
 
 
 def test_a_new_topic_has_no_id_yet() -> None:
-    """`uniform` orders topics by id: the outcomes of both orders are named, and no more."""
+    """`uniform` orders topics by id: the outcomes of both orders are named, and no more.
+
+    In both, one member may come before the other with its new subscription.
+    """
     group = modern("uniform", a={"t": [0, 1, 2]}, b={"t": [3, 4]})
     changes: list[Change] = [AddTopic("u", 3), AddTopic("v", 2), Subscribe(("u", "v"), added=True)]
     plan = plan_group(with_ids(group, {"t": 5}), group, changes)
     assert plan.depends_on_member_ids
-    assert len(plan.outcomes.each) == 2
-    assert len(plan.outcome_metrics) == 2
+    assert len(plan.outcomes.each) == len(plan.outcome_metrics) == 4
+    assert plan.outcomes.complete
 
 
 def test_a_classic_group_as_if_upgraded() -> None:
@@ -111,7 +115,7 @@ def test_a_strategy_of_clients_only_is_refused_for_coordinators() -> None:
 @pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
 def test_sticky_members_own_their_current_assignment(assignor: str) -> None:
     """The bytes of the last join are one round old; what counts is what members have now."""
-    stale = b"\x00\x00\x00\x00"
+    stale = encode_sticky_data((("t", (0,)),), 1) if assignor == "sticky" else b"\x00\x00\x00\x01"
     group = group_of(
         member("a", {"t": [4, 5]}, user_data=stale), member("b", {"t": [0, 1]}, user_data=stale),
         member("c", {"t": [2, 3]}, user_data=stale), assignor=assignor,

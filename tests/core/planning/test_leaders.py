@@ -1,11 +1,10 @@
-"""Which client library leads a group, told from what its members send."""
+"""Plans of classic groups by the client library of their leader."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pytest
 
-from kgroups.assignors.wire import encode_sticky_data
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.changes.kinds import (
     AddTopic,
     Change,
@@ -13,58 +12,10 @@ from kgroups.core.planning.changes.kinds import (
     RemoveMember,
     SetPartitions,
 )
-from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.plan import plan_group
+from kgroups.core.planning.plan_item import plan_item
+from tests.support.planning.member_bytes import COOPERATIVE, EMPTY_V1, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
-
-GENERATION = b"\x00\x00\x00\x03"
-V1 = encode_sticky_data((("t", (0,)),), 3)
-EMPTY_V1 = encode_sticky_data((), -1)
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a member sends, and the libraries that it can be, the likeliest first."""
-
-    id: str
-    protocol: str
-    version: int | None
-    rack: str | None
-    user_data: bytes | None
-    expected: tuple[str, ...]
-    client_id: str = "app"
-
-
-CASES = [
-    Case("nothing known is taken as Java", "range", None, None, None, ("java",)),
-    Case("an empty rack is librdkafka's", "range", 3, "", None, ("librdkafka",)),
-    Case("no rack is Java's or franz-go's", "range", 3, None, None, ("java", "franz-go")),
-    Case("a client id decides between equals", "range", 3, None, None, ("franz-go", "java"), "kgo"),
-    Case("a rack can be anybody's", "range", 3, "r1", None, ("java", "librdkafka", "franz-go")),
-    Case("a generation alone is Java's", "cooperative-sticky", 3, None, GENERATION, ("java",)),
-    Case("sticky's layout is franz-go's", "cooperative-sticky", 3, None, V1, ("franz-go",)),
-    Case("and librdkafka's", "cooperative-sticky", 3, "", V1, ("librdkafka",)),
-    Case("previous partitions are not franz-go's", "sticky", 3, None, V1, ("java",)),
-    Case("none may be", "sticky", 3, None, EMPTY_V1, ("java", "franz-go")),
-    Case("no data is not", "sticky", 3, None, None, ("java",)),
-    Case("version 1", "range", 1, None, None, ("java", "sarama", "kafka-python")),
-    Case("version 1 of sarama", "range", 1, None, None, ("sarama", "java", "kafka-python"),
-         "sarama"),
-    Case("version 0", "range", 0, None, None, ("java", "kafka-python", "aiokafka")),
-    Case("a future version", "range", 9, "", None, ("librdkafka",)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_what_members_send_tells_the_library(case: Case) -> None:
-    """Version, rack, user data and client id leave few libraries."""
-    one = member("m", {"t": [0]}, client_id=case.client_id, version=case.version, rack=case.rack,
-                 user_data=case.user_data)  # fmt: skip
-    guess = infer_leader(group_of(one, assignor=case.protocol))
-    assert guess.libraries == case.expected
-    assert not guess.said
-    assert guess.reason
-
 
 STATIC = group_of(
     member("b", {"t": [0, 1]}, version=3),
@@ -88,28 +39,82 @@ def test_libraries_that_agree_leave_no_doubt() -> None:
     assert plan.confidence == "exact"
 
 
-def test_libraries_that_disagree_are_named() -> None:
-    """Where it matters which library leads, the plan says so and has both outcomes."""
+def test_libraries_that_disagree_are_outcomes() -> None:
+    """Where it matters which library leads, both are outcomes, and each says of whom."""
     mixed = group_of(
-        member("b", {"t": [0, 1]}, version=3, rack="r"),
-        member("z-1", {"t": [2]}, version=3, rack="r", instance_id="z"),
+        member("b", {"t": [0, 1]}, version=3),
+        member("z-1", {"t": [2]}, version=3, rack="", user_data=b"", instance_id="z"),
     )
     plan = plan_group(cluster_of(mixed, {"t": 3}), mixed)
-    assert plan.confidence == "likely"
+    assert plan.confidence == "outcomes"
+    assert plan.confidence_reason == (
+        "the leader may be a java, librdkafka or franz-go client, and they do not do the same"
+    )
+    assert plan.leader_clients == ("java", "librdkafka", "franz-go")
     assert not plan.depends_on_member_ids
-    assert len(plan.outcomes.each) == 2
+    assert [outcome.leaders for outcome in plan.outcomes.each] == [
+        ("java", "franz-go"),
+        ("librdkafka",),
+    ]
     assert any("librdkafka" in note and "`--as`" in note for note in plan.notes)
     assert plan_group(cluster_of(mixed, {"t": 3}), mixed, leader="java").confidence == "exact"
 
 
+@pytest.mark.parametrize(
+    ("library", "assignor", "version", "data", "wrote"),
+    [
+        ("aiokafka", "sticky", 0, UNDATED, (0, b"")),
+        ("kafka-python", "sticky", 0, PREFIXED, (0, b"")),
+        ("sarama", "sticky", 1, V1, (0, V1)),
+        ("franz-go", "sticky", 3, EMPTY_V1, (0, None)),
+        ("franz-go", COOPERATIVE, 3, V1, (0, None)),
+        ("kafka-python", COOPERATIVE, 1, b"", (1, b"")),
+    ],
+)
+def test_a_group_of_another_library_is_not_java_s(
+    library: str, assignor: str, version: int, data: bytes, wrote: tuple[int, bytes | None]
+) -> None:
+    """Nobody is taken for Java whose strategy is another one, and Java's is not its leader."""
+    held = [
+        replace(
+            member(name, {"t": [number]}, version=version, user_data=data),
+            assignment_version=wrote[0],
+            assignment_user_data=wrote[1],
+        )
+        for number, name in enumerate("abc")
+    ]
+    group = group_of(*held, assignor=assignor)
+    plan = plan_group(cluster_of(group, {"t": 3}), group, [SetPartitions("t", 5)])
+    assert (plan.leader_client, plan.leader_clients) == (library, (library,))
+
+
+def test_a_leader_that_fails_is_one_outcome() -> None:
+    """kafka-python's `roundrobin` fails where subscriptions differ; another leader does not."""
+    held = [
+        member("a", {"t": [0]}, version=0, user_data=b"", topics=("t", "u")),
+        member("b", {"t": [1]}, version=0, user_data=b"", topics=("t",)),
+    ]
+    group = group_of(*held, assignor="roundrobin")
+    plan = plan_group(cluster_of(group, {"t": 2, "u": 3}), group)
+    assert plan.confidence == "outcomes"
+    assert "a kafka-python leader fails this rebalance" in (plan.confidence_reason or "")
+    assert len(plan.outcomes.each) == 1
+    (failure,) = plan.outcomes.failures
+    assert failure.leaders == ("kafka-python",)
+    assert 0 < failure.share < 1
+    assert any("KeyError" in note for note in plan.notes)
+    item = plan_item(plan)
+    assert item["failures"][0]["leader_clients"] == ["kafka-python"]
+    with pytest.raises(KgroupsError, match="KeyError"):
+        plan_group(cluster_of(group, {"t": 2, "u": 3}), group, leader="kafka-python")
+
+
 def test_an_inexact_variant_promises_counts_only() -> None:
-    """A library whose choice of partitions is not known says how many move, and no more."""
-    group = group_of(
-        member("a", {"t": [0, 1]}), member("b", {"t": [2, 3]}), assignor="cooperative-sticky"
-    )
-    plan = plan_group(cluster_of(group, {"t": 4}), group, [RemoveMember("b")], leader="franz-go")
+    """A library that has no such strategy of its own: how many move, and no more."""
+    group = group_of(member("a", {"t": [0, 1]}), member("b", {"t": [2, 3]}), assignor="sticky")
+    plan = plan_group(cluster_of(group, {"t": 4}), group, [RemoveMember("b")], leader="librdkafka")
     assert plan.confidence == "counts"
-    assert any("franz-go" in note for note in plan.notes)
+    assert "librdkafka" in (plan.confidence_reason or "")
 
 
 def test_an_unknown_library_is_refused() -> None:
@@ -135,7 +140,7 @@ def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
     group = group_of(*held, assignor="cooperative-sticky")
     plan = plan_group(cluster_of(group, {"t1": 2}), group, changes, leader=leader)
     assert plan.confidence == confidence
-    assert any("one after another" in note for note in plan.notes) == (confidence == "outcomes")
+    assert ("one after another" in (plan.confidence_reason or "")) == (confidence == "outcomes")
     assert (len(plan.outcomes.each) > 1) == (confidence == "outcomes")
     assert plan.outcomes.complete
     assert not plan.depends_on_member_ids
@@ -148,6 +153,6 @@ def test_with_three_members_the_race_is_not_told_to_the_end() -> None:
     group = group_of(*held, assignor="cooperative-sticky")
     plan = plan_group(cluster_of(group, {"t1": 3}), group, changes, leader="librdkafka")
     assert (plan.confidence, plan.outcomes.complete) == ("likely", False)
-    assert any("the likely ones, not all there are" in note for note in plan.notes)
+    assert "one after another" in (plan.confidence_reason or "")
     for outcome in plan.outcomes.each:  # whoever came first, everything is given out in the end
         assert sum(len(p) for held in outcome.settled.shares.values() for p in held.values()) == 5

@@ -5,11 +5,13 @@ import uuid
 
 import pytest
 
+from kgroups.assignors.order.java_order import spread, string_hash
 from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.outcomes.ids import drawn_uuid
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from kgroups.core.uuids import uuid_text
-from tests.support.planning.small_groups import group_of, member, topics_of
+from tests.support.planning.small_groups import cluster_of, group_of, member, topics_of
 
 STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server range")
 TRIES = 12
@@ -55,6 +57,19 @@ def shares_of(plan: Plan, newcomer: str) -> frozenset[tuple[str, str, int]]:
     )
 
 
+def named_ends(plan: Plan, newcomer: str) -> set[frozenset[tuple[str, str, int]]]:
+    """The outcomes of a plan, the newcomer under one name."""
+    return {
+        frozenset(
+            ("new" if who == newcomer else who, topic, number)
+            for who, held in outcome.settled.shares.items()
+            for topic, numbers in held.items()
+            for number in numbers
+        )
+        for outcome in plan.outcomes.each
+    }
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_newcomer_ends_in_the_set(strategy: str) -> None:
     """The plan is made without the id, then with it: the second is one of the first's outcomes."""
@@ -63,15 +78,7 @@ def test_every_newcomer_ends_in_the_set(strategy: str) -> None:
     for _ in range(TRIES):
         cluster, group = random_group(dice, strategy)
         before = plan_group(cluster, group, [AddMembers()], leader="java")
-        named = {
-            frozenset(
-                ("new" if who == "app-new-1" else who, topic, number)
-                for who, held in outcome.settled.shares.items()
-                for topic, numbers in held.items()
-                for number in numbers
-            )
-            for outcome in before.outcomes.each
-        }
+        named = named_ends(before, "app-new-1")
         undecided += len(named) > 1
         for _ in range(TRIES):
             drawn = _new_id(dice, group.type == "consumer")
@@ -80,3 +87,23 @@ def test_every_newcomer_ends_in_the_set(strategy: str) -> None:
             assert known.confidence == "exact"
     # A newcomer of a sticky group gets what others have too much, whatever its id.
     assert undecided or "sticky" in strategy
+
+
+def test_hash_order_decides_for_kafka_python_with_static_members() -> None:
+    """Its `range` keeps the last run of either kind in the order of the answer: ids decide that."""
+    held = [
+        member("i1-0", {"t": [0]}, version=0, user_data=b"", instance_id="i1"),
+        member("app-0", {"t": [1]}, version=0, user_data=b""),
+        member("i2-0", {"t": [2]}, version=0, user_data=b"", instance_id="i2"),
+    ]
+    group = group_of(*sorted(held, key=lambda one: spread(string_hash(one.member_id)) & 15))
+    cluster = cluster_of(group, {"t": 6})
+    plan = plan_group(cluster, group, [AddMembers(client_id="zz")], leader="kafka-python")
+    assert plan.confidence == "outcomes"
+    ends = set()
+    for number in range(200):
+        known = AddMembers(client_id="zz", member_id=f"zz-{drawn_uuid('x', number)}")
+        then = plan_group(cluster, group, [known], leader="kafka-python")
+        ends.add(shares_of(then, known.member_id or ""))
+    assert len(ends) > 1
+    assert ends <= named_ends(plan, "zz-new-1")

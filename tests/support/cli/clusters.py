@@ -47,6 +47,8 @@ def shop() -> ClusterSnapshot:
                 instance_id="till-1",
                 subscription=("orders",),
                 assignment={"orders": (0, 1)},
+                subscription_version=3,
+                assignment_version=3,
             ),
             Member(
                 member_id="bill-2-0000",
@@ -54,6 +56,8 @@ def shop() -> ClusterSnapshot:
                 host="/10.0.0.6",
                 subscription=("orders",),
                 assignment={"orders": (2,)},
+                subscription_version=3,
+                assignment_version=3,
             ),
         ),
         offsets={

@@ -5,6 +5,7 @@ import struct
 import pytest
 
 from kgroups.core.kafka.reads.member_subscriptions import (
+    Assigned,
     Subscription,
     decode_assignment,
     decode_subscription,
@@ -57,10 +58,11 @@ def test_assignment_keeps_the_order_of_the_wire() -> None:
     """Partitions as the leader listed them; a topic named twice keeps all."""
     data = struct.pack(">hi", 1, 3) + _text("b") + struct.pack(">iii", 2, 3, 1)
     data += _text("a") + struct.pack(">ii", 1, 0) + _text("b") + struct.pack(">ii", 1, 2)
-    assert decode_assignment(data + struct.pack(">i", -1)) == {"b": (3, 1, 2), "a": (0,)}
+    read = decode_assignment(data + struct.pack(">i", -1))
+    assert read == Assigned(1, {"b": (3, 1, 2), "a": (0,)}, None)
 
 
 def test_no_bytes_are_no_partitions() -> None:
     """A member that has just joined owns nothing; broken bytes are not known."""
-    assert decode_assignment(b"") == {}
+    assert decode_assignment(b"") == Assigned(None, {}, None)
     assert decode_assignment(b"\0\1\0") is None

@@ -33,7 +33,8 @@ def cluster() -> Iterator[Sandbox]:
 def reset(cluster: Sandbox, folder: Path, *more: str) -> "subprocess.Popen[str]":
     """A reset of all groups by +5, under way."""
     line = ("reset-offsets", "broken-*", "--to", "+5", "--all-topics", "--yes", "-o", "csv")
-    return start("-b", cluster.bootstrap_servers, *line, "--undo-dir", str(folder), *more)
+    long = ("-b", cluster.bootstrap_servers, "--timeout", "60s")
+    return start(*long, *line, "--undo-dir", str(folder), *more)
 
 
 def held(cluster: Sandbox) -> dict[str, int]:
@@ -54,7 +55,7 @@ def test_killed_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
     (undo,) = tmp_path.iterdir()
     before = held(cluster)
     assert sorted(before.values()) == [10] * (GROUPS - BATCH) + [15] * BATCH
-    line = ("-b", cluster.bootstrap_servers, "reset-offsets")
+    line = ("-b", cluster.bootstrap_servers, "--timeout", "60s", "reset-offsets")
     told = csv_rows(run(*line, "--undo", str(undo), "--dry-run", "-o", "csv"))
     done = {row["group"] for row in told if row["result"] == "planned"}
     assert done == {name for name, offset in before.items() if offset == 15}
@@ -82,21 +83,28 @@ def test_ctrl_c_in_the_second_batch(cluster: Sandbox, tmp_path: Path) -> None:
 
 
 def test_the_broker_is_gone_for_good(cluster: Sandbox, tmp_path: Path) -> None:
-    """What was written is done, every other group is a failed row: exit code 3, within the time."""
+    """What was written is done, what was sent is unknown, the rest failed: exit code 3; resume
+    settles it.
+    """
     fault = cluster.add_fault(
         Fault(api=Api.OFFSET_COMMIT, skip=BATCH, delay_ms=600_000, times=None)
     )
-    with reset(cluster, tmp_path, "--timeout", "3s") as process:
+    with reset(cluster, tmp_path, "--timeout", "15s") as process:
         wait_until(lambda: fault.hits > 0, "the second batch is on its way")
         cluster.stop_broker(1)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 3, stderr
-    assert stdout.count(",failed,") == GROUPS - BATCH
     assert stdout.count(",done,") == BATCH
+    assert stdout.count(",unknown,") == BATCH
+    assert stdout.count(",failed,") == GROUPS - 2 * BATCH
     assert "not sent, as the cluster was gone" in stderr
     cluster.clear_faults()
     cluster.start_broker(1)
     assert sorted(held(cluster).values()) == [10] * (GROUPS - BATCH) + [15] * BATCH
+    (undo,) = tmp_path.iterdir()
+    line = ("reset-offsets", "--resume", str(undo), "--yes", "--no-undo", "--timeout", "60s")
+    assert run("-b", cluster.bootstrap_servers, *line).exit_code == 0
+    assert set(held(cluster).values()) == {15}
 
 
 def test_the_broker_comes_back_in_time(cluster: Sandbox, tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Commits are written, batch by batch, and read back until it is known what became of them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.refusals import explain_changes
+from kgroups.cli.output.printer import Printer
+from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.offsets.change import Change, Key, apply_answers
+from kgroups.core.offsets.read_back import Held, ReadBack, settle
+from kgroups.core.snapshot import CommittedOffset
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.deadline import Deadline
+
+Wanted = dict[str, dict[tuple[str, int], CommittedOffset | None]]
+
+
+def applied(
+    printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
+) -> tuple[list[Change], bool]:
+    """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
+    from kgroups.core.kafka.doubts import WRITING
+    from kgroups.core.kafka.writes.commit_reads import read_until
+    from kgroups.core.kafka.writes.group_writes import write_and_read
+
+    wanted = _wanted(changes)
+
+    def parts(name: str) -> list[tuple[Key, str]]:
+        return [((name, *at), f"{name} {at[0]}-{at[1]}") for at in wanted[name]]
+
+    held: dict[str, Held | None] = {}  # each batch is read back while the next one is written
+    before: list[str] = []
+
+    def send(names: Sequence[str], until: "Deadline") -> Mapping[Key, ItemError | None]:
+        batch = {name: wanted[name] for name in names}
+        answers, read = write_and_read(admin, batch, before, until)
+        held.update(read)
+        before[:] = names
+        return answers
+
+    names, until = list(wanted), admin.ends().part(WRITING)
+    progress = in_batches(printer, "writing", "groups", names, send, parts, until)
+    if progress.interrupted:
+        left = set(names[progress.sent :])
+        changes = [
+            change._replace(result="skipped")
+            if change.group in left and change.result == "planned"
+            else change
+            for change in changes
+        ]
+    written = apply_answers(changes, progress.answers)
+    printer.progress("reading back")
+    back = ReadBack(written)
+    again = dict.fromkeys([*back.take(held), *back.left])
+    with suppress(KgroupsError):
+        read_until(admin, list(again), back.take)
+    return explain_changes(admin, settle(written, back.held)), progress.interrupted
+
+
+def _wanted(changes: Sequence[Change]) -> Wanted:
+    """The new commits of the planned changes, by group."""
+    wanted: Wanted = {}
+    for change in changes:
+        if change.result == "planned":
+            group, topic, partition, _, new = change[:5]
+            if topic is not None and partition is not None:
+                wanted.setdefault(group, {})[topic, partition] = new
+    return wanted

@@ -1,0 +1,105 @@
+"""What a broker's refusal means to a user: exit code, sentence and hint of each of Kafka's errors.
+
+The only place that knows it: whatever shows an error of a broker, or stands in for a broker that
+would give it, asks here.
+"""
+
+from typing import NamedTuple
+
+from kgroups.core.errors import ItemError
+
+
+class Meaning(NamedTuple):
+    """Exit code, sentence and hint of one of Kafka's error names."""
+
+    exit_code: int
+    message: str
+    hint: str | None = None
+
+
+_ACL = "ask for an ACL, or check that the right user is configured"
+
+SPEAKS_KAFKA = "is that a Kafka broker, and is nothing between it and you?"
+
+MEANINGS: dict[str, Meaning] = {
+    "GROUP_ID_NOT_FOUND": Meaning(5, "no such group", "`kgroups list` shows the groups there are"),
+    "UNKNOWN_TOPIC_OR_PARTITION": Meaning(5, "no such topic or partition"),
+    "UNKNOWN_TOPIC_ID": Meaning(5, "no such topic"),
+    "UNKNOWN_MEMBER_ID": Meaning(5, "no such member"),
+    "INVALID_GROUP_ID": Meaning(5, "not a valid group name", "a group name is not empty"),
+    "INVALID_TOPIC_EXCEPTION": Meaning(5, "not a valid topic name"),
+    "NON_EMPTY_GROUP": Meaning(
+        4, "the group has members", "stop its consumers first, then try again"
+    ),
+    "REBALANCE_IN_PROGRESS": Meaning(4, "the group is rebalancing", "try again in a moment"),
+    "GROUP_SUBSCRIBED_TO_TOPIC": Meaning(
+        4, "the group reads this topic", "stop its consumers first, then try again"
+    ),
+    "FENCED_INSTANCE_ID": Meaning(4, "another member has taken this instance id"),
+    "FENCED_MEMBER_EPOCH": Meaning(4, "the member's epoch is out of date"),
+    "STALE_MEMBER_EPOCH": Meaning(4, "the member's epoch is out of date"),
+    "ILLEGAL_GENERATION": Meaning(4, "the group has moved on to another generation"),
+    "GROUP_AUTHORIZATION_FAILED": Meaning(3, "not authorised for this group", _ACL),
+    "TOPIC_AUTHORIZATION_FAILED": Meaning(3, "not authorised for this topic", _ACL),
+    "CLUSTER_AUTHORIZATION_FAILED": Meaning(3, "not authorised for the cluster", _ACL),
+    "COORDINATOR_LOAD_IN_PROGRESS": Meaning(
+        3, "the coordinator is still loading its groups", "try again in a moment"
+    ),
+    "COORDINATOR_NOT_AVAILABLE": Meaning(
+        3,
+        "the group has no coordinator at the moment",
+        "is the broker that leads its `__consumer_offsets` partition up?",
+    ),
+    "NOT_COORDINATOR": Meaning(3, "the coordinator moved while it was asked", "try again"),
+    "LEADER_NOT_AVAILABLE": Meaning(
+        3, "the partition has no leader", "are the brokers that hold its replicas up?"
+    ),
+    "NOT_LEADER_OR_FOLLOWER": Meaning(3, "the leader moved while it was asked", "try again"),
+    "FENCED_LEADER_EPOCH": Meaning(3, "the leader moved while it was asked", "try again"),
+    "UNKNOWN_LEADER_EPOCH": Meaning(3, "the leader moved while it was asked", "try again"),
+    "REPLICA_NOT_AVAILABLE": Meaning(3, "the replica is not available", "try again"),
+    "OFFSET_NOT_AVAILABLE": Meaning(
+        3, "the new leader does not know its high watermark yet", "try again in a moment"
+    ),
+    "KAFKA_STORAGE_ERROR": Meaning(3, "the broker cannot read the partition's log directory"),
+    "UNSTABLE_OFFSET_COMMIT": Meaning(3, "a transaction holds the offsets", "try again"),
+    "REQUEST_TIMED_OUT": Meaning(3, "no answer in time", "raise `--timeout`"),
+    "NETWORK_EXCEPTION": Meaning(3, "the broker closed the connection"),
+    "NOT_KAFKA": Meaning(3, "this is no Kafka listener"),
+    "BROKER_NOT_AVAILABLE": Meaning(3, "the broker is not available"),
+    "SASL_AUTHENTICATION_FAILED": Meaning(
+        3, "authentication failed", "check user name and password"
+    ),
+    "SSL_HANDSHAKE_FAILED": Meaning(3, "no TLS connection"),
+    "UNSUPPORTED_SASL_MECHANISM": Meaning(3, "the broker does not offer this SASL mechanism"),
+    "ILLEGAL_SASL_STATE": Meaning(3, "the broker expected no login here"),
+    "CORRUPT_MESSAGE": Meaning(3, "the broker's answer cannot be read", SPEAKS_KAFKA),
+    "RESPONSE_TOO_LARGE": Meaning(
+        3,
+        "the broker's answer is larger than kgroups reads at once",
+        f"{SPEAKS_KAFKA} `receive.message.max.bytes` in the client configuration allows more",
+    ),
+    "UNSUPPORTED_VERSION": Meaning(1, "the broker is too old for this request"),
+}
+
+
+def meaning_of(code: str) -> Meaning:
+    """Exit code, sentence and hint of an error name; a general one for names without a row."""
+    return MEANINGS.get(code) or Meaning(1, f"the broker answered `{code}`")
+
+
+def broker_error(
+    target: str, code: str, message: str | None = None, hint: str | None = None
+) -> ItemError:
+    """Row of `errors` for one item.
+
+    Args:
+        target: group name, `topic-partition`, `broker 3 (host:port)`.
+        code: Kafka's error name.
+        message: a sentence that says more than the table's.
+        hint: likewise.
+    """
+    meaning = meaning_of(code)
+    return ItemError(
+        target, code, message or meaning.message, hint or meaning.hint, meaning.exit_code
+    )

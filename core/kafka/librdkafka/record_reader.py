@@ -1,0 +1,139 @@
+"""Reads single records for their times, through librdkafka, which knows every compression."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import (
+    TIMESTAMP_NOT_AVAILABLE,
+    Consumer,
+    KafkaError,
+    KafkaException,
+)
+from confluent_kafka import (
+    TopicPartition as ConfluentPartition,
+)
+
+from kgroups.core.broker_errors import MEANINGS
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import UNHEARD, BrokerFailure
+from kgroups.core.kafka.librdkafka.librdkafka_client import code_of, make_client
+from kgroups.core.snapshot import TopicPartition
+
+# Partitions that are fetched from at once, and the bytes that each is asked for: what comes beyond
+# the first record is thrown away.
+AT_ONCE: Final = 200
+FETCH_BYTES: Final = 16_384
+POLL_S: Final = 0.2
+
+
+class RecordTime(NamedTuple):
+    """What became of one record.
+
+    Args:
+        time_ms: epoch milliseconds; None if there is no record, or it has no time.
+        failure: why it could not be read; None if it could.
+    """
+
+    time_ms: int | None = None
+    failure: BrokerFailure | None = None
+
+
+class RecordReader:
+    """Fetches a record a partition; joins and commits nothing.
+
+    Args:
+        is_over: asked while nothing comes, with the seconds since something last came.
+    """
+
+    def __init__(self, consumer: Consumer, is_over: Callable[[float], bool]) -> None:
+        self._consumer = consumer
+        self._is_over = is_over
+
+    def first(self, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordTime]:
+        """The first record from each offset on; silent partitions are absent."""
+        return self._read(starts, last=False)
+
+    def last(self, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordTime]:
+        """The last record of each partition, looked for from this offset on."""
+        return self._read(starts, last=True)
+
+    def _read(
+        self, starts: Mapping[TopicPartition, int], *, last: bool
+    ) -> dict[TopicPartition, RecordTime]:
+        found: dict[TopicPartition, RecordTime] = {}
+        left = iter(starts.items())
+        while part := dict(islice(left, AT_ONCE)):
+            found |= self._read_part(part, last=last)
+        return found
+
+    def _read_part(
+        self, starts: Mapping[TopicPartition, int], *, last: bool
+    ) -> dict[TopicPartition, RecordTime]:
+        found: dict[TopicPartition, RecordTime] = {}
+        consumer = self._consumer
+        consumer.incremental_assign([ConfluentPartition(*at, o) for at, o in starts.items()])
+        left = set(starts)
+        heard = time.monotonic()
+        while left and not self._is_over(time.monotonic() - heard):
+            for message in consumer.consume(AT_ONCE, timeout=POLL_S):
+                heard = time.monotonic()
+                at = (message.topic(), message.partition())
+                error = message.error()
+                if at not in left:
+                    continue
+                if error is None or error.code() != KafkaError._PARTITION_EOF:
+                    found[at] = _told(message, error)
+                elif at not in found:
+                    found[at] = RecordTime()
+                if error is not None or not last:
+                    left.discard(at)
+                    consumer.incremental_unassign([ConfluentPartition(*at)])
+        consumer.incremental_unassign([ConfluentPartition(*at) for at in left])
+        return found
+
+
+def _told(message: Any, error: KafkaError | None) -> RecordTime:
+    if error is not None:
+        return RecordTime(failure=_failure(error))
+    kind, at_ms = message.timestamp()
+    return RecordTime(None if kind == TIMESTAMP_NOT_AVAILABLE else at_ms)
+
+
+def _failure(error: KafkaError) -> BrokerFailure:
+    code = code_of(error)
+    is_plain = code in MEANINGS and code not in UNHEARD  # of connections librdkafka tells more
+    return BrokerFailure(code, None if is_plain else error.str())
+
+
+@contextmanager
+def record_reader(
+    settings: ClientSettings, is_over: Callable[[float], bool]
+) -> Iterator[RecordReader]:
+    """A reader with a consumer of its own.
+
+    Raises:
+        BrokerFailure: no broker can be reached.
+    """
+    consumer = make_client(
+        Consumer,
+        settings,
+        lambda _error: None,
+        group_id="kgroups-record-times",  # librdkafka wants one, though nothing is committed
+        enable_auto_commit=False,
+        enable_partition_eof=True,
+        topic_metadata_propagation_max_ms=0,  # a topic that is not there is said to be so at once
+        auto_offset_reset="earliest",
+        isolation_level="read_uncommitted",
+        queued_min_messages=1,
+        fetch_wait_max_ms=50,
+        fetch_message_max_bytes=FETCH_BYTES,
+    )
+    try:
+        yield RecordReader(consumer, is_over)
+    except KafkaException as error:
+        raise _failure(error.args[0]) from error
+    finally:
+        consumer.close()

@@ -1,0 +1,101 @@
+"""What groups have committed, read after a write, again and again where that may help."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.reads.committed_offsets import fetch_commits
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.offsets.read_back import Held
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+
+
+def read_commits(admin: ClusterAdmin, groups: Sequence[str]) -> dict[str, Held | None]:
+    """What each group has committed now, by topic and partition; None where it cannot be learned.
+
+    Args:
+        admin: the cluster.
+        groups: one that does not exist has committed nothing.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[str, Held | None]:
+        return await read_held(cluster, groups, deadline)
+
+    return admin.over_wire(ask, lambda client: _through_librdkafka(client, groups))
+
+
+def read_until(
+    admin: ClusterAdmin,
+    groups: Sequence[str],
+    take: Callable[[Mapping[str, Held | None]], Sequence[str]],
+) -> None:
+    """Read what groups have committed until it is enough, or the time is over.
+
+    Args:
+        admin: the cluster.
+        groups: their names.
+        take: takes what was read, as `read_commits` gives it; gives the groups to read again.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> None:
+        left = groups
+        async for attempt in Attempts(deadline, whole=True):
+            if attempt > 1:  # another coordinator may have taken over
+                cluster.forget_failures()
+                for group in left:
+                    cluster.placed.pop(group, None)
+            left = take(await read_held(cluster, left, deadline))
+            if not left:
+                return
+
+    def otherwise(client: "LibrdkafkaClient") -> None:
+        left = groups
+        for _ in Attempts(client.deadline, whole=True):
+            left = take(_through_librdkafka(client, left))
+            if not left:
+                return
+
+    if groups:
+        admin.over_wire(ask, otherwise)
+
+
+def _through_librdkafka(
+    client: "LibrdkafkaClient", groups: Sequence[str]
+) -> dict[str, Held | None]:
+    looked = client.snapshot(
+        groups,
+        members=False,
+        offsets=True,
+        log_offsets=False,
+        isolation="read_uncommitted",
+        more_topics=None,
+        progress=lambda _: None,
+    )
+    held: dict[str, Held | None] = dict.fromkeys(groups)
+    held |= {error.target: {} for error in looked.errors if error.code == "GROUP_ID_NOT_FOUND"}
+    held |= {group.group: group.offsets for group in looked.groups}
+    named = set(groups)
+    partly = {e.target.rpartition(" ")[0] for e in looked.errors if e.target not in named}
+    return held | dict.fromkeys(partly & named)
+
+
+async def read_held(
+    cluster: Cluster, groups: Sequence[str], deadline: Deadline, lane: int = 0
+) -> dict[str, Held | None]:
+    """What these groups have committed; None where it cannot be learned."""
+    placed, _ = await cluster.known_coordinators(groups, deadline)
+    held: dict[str, Held | None] = dict.fromkeys(groups)
+    for group, commits in (await fetch_commits(cluster, placed, deadline, lane)).items():
+        if not isinstance(commits, BrokerFailure):
+            held[group] = None if commits.failures else commits.offsets
+        elif commits.code == "GROUP_ID_NOT_FOUND":
+            held[group] = {}
+    return held

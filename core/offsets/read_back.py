@@ -1,0 +1,120 @@
+"""What the cluster shows of the commits that were written: done, lost, or somebody else's.
+
+A coordinator that has just changed may show what stood there before for a while, and a write
+whose answer never came may be done later. So what is not seen is looked for again, until the
+deadline, before anything is said of it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from kgroups.core.errors import ItemError
+from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.result import Doubt, result_of
+from kgroups.core.snapshot import CommittedOffset
+
+Held = Mapping[str, Mapping[int, CommittedOffset]]
+"""What one group has committed: topic to partition to commit."""
+
+_Row = tuple[str, int, int | None, int | None]
+
+
+class ReadBack:
+    """Writes that are to be seen in the cluster, and what was seen so far.
+
+    Args:
+        changes: those that are done, or of which it is not known, are looked for.
+    """
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self.held: dict[str, Held] = {}
+        self._rows: dict[str, list[_Row]] = {}
+        self._others: set[str] = set()
+        for group, topic, partition, old, new, *_, result, _ in changes:
+            if result in ("done", "unknown") and topic is not None and partition is not None:
+                row = (topic, partition, old and old.offset, new and new.offset)
+                self._rows.setdefault(group, []).append(row)
+
+    def take(self, held: Mapping[str, Held | None]) -> list[str]:
+        """Take what was read of groups: None where it could not be.
+
+        Returns:
+            The groups that are worth another look: not read, or still as before, or, the first
+            time, neither as before nor as written.
+        """
+        again: list[str] = []
+        for group, commits in held.items():
+            if commits is None:
+                again.append(group)
+                continue
+            self.held[group] = commits
+            stale = other = False
+            for topic, partition, old, new in self._rows.get(group, ()):
+                found = commits.get(topic, {}).get(partition)
+                offset = None if found is None else found.offset
+                stale = stale or offset == old
+                other = other or offset not in (old, new)
+            if stale or (other and group not in self._others):
+                again.append(group)
+            if other:
+                self._others.add(group)
+        return again
+
+    @property
+    def left(self) -> list[str]:
+        """The groups of which nothing was read yet."""
+        return [group for group in self._rows if group not in self.held]
+
+
+def settle(changes: Iterable[Change], commits: Mapping[str, Held]) -> list[Change]:
+    """The changes after a look at the cluster.
+
+    Args:
+        changes: with the brokers' answers.
+        commits: of each group, as last read; a group that is missing could not be read.
+    Returns:
+        Done: it reads back as written, whatever the answer was. Unknown: the answer never came,
+        and it does not read back so far, or cannot be read. Failed: it reads back as before
+        (`NOT_VERIFIED`), or as something else (`OVERWRITTEN`).
+    """
+    return [
+        _settled(change, commits.get(change.group))
+        if change.result in ("done", "unknown") and change.topic is not None
+        else change
+        for change in changes
+    ]
+
+
+def _settled(change: Change, commits: Held | None) -> Change:
+    if commits is None:
+        if change.result == "unknown":
+            return change
+        return change._replace(note="written; could not be read back")
+    now = commits.get(change.topic or "", {}).get(change.partition or 0)
+    old, new = change.old, change.new
+    found = None if now is None else now.offset
+    if found == (None if new is None else new.offset):
+        return change if change.error is None else change._replace(result="done", error=None)
+    text = "no commit" if found is None else found
+    if found != (None if old is None else old.offset):
+        written = (
+            "written, but then" if change.result == "done" else "another write came in between:"
+        )
+        return change.failed(
+            ItemError(
+                change.target,
+                "OVERWRITTEN",
+                f"{written} reads back as {text}",
+                "something else writes the same commits: a consumer, or another reset",
+            )
+        )
+    if isinstance(change.error, Doubt):
+        error = change.error.refuted
+        return change._replace(result=result_of(error), error=error)
+    return change.failed(
+        ItemError(
+            change.target,
+            "NOT_VERIFIED",
+            f"written, but reads back as {text}, as before",
+            "`kgroups describe GROUP` shows where it stands now",
+        )
+    )

@@ -1,0 +1,129 @@
+"""How sure a plan is: one word, what it means, and why it is that word here."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.prospects import Prospect, Prospects
+from kgroups.core.planning.roster import Roster
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure a plan is.
+
+    Args:
+        reason: why, without a full stop; for `exact` what it rests on.
+    """
+
+    word: Word
+    reason: str
+
+
+def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
+    """How sure it is that what a plan shows will happen."""
+    outcomes = prospects.outcomes
+    doubts = list(dict.fromkeys(d for p in prospects.each if (d := p.strategy.doubt)))
+    doubts += roster.guesses
+    if not outcomes.complete:
+        doubts += _gaps(prospects)
+    if doubts:
+        by_size = not roster.guesses and outcomes.complete and _same_sizes(outcomes)
+        return Confidence("counts" if by_size else "likely", "; ".join(doubts))
+    if len(outcomes.each) == 1 and not outcomes.failures:
+        return Confidence("exact", _ground(prospects))
+    return Confidence("outcomes", "; ".join(_choices(roster, prospects)))
+
+
+def _gaps(prospects: Prospects) -> list[str]:
+    """Why there may be outcomes that were not tried."""
+    found = []
+    for prospect in prospects.each:
+        if prospect.outcomes.complete:
+            continue
+        if prospect.raced:
+            found.append(_one_by_one(prospect))
+        elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
+            found.append("the group does not come to rest")
+        else:
+            found.append(
+                "there are more orders of ids that do not exist yet, of members that come one"
+                " after another, or of what a leader leaves to chance, than were tried"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _one_by_one(prospect: Prospect) -> str:
+    who = prospect.strategy.leader_client
+    return (
+        f"members led by {who} come with what is new one after another, and what each gets"
+        " depends on the order"
+    )
+
+
+def _same_sizes(outcomes: Outcomes) -> bool:
+    """Whether shares are of the same sizes, whatever happens."""
+    if outcomes.failures:
+        return False
+    sizes = {
+        frozenset(
+            Counter(sum(map(len, held.values())) for held in each.settled.shares.values()).items()
+        )
+        for each in outcomes.each
+    }
+    return len(sizes) == 1
+
+
+def _ground(prospects: Prospects) -> str:
+    """What `exact` rests on."""
+    libraries = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
+    if not libraries:
+        strategy = prospects.each[0].strategy
+        if strategy.server_side:
+            return "the coordinator assigns, and all that it looks at is known"
+        return f"`{strategy.assignor.name}` assigns, and all that it looks at is known"
+    if len(libraries) == 1:
+        return f"the leader is a {libraries[0]} client ({prospects.reason})"
+    return f"the leader is a {_or(libraries)} client, and each would do the same"
+
+
+def _choices(roster: Roster, prospects: Prospects) -> list[str]:
+    """What decides between the outcomes."""
+    found = []
+    ends = [_ends(prospect) for prospect in prospects.each]
+    libraries = [prospect.strategy.leader_client or "" for prospect in prospects.each]
+    if any(one != ends[0] for one in ends):
+        found.append(f"the leader may be a {_or(libraries)} client, and they do not do the same")
+    failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
+    if failing:
+        found.append(f"a {_or(failing)} leader fails this rebalance")
+    several = [prospect for prospect in prospects.each if len(prospect.outcomes.each) > 1]
+    if any(prospect.raced for prospect in several):
+        found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
+    unraced = [prospect for prospect in several if not prospect.raced]
+    if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.server_side):
+        found.append(
+            "ids that do not exist yet, or the order in which members come, decide"
+            if unraced[0].strategy.server_side
+            else "ids that do not exist yet decide"
+        )
+    elif unraced:
+        found.append(f"a {unraced[0].strategy.leader_client} leader leaves it to chance")
+    return found
+
+
+def _has_unknown_ids(roster: Roster) -> bool:
+    return any(seat.joins and not seat.id_known for seat in roster.seats)
+
+
+def _ends(prospect: Prospect) -> frozenset[object]:
+    each = (canonical(outcome.settled.shares) for outcome in prospect.outcomes.each)
+    return frozenset((*each, *(failure.message for failure in prospect.outcomes.failures)))
+
+
+def _or(names: Sequence[str]) -> str:
+    """Names as an enumeration."""
+    *most, last = dict.fromkeys(names)
+    return f"{', '.join(most)} or {last}" if most else last

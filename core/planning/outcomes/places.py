@@ -1,0 +1,180 @@
+"""Every order in which members can stand whose ids nobody knows yet, with one set of ids for each.
+
+Strategies see two things of a member's id: its place in text order, and in the order of a Java
+hash table, which follows from its bucket. Both are independent of each other, so that all pairs
+of them can be named: the orders in text, times what the buckets can make of the tables' orders.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, groupby, permutations, product
+from math import factorial
+from typing import Final
+
+from kgroups.assignors.order.java_order import spread, string_hash
+from kgroups.core.planning.outcomes.ids import table_capacity_of
+from kgroups.core.planning.outcomes.spaces import HEADS, IdSpace
+from kgroups.core.planning.outcomes.visible import Tables
+
+# Combinations of buckets that are looked at.
+MAX_COMBINATIONS: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A member whose id is not known yet.
+
+    Args:
+        name: stands for its id.
+        kind: equal for newcomers that differ in nothing but their ids.
+    """
+
+    name: str
+    space: IdSpace
+    kind: object
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """An order in text: a head for each newcomer, and how likely the order is."""
+
+    heads: Mapping[str, int]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """What strategies see of hash tables: a bucket for each newcomer, and how likely it is."""
+
+    buckets: Mapping[str, int]
+    weight: float
+    capacity: int
+
+
+def text_orders(newcomers: Sequence[Newcomer], known: Sequence[object]) -> Iterator[Heads]:
+    """Every order in text of newcomers among ids that exist.
+
+    Args:
+        known: order keys of those, ascending.
+    """
+    gaps = {each.space.name: each.space.gaps(known) for each in newcomers}
+    kinds = [list(alike) for _, alike in groupby(newcomers, key=lambda each: each.kind)]
+    choices = [
+        [
+            (tuple(zip(alike, places, strict=True)), _multinomial(places))
+            for places in combinations_with_replacement(
+                _open(gaps[alike[0].space.name]), len(alike)
+            )
+        ]
+        for alike in kinds
+    ]
+    for chosen in product(*choices):
+        placed = [pair for pairs, _ in chosen for pair in pairs]
+        weight = 1.0
+        for pairs, ways in chosen:
+            weight *= ways
+            for newcomer, place in pairs:
+                low, high = gaps[newcomer.space.name][place]
+                weight *= (high - low) / HEADS
+        orders = list(_within_gaps(placed))
+        for order in orders:
+            yield Heads(_heads(order, gaps), weight / len(orders))
+
+
+def _open(gaps: Sequence[tuple[int, int]]) -> list[int]:
+    return [place for place, (low, high) in enumerate(gaps) if low < high]
+
+
+def _multinomial(places: Sequence[int]) -> int:
+    """In how many ways alike newcomers can be told to take these places."""
+    ways = factorial(len(places))
+    for place in set(places):
+        ways //= factorial(places.count(place))
+    return ways
+
+
+Placed = Sequence[tuple[Newcomer, int]]
+
+
+def _within_gaps(placed: Placed) -> Iterator[Placed]:
+    """The orders of newcomers that share a gap and the beginning of their ids."""
+    shared: dict[tuple[int, str], list[Newcomer]] = {}
+    for newcomer, place in placed:
+        shared.setdefault((place, newcomer.space.name), []).append(newcomer)
+    each = [_distinct_orders(together) for together in shared.values()]
+    for orders in product(*each):
+        yield [
+            (newcomer, place)
+            for (place, _), order in zip(shared, orders, strict=True)
+            for newcomer in order
+        ]
+
+
+def _distinct_orders(together: Sequence[Newcomer]) -> list[tuple[Newcomer, ...]]:
+    """Permutations that differ in the kinds at their places."""
+    if len({each.kind for each in together}) == 1:
+        return [tuple(together)]
+    found: dict[tuple[object, ...], tuple[Newcomer, ...]] = {}
+    for order in permutations(together):
+        found.setdefault(tuple(each.kind for each in order), order)
+    return list(found.values())
+
+
+def _heads(order: Placed, gaps: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, int]:
+    """Heads that put newcomers into their gaps, evenly and in this order."""
+    counts: dict[tuple[int, str], int] = {}
+    for newcomer, place in order:
+        key = (place, newcomer.space.name)
+        counts[key] = counts.get(key, 0) + 1
+    taken: dict[tuple[int, str], int] = {}
+    heads: dict[str, int] = {}
+    for newcomer, place in order:
+        key = (place, newcomer.space.name)
+        taken[key] = taken.get(key, 0) + 1
+        low, high = gaps[newcomer.space.name][place]
+        heads[newcomer.name] = low + (high - low) * taken[key] // (counts[key] + 1)
+    return heads
+
+
+def bucket_orders(
+    newcomers: Sequence[Newcomer], present: Sequence[str], known: Sequence[str], seen: Tables
+) -> list[Buckets] | None:
+    """Everything that buckets of newcomers can make of the order of members; None if too much.
+
+    Args:
+        present: ids of the group as it is, in the coordinator's order.
+        known: ids that are known after the changes, in that order, those that join last.
+        seen: the tables that are looked at.
+    """
+    total = len(known) + len(newcomers)
+    broker = table_capacity_of(present) if seen.listing else None
+    tables = [] if broker is None else [_grown(broker, total)]
+    leader = _grown(16, total)
+    tables += [leader] * seen.leader + [2 * leader] * seen.copies
+    if not tables:  # members stay as they are listed, newcomers behind them
+        return [Buckets({}, 1.0, leader)]
+    capacity = max(tables)
+    if capacity ** len(newcomers) > MAX_COMBINATIONS:
+        return None
+    codes = [spread(string_hash(member_id)) for member_id in known]
+    found: dict[object, tuple[tuple[int, ...], int]] = {}
+    for drawn in product(range(capacity), repeat=len(newcomers)):
+        order: Sequence[int] = range(total)
+        ranks = []
+        for table in tables:
+            places = [code & (table - 1) for code in (*codes, *drawn)]
+            order = sorted(order, key=places.__getitem__)
+            ranks.append(tuple(order.index(len(codes) + n) for n in range(len(newcomers))))
+        first, weight = found.get(tuple(ranks), (drawn, 0))
+        found[tuple(ranks)] = (first, weight + 1)
+    names = [each.name for each in newcomers]
+    return [
+        Buckets(dict(zip(names, drawn, strict=True)), weight / capacity ** len(names), capacity)
+        for drawn, weight in found.values()
+    ]
+
+
+def _grown(capacity: int, size: int) -> int:
+    while size * 4 > capacity * 3:
+        capacity *= 2
+    return capacity

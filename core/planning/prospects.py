@@ -1,0 +1,164 @@
+"""What a group's next rebalance may come to, for each library that may lead it.
+
+One prospect a strategy: every way in which it can end. The plan shows the likeliest end of the
+likeliest leader that does not fail; all of them together say how certain that is.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.assignors.spec import Fault
+from kgroups.core.planning.assignor_request import LagByPartition, Round, first_round
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.strategies import (
+    Strategy,
+    chosen_assignor,
+    is_server_side,
+    leader_strategies,
+    server_strategy,
+)
+from kgroups.core.planning.moves import RoundStep
+from kgroups.core.planning.outcomes.admission import stages
+from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
+from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
+from kgroups.core.planning.outcomes.races import is_raced, race_outcomes
+from kgroups.core.planning.roster import Roster
+from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
+
+# How much likelier the library that most speaks for is than each other one that may lead.
+LIKELIEST_WEIGHT: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What one strategy makes of the group.
+
+    Args:
+        raced: whether members are taken to learn of what is new one after another.
+    """
+
+    strategy: Strategy
+    outcomes: Outcomes
+    raced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prospects:
+    """What each strategy makes of the group, the likeliest first, and all that can happen.
+
+    Args:
+        each: never empty.
+        reason: why these libraries may lead, half a sentence; None server side.
+    """
+
+    each: tuple[Prospect, ...]
+    outcomes: Outcomes
+    reason: str | None = None
+
+    @property
+    def shown(self) -> Prospect:
+        """The likeliest one that does not fail.
+
+        Raises:
+            KgroupsError: every one fails.
+        """
+        for prospect in self.each:
+            if prospect.outcomes.each:
+                return prospect
+        raise self.each[0].outcomes.failures[0].error
+
+
+def find_prospects(
+    roster: Roster,
+    lags: LagByPartition,
+    *,
+    assignor_name: str | None = None,
+    leader: str | None = None,
+    faithful: bool = False,
+) -> Prospects:
+    """Every way in which the rebalance of this group can end.
+
+    Args:
+        assignor_name: strategy to plan with; None: the group's own.
+        leader: client library of the leader; None: inferred.
+        faithful: repeat what Java's class does wrong.
+    Raises:
+        UsageError: no such strategy or library.
+        KgroupsError: a strategy of the user's own that cannot be loaded.
+    """
+    group = roster.group
+    name = chosen_assignor(group, assignor_name)
+    reason = None
+    if is_server_side(group, name):
+        strategies: Sequence[Strategy] = (server_strategy(group, name),)
+    else:
+        guess = infer_leader(
+            group,
+            leader,
+            gone={member.member_id for member in roster.leavers},
+            newcomers=[seat.library for seat in roster.seats if seat.joins],
+            strategy=name,
+        )
+        racks = [seat.member.rack for seat in roster.seats if seat.member.rack]
+        strategies = leader_strategies(group, name, guess, racks)
+        reason = guess.reason
+    runs = max(MAX_RUNS // len(strategies), 1)
+    each = tuple(_prospect(roster, one, lags, runs, faithful=faithful) for one in strategies)
+    weighted = [
+        (one.outcomes, 1.0 if place else LIKELIEST_WEIGHT) for place, one in enumerate(each)
+    ]
+    return Prospects(each, united_outcomes(weighted), reason)
+
+
+def _prospect(
+    roster: Roster, strategy: Strategy, lags: LagByPartition, runs: int, *, faithful: bool
+) -> Prospect:
+    brought = first_round(roster, strategy.protocol)
+    raced = is_raced(roster, strategy)
+
+    def play(known: Roster, held: Round, draw: Draw, rounds: int = MAX_ROUNDS) -> Ends:
+        return settle(
+            strategy.assignor,
+            known,
+            held,
+            strategy.protocol,
+            leader=strategy.leader_client,
+            ids=draw.ids,
+            topic_ids=draw.topic_ids,
+            lags=lags,
+            rounds=rounds,
+            faithful=faithful,
+        )
+
+    def run(draw: Draw) -> Ends:
+        if not strategy.server_side:
+            return play(roster, brought, draw)
+        return _in_stages(roster, brought, draw, play)
+
+    if raced:
+        outcomes = race_outcomes(
+            roster, brought, strategy, lambda known, held: play(known, held, Draw(), rounds=1)
+        )
+    else:
+        outcomes = find_outcomes(roster, strategy, run, runs=runs)
+    return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
+
+
+def _in_stages(
+    roster: Roster, brought: Round, draw: Draw, play: Callable[[Roster, Round, Draw], Ends]
+) -> Ends:
+    """The ends of a KIP-848 group whose coordinator computes one target after the other."""
+    last: Settled | None = None
+    steps: tuple[RoundStep, ...] = ()
+    faults: dict[Fault, None] = {}
+    for stage in stages(roster, draw.batches):
+        held = brought if last is None else Round(last.shares, brought.generation)
+        ends = play(stage, held, draw)
+        if ends.failures:
+            return ends
+        last = ends.each[0]
+        steps += last.steps
+        faults.update(dict.fromkeys(last.faults))
+    assert last is not None
+    return Ends((Settled(last.shares, steps, tuple(faults)),))

@@ -1,0 +1,143 @@
+"""KIP-848 groups that several members join at once: what coordinators do is among the outcomes."""
+
+import random
+import uuid
+from collections.abc import Sequence
+from itertools import permutations
+
+import pytest
+
+from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, Subscribe
+from kgroups.core.planning.outcomes.admission import sequences
+from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.roster import next_roster
+from kgroups.core.snapshot import Group
+from kgroups.core.uuids import uuid_text
+from tests.support.planning.coordinated_group import CoordinatedGroup
+
+GROUPS = 12
+
+
+def new_id(dice: random.Random) -> str:
+    """An id as KIP-848 members draw it."""
+    return uuid_text(uuid.UUID(int=dice.getrandbits(128), version=4))
+
+
+def group_at_rest(dice: random.Random, interval_ms: int = 0) -> CoordinatedGroup:
+    """Two to four members with a history, of one or two topics."""
+    topics = {
+        name: (uuid.UUID(int=dice.getrandbits(128), version=4), dice.randint(3, 9))
+        for name in ("t", "u")[: dice.randint(1, 2)]
+    }
+    driven = CoordinatedGroup(topics, "uniform", interval_ms=interval_ms)
+    ids = [new_id(dice) for _ in range(dice.randint(3, 5))]
+    for member_id in ids:
+        driven.join(member_id, sorted(topics))
+        driven.settle()
+    driven.leave(dice.choice(ids))
+    driven.settle()
+    return driven
+
+
+def ends_of(plan: Plan, newcomers: Sequence[str]) -> set[frozenset[tuple[str, str, int]]]:
+    """The outcomes of a plan, with every way of naming its newcomers, which are all alike."""
+    named = [m.member_id for m in plan.members if m.joins]
+    return {
+        frozenset(
+            (names.get(who, who), topic, number)
+            for who, held in outcome.settled.shares.items()
+            for topic, numbers in held.items()
+            for number in numbers
+        )
+        for order in permutations(newcomers)
+        for names in [dict(zip(named, order, strict=True))]
+        for outcome in plan.outcomes.each
+    }
+
+
+def end_of(group: Group) -> frozenset[tuple[str, str, int]]:
+    """Who has what."""
+    return frozenset(
+        (member.member_id, topic, number)
+        for member in group.members or ()
+        for topic, numbers in (member.assignment or {}).items()
+        for number in numbers
+    )
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "some at once"])
+def test_members_that_join(seed: int, together: bool) -> None:
+    """Whether each gets a target of its own, or two share one, it was among the outcomes."""
+    dice = random.Random(f"joins {seed}")
+    driven = group_at_rest(dice, interval_ms=1_000 if together else 0)
+    before = driven.settle()
+    plan = plan_group(driven.snapshot(before), before, [AddMembers(2)])
+    assert plan.confidence in ("outcomes", "exact")
+    assert plan.outcomes.complete
+    newcomers = [new_id(dice) for _ in range(2)]
+    for member_id in newcomers:
+        driven.join(member_id, before.members[0].subscription or ())  # type: ignore[index]
+    assert end_of(driven.settle()) in ends_of(plan, newcomers)
+
+
+def test_one_after_another_is_not_the_same_as_together() -> None:
+    """Somewhere the order of admission decides: a plan of everybody together would be wrong."""
+    differ = 0
+    for seed in range(GROUPS):
+        dice = random.Random(f"differ {seed}")
+        driven = group_at_rest(dice)
+        before = driven.settle()
+        ids = [new_id(dice), new_id(dice)]
+        changes: list[Change] = [AddMembers(member_id=each) for each in ids]
+        plan = plan_group(driven.snapshot(before), before, changes)
+        differ += len(plan.outcomes.each) > 1
+    assert differ
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_members_that_leave_do_so_together(seed: int) -> None:
+    """Nobody asks for a target between two that leave at once, so the plan is exact."""
+    dice = random.Random(f"leaves {seed}")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    gone = [member.member_id for member in before.members or ()][:2]
+    plan = plan_group(driven.snapshot(before), before, [RemoveMember(each) for each in gone])
+    assert plan.confidence == "exact"
+    for member_id in gone:
+        driven.leave(member_id)
+    if plan.members:
+        assert end_of(driven.settle()) in ends_of(plan, [])
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_members_that_subscribe_anew_come_one_after_another(seed: int) -> None:
+    """Each says so in its own heartbeat: every order was among the outcomes."""
+    dice = random.Random(f"subscribes {seed}")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    plan = plan_group(driven.snapshot(before), before, [Subscribe(("t",))])
+    members = list(before.members or ())
+    dice.shuffle(members)
+    for member in members:
+        if member.subscription != ("t",):
+            driven.subscribe(member.member_id, ("t",))
+    assert end_of(driven.settle()) in ends_of(plan, [])
+
+
+def test_sequences_are_counted() -> None:
+    """Alike newcomers: compositions of their number; different ones: every ordered partition."""
+    dice = random.Random("counted")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    snapshot = driven.snapshot(before)
+
+    def count(*changes: Change) -> tuple[int, bool]:
+        found = sequences(next_roster(snapshot, before, changes), "uniform")
+        return len(found.each), found.complete
+
+    assert count(AddMembers(3)) == (4, True)
+    assert count(AddMembers(2), AddMembers(1, rack="r")) == (8, True)
+    assert count(*(AddMembers(1, rack=rack) for rack in "abcd")) == (75, True)
+    assert count(*(AddMembers(1, rack=rack) for rack in "abcde")) == (75, False)
+    assert sequences(next_roster(snapshot, before, [AddMembers(3)]), "range").complete
