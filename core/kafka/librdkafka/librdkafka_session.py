@@ -44,6 +44,8 @@ class LibrdkafkaSession:
 
     def __init__(self, settings: ClientSettings) -> None:
         self.deadline = Deadline(0.0)  # set before each question
+        self.is_stuck = False
+        """Whether a request was not answered in time: those after it wait behind it."""
         self._settings = settings
         self._complaint: tuple[str, str] | None = None
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
@@ -104,8 +106,11 @@ class LibrdkafkaSession:
         try:
             return future.result(timeout=self.left_s() + 1)
         except KafkaException as error:
-            raise self.failure_of(error.args[0]) from error
+            failure = self.failure_of(error.args[0])
+            self.is_stuck = self.is_stuck or failure.code == "REQUEST_TIMED_OUT"
+            raise failure from error
         except FutureTimeout as error:
+            self.is_stuck = True
             raise BrokerFailure("REQUEST_TIMED_OUT") from error
         except ValueError as error:
             raise BrokerFailure("INVALID_REQUEST", str(error)) from error
