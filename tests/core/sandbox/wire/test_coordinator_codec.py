@@ -5,12 +5,12 @@ from uuid import UUID
 
 import pytest
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.fields.codec import CODECS
 from kgroups.core.coordinator.topology import TopicInfo, Topology
+from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.wire.coordinator_codec import read_frame, versions_of_fields, write_frame
 from kgroups.core.sandbox.wire.schema import Body, DecodeError
