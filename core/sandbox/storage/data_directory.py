@@ -15,8 +15,8 @@ from typing import Any, TextIO, cast
 from uuid import UUID
 
 from kgroups.core.document import read_document
+from kgroups.core.documents.files import MIB
 from kgroups.core.errors import RefusedError, UsageError, shorten
-from kgroups.core.files import MIB
 from kgroups.core.sandbox.storage.batches import (
     HEADER_BYTES,
     BatchHeader,
