@@ -71,7 +71,7 @@ def test_java_fails_on_partitions_that_are_gone() -> None:
                MemberSubscription("m2", ("a",))]  # fmt: skip
     with pytest.raises(AssignorError) as failure:
         UniformAssignor().assign(AssignmentRequest(members, TOPICS, faithful=True))
-    assert failure.value.java == "ArrayIndexOutOfBoundsException"
+    assert failure.value.java == "java.lang.ArrayIndexOutOfBoundsException"
 
 
 def test_older_uniform_gives_the_first_ones_more() -> None:

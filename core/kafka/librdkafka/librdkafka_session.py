@@ -3,7 +3,7 @@
 import re
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any
+from typing import Any, Self
 
 from confluent_kafka import (
     KafkaException,
@@ -44,6 +44,8 @@ class LibrdkafkaSession:
 
     def __init__(self, settings: ClientSettings) -> None:
         self.deadline = Deadline(0.0)  # set before each question
+        self.is_stuck = False
+        """Whether a request was not answered in time: those after it wait behind it."""
         self._settings = settings
         self._complaint: tuple[str, str] | None = None
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
@@ -52,6 +54,12 @@ class LibrdkafkaSession:
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
+
+    def fresh(self) -> Self:
+        """Another client for the same question: its connections wait for nothing."""
+        other = type(self)(self._settings)
+        other.deadline = self.deadline
+        return other
 
     def begin(self) -> None:
         """Learns the brokers."""
@@ -104,8 +112,11 @@ class LibrdkafkaSession:
         try:
             return future.result(timeout=self.left_s() + 1)
         except KafkaException as error:
-            raise self.failure_of(error.args[0]) from error
+            failure = self.failure_of(error.args[0])
+            self.is_stuck = self.is_stuck or failure.code == "REQUEST_TIMED_OUT"
+            raise failure from error
         except FutureTimeout as error:
+            self.is_stuck = True
             raise BrokerFailure("REQUEST_TIMED_OUT") from error
         except ValueError as error:
             raise BrokerFailure("INVALID_REQUEST", str(error)) from error

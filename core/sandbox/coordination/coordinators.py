@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from uuid import uuid4
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.config import MINUTE_MS, PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Write
@@ -17,6 +16,7 @@ from kgroups.core.coordinator.log.record_codec import encode_record
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
+from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.sandbox.coordination.event_log import EventLog
 from kgroups.core.sandbox.coordination.event_texts import event_text
 from kgroups.core.sandbox.coordination.pump import Pump

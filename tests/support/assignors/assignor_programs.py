@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -70,6 +71,19 @@ class AssignorProgram:
             for outcome in told["outcomes"]
         ]
         return sorted(found, key=lambda observed: -observed.times)
+
+    def sent(
+        self,
+        strategy: str,
+        topics: Sequence[str],
+        held: Mapping[str, Sequence[int]],
+        generation: int,
+    ) -> bytes:
+        """What a member sends when it joins again: of franz-go all, of sarama the user data."""
+        joining = {"topics": list(topics), "held": held, "generation": generation}
+        asked = {"client": self._client, "strategy": strategy, "joining": joining}
+        self._process.say(json.dumps(asked))
+        return base64.b64decode(json.loads(self._process.hear())["sent"])
 
     def _line(self, strategy: str, times: int, request: AssignmentRequest) -> Any:
         version = VERSIONS[self._client]

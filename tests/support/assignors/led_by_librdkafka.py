@@ -39,6 +39,11 @@ class LedByLibrdkafka:
         self._consumer.kill()
         self._end()
 
+    @property
+    def joined_with(self) -> list[bytes]:
+        """The subscription of each of its joins; the first generation is 1."""
+        return self._groups.joined_with
+
     def observe(self, request: AssignmentRequest) -> list[Observed]:
         """What it decides, as something that was seen once.
 

@@ -1,7 +1,7 @@
 """A broker that answers well but for one API: a proxy before an embedded cluster of one broker.
 
 What it does with the answers of that API is a `Conduct`: change the bytes, or take the connection
-over. Brokers' addresses in Metadata answers are its own, so that every connection comes to it.
+over. Brokers' addresses in answers are its own, so that every connection comes to it.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ class TamperingProxy:
         api = next(name for name, known in APIS.items() if known.key == key)
         self.seen.add(api)
         wire = Wire(api, version, frame, writer)
-        if api == "metadata":
+        if api in ("metadata", "find_coordinator"):
             wire = wire._replace(frame=self._readdressed(wire))
         conduct = self._conducts.get(api)
         if conduct is None:
@@ -134,10 +134,10 @@ class TamperingProxy:
             await conduct(wire)
 
     def _readdressed(self, wire: Wire) -> bytes:
-        """A Metadata answer in which every broker is here."""
+        """An answer of Metadata or FindCoordinator in which every broker is here."""
 
         def change(body: dict[str, Any]) -> None:
-            for broker in body["brokers"]:
+            for broker in body.get("brokers") or body.get("coordinators") or [body]:
                 broker.update(host="127.0.0.1", port=self.port)
 
         return rewritten(wire, change)

@@ -3,7 +3,8 @@
 // A line of JSON a group: {"client", "strategy", "times", "topics": {name: partitions}, "members":
 // [{"id", "instance", "metadata": base64 of the subscription}], "leader": id}. A line of JSON an
 // answer: {"outcomes": [{"times", "members": {id: {topic: [partition]}}}]} or {"error"}. The strategy is
-// asked so many times, because the order of Go's maps may decide. The members of franz-go are
+// asked so many times, because the order of Go's maps may decide. With "joining": {"topics", "held",
+// "generation"} the answer is {"sent"}, what a member sends next, in base64. The members of franz-go are
 // sorted as its leader sorts them; that function is not exported, so its order is written out here.
 package main
 
@@ -32,6 +33,13 @@ type group struct {
 	Topics   map[string]int32 `json:"topics"`
 	Members  []member         `json:"members"`
 	Leader   string           `json:"leader"`
+	Joining  *joining         `json:"joining"`
+}
+
+type joining struct {
+	Topics     []string           `json:"topics"`
+	Held       map[string][]int32 `json:"held"`
+	Generation int32              `json:"generation"`
 }
 
 type plan map[string]map[string][]int32
@@ -54,7 +62,12 @@ func main() {
 			panic(err)
 		}
 		answer := map[string]any{}
-		if found, err := outcomes(asked); err != nil {
+		if asked.Joining != nil {
+			answer["sent"], err = sent(asked)
+			if err != nil {
+				panic(err)
+			}
+		} else if found, err := outcomes(asked); err != nil {
 			answer["error"] = err.Error()
 		} else {
 			answer["outcomes"] = found
@@ -98,13 +111,35 @@ func outcomes(asked group) ([]*outcome, error) {
 	return found, nil
 }
 
+// What a member sends that was given these partitions: the subscription of a franz-go member, the
+// user data of a sarama member.
+func sent(asked group) ([]byte, error) {
+	now := asked.Joining
+	if asked.Client == "franz-go" {
+		held := now.Held
+		if !franz[asked.Strategy]().IsCooperative() {
+			held = nil // given up before it joins
+		}
+		return franz[asked.Strategy]().JoinGroupMetadata(now.Topics, held, now.Generation), nil
+	}
+	if asked.Strategy == "sticky" {
+		return sarama.NewBalanceStrategySticky().AssignmentData("", now.Held, now.Generation)
+	}
+	strategy := sarama.NewBalanceStrategyCooperativeSticky()
+	given := &sarama.ConsumerGroupMemberAssignment{Topics: now.Held}
+	strategy.(sarama.OnAssignmentBalanceStrategy).OnAssignment(given, now.Generation)
+	return strategy.(sarama.SubscriptionUserDataBalanceStrategy).SubscriptionUserData(now.Topics)
+}
+
+var franz = map[string]func() kgo.GroupBalancer{
+	"range":              kgo.RangeBalancer,
+	"roundrobin":         kgo.RoundRobinBalancer,
+	"sticky":             kgo.StickyBalancer,
+	"cooperative-sticky": kgo.CooperativeStickyBalancer,
+}
+
 func decideFranz(asked group) (plan, error) {
-	strategy := map[string]func() kgo.GroupBalancer{
-		"range":              kgo.RangeBalancer,
-		"roundrobin":         kgo.RoundRobinBalancer,
-		"sticky":             kgo.StickyBalancer,
-		"cooperative-sticky": kgo.CooperativeStickyBalancer,
-	}[asked.Strategy]()
+	strategy := franz[asked.Strategy]()
 	members := make([]kmsg.JoinGroupResponseMember, 0, len(asked.Members))
 	for _, each := range asked.Members {
 		joined := kmsg.NewJoinGroupResponseMember()
