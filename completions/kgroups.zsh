@@ -31,13 +31,17 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "coordinator/--partitions") echo '@free' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
-    "plan/--add-members") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
     "plan/--drop-host") echo '@free' ;;
     "plan/--set-partitions") echo '@free' ;;
     "plan/--add-topic") echo '@free' ;;
+    "plan/--add-members") echo '@free' ;;
     "plan/--subscribe") echo '@free' ;;
     "plan/--pattern") echo '@free' ;;
+    "plan/--restart") echo '@free' ;;
+    "plan/--expire") echo '@free' ;;
+    "plan/--rolling-restart") echo '@free' ;;
+    "plan/--switch-client") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -233,18 +237,23 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
         '--faithful:Repeat what a Java leader does wrong, too.'
-        '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
         '--set-partitions:Topics that grow.'
         '--add-topic:Topics that are created.'
-        '--subscribe:What members read.'
+        '--add-members:Members that join.'
+        '--subscribe:Topics that members read.'
         '--pattern:The pattern that members subscribe by.'
+        '--restart:A member that restarts.'
+        '--expire:A member that stays away too long.'
+        '--rolling-restart:Members that restart one by one.'
+        '--switch-client:A client library to move to.'
         '--metrics:Show figures of balance.'
         '--members:Show who gets what.'
         '--moves:Show what changes hands.'
         '--rounds:Show what is given up and got in each round.'
         '--outcomes:Show every way in which it can end.'
+        '--steps:Show each step of a deploy.'
         '--explain:Say why this partition goes there.'
         '--fail-on:End with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Try an assignor on many small groups.'

@@ -5,6 +5,7 @@ import typer
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
 from kgroups.cli.commands.plan.assignor_check import check_report
+from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.commands.plan.plan_report import VIEWS, confidence_notes, fault_notes, plan_report
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
@@ -27,24 +28,15 @@ paper; then the changes that you name happen, and its assignor runs. Nothing
 is sent to the group. With --from FILE and without GROUP every group of the
 file is planned.
 
-CHANGES, each may be given several times
-  --add-members N[:CLIENT[@RACK]]  N members join
-  --remove-member ID               a member leaves, by member id, instance id
-                                   or client id; a number: so many leave
-  --drop-host HOST                 every member on a host leaves
-  --set-partitions TOPIC=N         a topic gets N partitions
-  --add-topic TOPIC=N              a topic is created
-  --subscribe [MEMBER=][+]TOPIC[,TOPIC...]
-                                   members read other topics, or (+) more
-  --pattern [DIALECT:]REGEX        members subscribe by a pattern: java,
-                                   librdkafka or re2. Classic groups do not
-                                   show theirs, so it has to be said.
+CHANGES, each may be given several times; they happen in this order
+{changes_help()}
 
 ASSIGNORS
   Several by commas are planned side by side; default: the group's own. One
   of your own: package.module:Class. --check-assignor tries it on 500 groups.
   --as says whose client leads a classic group: java, librdkafka, franz-go,
-  sarama, kafka-python or aiokafka; default: inferred from its members.
+  sarama, kafka-python, aiokafka or kafkajs; default: told from what its
+  members and its leader show.
   Where Kafka's own class errs (it may give a partition to a member that does
   not read it, or to two) a plan says so and does better; --faithful repeats
   it, for a leader that is Java.
@@ -54,8 +46,9 @@ CONFIDENCE
 {CONFIDENCE}
 
 VIEWS
-  --metrics, --members, --moves, --rounds and --outcomes choose tables;
-  default: the first three. CSV holds the members unless one is chosen.
+  --metrics, --members, --moves, --rounds, --outcomes and --steps (of a
+  deploy) choose tables; default: the first three. CSV holds the members
+  unless one is chosen.
   --explain TOPIC:N says why a partition goes where it goes.
   --fail-on ends with 6 if a condition holds in any outcome, or if that is
   not known. Its figures are those of `metrics` in --output json.
@@ -69,6 +62,8 @@ FLEET
 EXAMPLES
   kgroups plan orders-app
   kgroups plan orders-app --add-members 2
+  kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
+  kgroups plan orders-app --rolling-restart all --steps
   kgroups plan orders-app --assignor range,roundrobin --metrics
   kgroups plan orders-app --set-partitions orders=48 --moves --output csv
   kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
@@ -80,7 +75,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `plan` to the program."""
-    app.command("plan", help=HELP, cls=Command)(plan)
+    app.command("plan", help=HELP, cls=Command)(with_changes(plan))
 
 
 def plan(
@@ -90,18 +85,13 @@ def plan(
     assignor: params.Assignors = None,
     leader: params.LeaderClient = None,
     faithful: params.Faithful = False,
-    add_members: params.NewMembers = None,
-    remove_member: params.GoneMembers = None,
-    drop_host: params.GoneHosts = None,
-    set_partitions: params.GrownTopics = None,
-    add_topic: params.NewTopics = None,
-    subscribe: params.Subscriptions = None,
-    pattern: params.Patterns = None,
+    changes: ChangeTexts = {},  # noqa: B006 - replaced by an option for each change
     metrics: params.ShowMetrics = False,
     members: params.ShowMembers = False,
     moves: params.ShowMoves = False,
     rounds: params.ShowRounds = False,
     outcomes: params.ShowOutcomes = False,
+    steps: params.ShowStages = False,
     explain: params.Explained = None,
     fail_on: params.Checks = None,
     check_assignor: params.CheckedAssignor = None,
@@ -121,13 +111,7 @@ def plan(
         return
     texts = PlanTexts(
         leader=leader,
-        add_members=tuple(add_members or ()),
-        remove_member=tuple(remove_member or ()),
-        drop_host=tuple(drop_host or ()),
-        set_partitions=tuple(set_partitions or ()),
-        add_topic=tuple(add_topic or ()),
-        subscribe=tuple(subscribe or ()),
-        pattern=tuple(pattern or ()),
+        changes=changes,
         explain=tuple(explain or ()),
         fail_on=tuple(fail_on or ()),
         faithful=faithful,
@@ -147,10 +131,13 @@ def plan(
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
-    asked = (metrics, members, moves, rounds, outcomes, bool(explain))
+    asked = (metrics, members, moves, rounds, outcomes, steps, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     if not chosen:
-        chosen = ["members"] if printer.options.output == "csv" else ["metrics", "members", "moves"]
+        deployed = any(item["stages"] for item in items)
+        chosen = ["metrics", "members", *(["stages"] if deployed else []), "moves"]
+        if printer.options.output == "csv":
+            chosen = chosen[1:2]
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:

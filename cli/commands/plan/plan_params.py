@@ -23,23 +23,13 @@ Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario
 
 Faithful = Annotated[bool, _option("--faithful", "Repeat what a Java leader does wrong, too.")]
 
-# What changes.
-NewMembers = Annotated[_Texts, _option("--add-members", "Members that join.", "N")]
-GoneMembers = Annotated[_Texts, _option("--remove-member", "Members that leave.", "ID|N")]
-GoneHosts = Annotated[_Texts, _option("--drop-host", "Hosts whose members leave.", "HOST")]
-GrownTopics = Annotated[_Texts, _option("--set-partitions", "Topics that grow.", "TOPIC=N")]
-NewTopics = Annotated[_Texts, _option("--add-topic", "Topics that are created.", "TOPIC=N")]
-Subscriptions = Annotated[_Texts, _option("--subscribe", "What members read.", "TOPICS")]
-Patterns = Annotated[
-    _Texts, _option("--pattern", "The pattern that members subscribe by.", "REGEX")
-]
-
 # What is shown.
 ShowMetrics = Annotated[bool, _option("--metrics", "Show figures of balance.")]
 ShowMembers = Annotated[bool, _option("--members", "Show who gets what.")]
 ShowMoves = Annotated[bool, _option("--moves", "Show what changes hands.")]
 ShowRounds = Annotated[bool, _option("--rounds", "Show what is given up and got in each round.")]
 ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every way in which it can end.")]
+ShowStages = Annotated[bool, _option("--steps", "Show each step of a deploy.")]
 Explained = Annotated[_Texts, _option("--explain", "Say why this partition goes there.", "TOPIC:N")]
 Checks = Annotated[_Texts, _option("--fail-on", "End with 6 if this holds: 'moved > 10%'.", "EXPR")]
 CheckedAssignor = Annotated[
