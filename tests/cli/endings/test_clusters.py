@@ -1,0 +1,92 @@
+"""Every command at clusters that are not there, hang, talk nonsense, or let nobody in."""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from random import Random
+from typing import Final
+
+import pytest
+
+from tests.support.endings import bad_clusters
+from tests.support.endings.choice import WHOLE, names_of, share
+from tests.support.endings.held import check_words, check_writes
+from tests.support.endings.lines import LINES
+from tests.support.endings.program import Program, is_over, run_program
+from tests.support.endings.world import Place, World, random_for
+from tests.support.kafka.waiting import wait_until
+
+Cluster = Callable[[Random], AbstractContextManager[str]]
+CLUSTERS: Final[Mapping[str, Cluster | None]] = {
+    "nobody listens": bad_clusters.unreachable,
+    "nobody answers": bad_clusters.black_hole,
+    "garbage is answered": bad_clusters.garbage,
+    "everything is forbidden": None,
+}
+TIMES: Final = 10 if WHOLE else 1
+TIMEOUT_MS: Final = 1_000
+LATE_S: Final = 2
+SECURITY: Final = """\
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism=PLAIN
+sasl.username=wren
+"""
+
+CASES = share(
+    [
+        (name, cluster)
+        for name, line in LINES.items()
+        if line.asks
+        for cluster in CLUSTERS
+        if WHOLE or line.limit_ms is None or cluster != "nobody answers"
+    ],
+    each=2,
+    least=4,
+)
+
+
+@pytest.mark.parametrize(("name", "condition"), CASES, ids=names_of(CASES))
+def test_clusters(world: World, name: str, condition: str) -> None:
+    """One failure is told, with its exit code, in time, and nothing is claimed."""
+    line, make = LINES[name], CLUSTERS[condition]
+    for time in range(TIMES):
+        place = world.place(line)
+        random = random_for(name, condition, time)
+        cluster = make(random) if make else bad_clusters.without_rights(world.sandbox)
+        if make is not None and random.random() < 0.5:
+            config = place.folder / "client.properties"
+            config.write_text(config.read_text() + SECURITY)
+        with cluster as address:
+            ending = run_program(
+                world.words(line, place, TIMEOUT_MS, address),
+                place.folder,
+                env=world.environment(place),
+                meanwhile=ended_when_told(place) if line.kind == "watch" else None,
+            )
+        check_words(ending, place)
+        check_writes(world, line, place, ending)
+        code = 0 if line.at_best else 3 if line.grammar == "own" else 1
+        assert ending.code == code, ending
+        assert bool(ending.stderr) != line.at_best, ending
+        if make is not None and line.grammar == "own" and line.of != "lag collect":
+            assert ending.stdout == b"", ending
+        if ending.waited_s is not None and line.kind != "watch":
+            start_s = world.usual("the help").waited_s or 0
+            limit_s = (line.limit_ms or TIMEOUT_MS) / 1_000 + LATE_S
+            assert ending.waited_s < limit_s + 5 * start_s, ending
+
+
+def ended_when_told(place: Place) -> Callable[[Program], None]:
+    """Sends Ctrl-C when the first failure is told: `--watch` would look again."""
+
+    def tell(process: Program) -> None:
+        file = place.folder / "stderr"
+        wait_until(
+            lambda: is_over(process) or (file.exists() and file.stat().st_size > 0),
+            "the failure is told",
+            timeout_s=120,
+        )
+        os.kill(process.pid, signal.SIGINT)
+
+    return tell

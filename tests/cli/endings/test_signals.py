@@ -1,0 +1,114 @@
+"""Every command under SIGINT, SIGTERM and SIGHUP, at moments that are counted and not timed."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest
+from tests.support.cli.signal_moments import environment_with
+from tests.support.endings.choice import WHOLE, names_of, share
+from tests.support.endings.held import check_words, check_writes, errors_in
+from tests.support.endings.lines import LINES, Line
+from tests.support.endings.program import Ending, Program, is_over, run_program
+from tests.support.endings.world import CLIENT, Place, World, random_for
+from tests.support.kafka.waiting import wait_until
+
+NUMBERS: Final = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+CALLS: Final = 90_000
+"""So many functions, or somewhat fewer, are called by a line that asks a cluster."""
+REQUESTS: Final = 8
+TIMES: Final = 10 if WHOLE else 1
+
+CALLED = share([(name, number) for name in LINES for number in NUMBERS], each=2)
+ASKED = share(
+    [(name, number) for name, line in LINES.items() if line.asks for number in NUMBERS], each=1
+)
+
+
+def allowed(line: Line, number: str) -> set[int]:
+    """Exit codes of a line that is told to end: the signal's, or its own if it was done before."""
+    if line.kind == "watch" and number == "SIGINT":  # that is how one ends it
+        return {0, 130}
+    return {0, NUMBERS[number]}
+
+
+def check(world: World, line: Line, place: Place, number: str, ending: Ending) -> None:
+    """It ended as it should, silently, and nothing is lost."""
+    check_words(ending, place)
+    assert ending.code in allowed(line, number), ending
+    assert not errors_in(ending), ending
+    check_writes(world, line, place, ending)
+
+
+@pytest.mark.parametrize(("name", "number"), CALLED, ids=names_of(CALLED))
+def test_at_a_call(world: World, name: str, number: str) -> None:
+    """In the middle of whatever the program does then."""
+    line = LINES[name]
+    for time in range(TIMES):
+        place = world.place(line)
+        at = random_for(name, number, time).randrange(1, CALLS)
+        ending = run_program(
+            world.words(line, place, 60_000),
+            place.folder,
+            env=environment_with(f"{number}:call:{at}", **world.settings(place)),
+            meanwhile=ended_by(place, number) if line.kind in ("server", "watch") else None,
+        )
+        check(world, line, place, number, ending)
+
+
+@pytest.mark.parametrize(("name", "number"), ASKED, ids=names_of(ASKED))
+def test_at_a_request(world: World, name: str, number: str) -> None:
+    """While the cluster does not answer: a read ends at once, a write says what became of it."""
+    line = LINES[name]
+    for time in range(TIMES):
+        place = world.place(line)
+        skip = random_for(name, number, time).randrange(REQUESTS)
+        lost = Fault(client=CLIENT, action=LoseRequest(), skip=skip, times=None)
+        world.sandbox.add_fault(lost)
+        try:
+            ending = run_program(
+                world.words(line, place, 3_000 if line.writes else 120_000),
+                place.folder,
+                env=world.environment(place),
+                meanwhile=told_when(lost, place, number),
+            )
+        finally:
+            world.sandbox.clear_faults()
+        check(world, line, place, number, ending)
+
+
+def told_when(lost: Fault, place: Place, number: str) -> Callable[[Program], None]:
+    """Sends the signal as soon as a request is lost, or the program has written its answer."""
+
+    def tell(process: Program) -> None:
+        wait_until(
+            lambda: lost.hits or is_over(process) or wrote(place.folder / "stdout"),
+            "the program waits for an answer that is lost",
+            timeout_s=120,
+        )
+        os.kill(process.pid, signal.Signals[number])
+
+    return tell
+
+
+def ended_by(place: Place, number: str) -> Callable[[Program], None]:
+    """Sends the signal once more when there is output: the moment may be one that never came."""
+
+    def tell(process: Program) -> None:
+        wait_until(
+            lambda: is_over(process) or wrote(place.folder / "stdout"),
+            "the program has ended, or shown something",
+            timeout_s=120,
+        )
+        os.kill(process.pid, signal.Signals[number])
+
+    return tell
+
+
+def wrote(file: Path) -> bool:
+    """Whether something is in a file."""
+    return file.exists() and file.stat().st_size > 0

@@ -1,0 +1,48 @@
+"""Which cases of a crossing are run: all of them, or a share in which everything occurs."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from tests.support.endings.lines import LINES, Line
+from tests.support.endings.world import random_for
+
+WHOLE = os.environ.get("KGROUPS_ENDINGS") == "all"
+
+
+def share(pairs: Sequence[tuple[str, str]], *, each: int, least: int = 2) -> list[tuple[str, str]]:
+    """Pairs of a line and a condition: all, or so many of each line.
+
+    Args:
+        pairs: all there are.
+        each: how many conditions of each line.
+        least: how many lines of each condition, at the least.
+    """
+    if WHOLE:
+        return list(pairs)
+    mixed = list(pairs)
+    random_for("share", len(pairs)).shuffle(mixed)
+    lines: dict[str, int] = {}
+    conditions: dict[str, int] = {}
+    chosen = []
+    for line, condition in sorted(mixed, key=lambda pair: LINES[pair[0]].kind == "heavy"):
+        if lines.get(line, 0) < each or (
+            conditions.get(condition, 0) < least and LINES[line].kind != "heavy"
+        ):
+            lines[line] = lines.get(line, 0) + 1
+            conditions[condition] = conditions.get(condition, 0) + 1
+            chosen.append((line, condition))
+    return sorted(chosen)
+
+
+def names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Names of the cases, as sentences."""
+    return [f"{line}, {condition}" for line, condition in pairs]
+
+
+def lines_where(**wanted: object) -> Mapping[str, Line]:
+    """The lines with these attributes."""
+    return {
+        name: line
+        for name, line in LINES.items()
+        if all(getattr(line, key) == value for key, value in wanted.items())
+    }

@@ -1,0 +1,126 @@
+"""A line for each command, with what a test has to know about it.
+
+Between braces stands what the world puts there for a case: `{group}` and `{other}`, two groups that
+nobody else uses, `{topic}` likewise, `{folder}` for files, `{undo}` an undo file.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Grammar = Literal["own", "official"]
+Writes = Literal["offsets", "groups", "records", "members"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One command line.
+
+    Args:
+        words: as a shell reads them; address, timeout and client configuration are added.
+        of: the command or official action that it stands for.
+        asks: whether it asks a cluster.
+        writes: what it changes in the cluster.
+        given: `reset`: the groups were reset before, with an undo file; `half`: and one of them
+            was put back.
+        kind: `server` and `watch` do not end by themselves, `heavy` starts Spark or a cluster.
+        silent: whether it has nothing for stdout.
+        at_best: whether it prints what it can learn quickly, and ends with 0 in any case.
+        limit_ms: how long it waits for a cluster where it has no `--timeout`.
+    """
+
+    words: str
+    of: str
+    asks: bool = True
+    writes: Writes | None = None
+    given: Literal["", "reset", "half"] = ""
+    kind: Literal["", "server", "watch", "heavy"] = ""
+    silent: bool = False
+    at_best: bool = False
+    limit_ms: int | None = None
+
+    @property
+    def grammar(self) -> Grammar:
+        """In which it is written."""
+        return "official" if self.of == "official" or self.of.startswith("--") else "own"
+
+
+RESET: Final = "reset-offsets {group} {other} --to earliest --all-topics --yes -o json"
+LINES: Final = {
+    "the help": Line("--help", "", asks=False),
+    "list": Line("list -o json", "list"),
+    "list as a table": Line("list", "list"),
+    "list and watch": Line("list --watch 3600 -o json", "list", kind="watch"),
+    "describe": Line("describe --all-groups -o json", "describe"),
+    "describe as csv": Line("describe origin -o csv", "describe"),
+    "describe members": Line("describe alive --members -o yaml", "describe"),
+    "describe a file": Line("describe --all-groups --from {folder}/shop.json", "describe", False),
+    "coordinator": Line("coordinator {group} {other}", "coordinator"),
+    "plan": Line("plan alive --add-members 1 -o json", "plan"),
+    "plan on paper": Line("plan --from {folder}/scenario.yaml --all-groups", "plan", False),
+    "simulate": Line("simulate {folder}/deploy.yaml -o json", "simulate", False),
+    "reset-offsets": Line(RESET + " --undo-dir {folder}/undo", "reset-offsets", writes="offsets"),
+    "reset-offsets in words": Line(
+        "reset-offsets {group} {other} --to earliest --all-topics --yes --undo-dir {folder}/undo",
+        "reset-offsets",
+        writes="offsets",
+    ),
+    "reset-offsets --undo": Line(
+        "reset-offsets --undo {undo} --yes -o json --undo-dir {folder}/undo",
+        "reset-offsets",
+        writes="offsets",
+        given="reset",
+    ),
+    "reset-offsets --resume": Line(
+        "reset-offsets --resume {undo} --yes -o json --undo-dir {folder}/undo",
+        "reset-offsets",
+        writes="offsets",
+        given="half",
+    ),
+    "copy-offsets": Line(
+        "copy-offsets --from origin --to {group} --yes -o json --undo-dir {folder}/undo",
+        "copy-offsets",
+        writes="offsets",
+    ),
+    "delete-offsets": Line(
+        "delete-offsets {group} {other} --all-topics --yes -o json --undo-dir {folder}/undo",
+        "delete-offsets",
+        writes="offsets",
+    ),
+    "delete": Line("delete {group} {other} --yes -o json", "delete", writes="groups"),
+    "delete-records": Line(
+        "delete-records {topic} --before 5 --yes -o json", "delete-records", writes="records"
+    ),
+    "remove-members": Line("remove-members alive --all --yes", "remove-members", writes="members"),
+    "demo": Line("demo", "demo", asks=False, kind="heavy"),
+    "completion": Line("completion bash", "completion", asks=False),
+    "names for a shell": Line('complete-names groups "kgroups describe "', "", at_best=True),
+    "snapshot save": Line("snapshot save {folder}/saved.json", "snapshot save", silent=True),
+    "snapshot show": Line("snapshot show {folder}/shop.json", "snapshot show", asks=False),
+    "lag report": Line("lag report -o json", "lag report", kind="heavy"),
+    "lag history": Line("lag history -o json", "lag history", kind="heavy"),
+    "lag collect": Line("lag collect {folder}/captures", "lag collect"),
+    "lag compact": Line("lag compact {folder}/small --today", "lag compact", asks=False),
+    "sandbox up": Line(
+        "sandbox up --topic t=2 --port {port}", "sandbox up", asks=False, kind="server"
+    ),
+    "official help": Line("official --help", "official", asks=False),
+    "--list": Line("--list", "--list"),
+    "--describe": Line("--describe --all-groups", "--describe"),
+    "--describe --members": Line("--describe --group alive --members", "--describe"),
+    "--delete": Line("--delete --group {group} --group {other}", "--delete", writes="groups"),
+    "--delete-offsets": Line(
+        "--delete-offsets --group {group} --topic steps", "--delete-offsets", writes="offsets"
+    ),
+    "--reset-offsets": Line(
+        "--reset-offsets --group {group} --group {other} --all-topics --to-earliest --execute",
+        "--reset-offsets",
+        writes="offsets",
+    ),
+    "--validate-regex": Line("--validate-regex a.*", "--validate-regex", asks=False),
+    "official delete-records": Line(
+        "official delete-records --offset-json-file {folder}/offsets.json",
+        "official",
+        writes="records",
+        limit_ms=60_000,
+    ),
+}

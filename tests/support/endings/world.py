@@ -1,0 +1,240 @@
+"""The world of the endings: an embedded cluster, files, and for each case groups of its own."""
+
+import json
+import os
+import random
+import shlex
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin._listoffsets import OffsetSpec
+
+from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.snapshot_file import write_snapshot
+from tests.support.cli import clusters
+from tests.support.cli.cli_files import SCENARIO, SIMULATION
+from tests.support.cli.process import environment
+from tests.support.cli.runner import run
+from tests.support.endings.lines import LINES, Line
+from tests.support.endings.program import Ending, run_program
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import (
+    admin_of,
+    commit_offsets,
+    create_topics,
+    fetch_offsets,
+    produce,
+)
+
+TOPIC: Final = "steps"
+PARTITIONS: Final = 3
+OLD, RECORDS, ORIGIN = 5, 20, 7
+SECRET: Final = "Zaunkoenig-4711"
+CLIENT: Final = "under-test"
+
+At = tuple[str, str, int]  # group, topic, partition
+State = Mapping[At, int | None]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is there for one case.
+
+    Args:
+        number: of the case.
+        values: what the braces in a line stand for.
+        old, new: commits before the write and after the whole of it; of records: starts of logs,
+            under the group "".
+    """
+
+    number: int
+    folder: Path
+    values: Mapping[str, str]
+    old: State = field(default_factory=dict)
+    new: State = field(default_factory=dict)
+
+    @property
+    def undo_files(self) -> list[Path]:
+        """What the line's own write has left, oldest first."""
+        return sorted((self.folder / "undo").glob("*.json"))
+
+
+class World:
+    """A cluster with live members, and folders with files.
+
+    Args:
+        sandbox: the cluster.
+        folder: for the files.
+    """
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.address = sandbox.bootstrap_servers
+        self._folder = folder
+        self._numbers = count(1)
+        self._usual: dict[str, Ending] = {}
+        write_snapshot(clusters.shop(), folder / "shop.json")
+        (folder / "scenario.yaml").write_text(SCENARIO)
+        (folder / "deploy.yaml").write_text(SIMULATION)
+
+    def place(self, line: Line) -> Place:
+        """A place for one run of a line: files of its own, and groups if it writes."""
+        number = next(self._numbers)
+        folder = self._folder / str(number)
+        (folder / "undo").mkdir(parents=True)
+        for name in ("shop.json", "scenario.yaml", "deploy.yaml"):
+            (folder / name).symlink_to(self._folder / name)
+        if "/small" in line.words:
+            shutil.copytree(self._folder / "captures", folder / "small")
+        secret = folder / "client.properties"
+        secret.write_text(f"client.id={CLIENT}\nsasl.password={SECRET}\n")
+        secret.chmod(0o600)
+        group, other, topic = f"g-{number}", f"h-{number}", f"t-{number}"
+        values = {
+            "group": group,
+            "other": other,
+            "topic": topic,
+            "folder": str(folder),
+            "undo": "",
+            "port": "",
+        }
+        if "{port}" in line.words:
+            values["port"] = str(free_port())
+        place = Place(number, folder, values)
+        if line.writes in ("offsets", "groups"):
+            return self._commits(line, place)
+        if line.writes == "records":
+            return self._records(place)
+        return place
+
+    def _commits(self, line: Line, place: Place) -> Place:
+        """The groups with their commits, and what the line makes of them."""
+        names = [place.values["group"]]
+        if "{other}" in line.words or line.given:
+            names.append(place.values["other"])
+        rows = {name: {(TOPIC, number): OLD for number in range(PARTITIONS)} for name in names}
+        commit_offsets(self.address, rows)
+        old: dict[At, int | None] = {
+            (name, *at): offset for name, offsets in rows.items() for at, offset in offsets.items()
+        }
+        aim: int | None = 0
+        if line.of.endswith("delete-offsets") or line.writes == "groups":
+            aim = None
+        elif line.of == "copy-offsets":
+            aim = ORIGIN
+        new: dict[At, int | None] = dict.fromkeys(old, aim)
+        if not line.given:
+            return replace(place, old=old, new=new)
+        before = place.folder / "before"
+        reset = run(
+            *("-b", self.address, "reset-offsets", *names, "--to", "earliest", "--all-topics"),
+            *("--yes", "--undo-dir", str(before)),
+        )
+        assert reset.exit_code == 0, reset.stderr
+        (file,) = before.iterdir()
+        values = {**place.values, "undo": str(file)}
+        if line.given == "reset":  # and back again
+            return replace(place, values=values, old=new, new=old)
+        commit_offsets(self.address, {names[1]: rows[names[1]]})
+        half = {at: offset if at[0] == names[1] else 0 for at, offset in old.items()}
+        return replace(place, values=values, old=half, new=new)
+
+    def _records(self, place: Place) -> Place:
+        """A topic of its own, whose first records go."""
+        topic = place.values["topic"]
+        create_topics(self.address, {topic: 2})
+        produce(self.address, {(topic, number): 10 for number in range(2)})
+        rows = [{"topic": topic, "partition": number, "offset": 5} for number in range(2)]
+        text = json.dumps({"partitions": rows, "version": 1})
+        (place.folder / "offsets.json").write_text(text)
+        old: dict[At, int | None] = {("", topic, number): 0 for number in range(2)}
+        return replace(place, old=old, new=dict.fromkeys(old, 5))
+
+    def state(self, place: Place) -> State:
+        """What the cluster holds now of what a place's line changes."""
+        if any(group == "" for group, _, _ in place.old):
+            earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+            admin = admin_of(self.address)
+            asked = admin.list_offsets(
+                {TopicPartition(topic, number): earliest for _, topic, number in place.old}
+            )
+            return {("", at.topic, at.partition): f.result(30).offset for at, f in asked.items()}
+        found: dict[At, int | None] = dict.fromkeys(place.old)
+        for name in {group for group, _, _ in place.old}:
+            rows = fetch_offsets(self.address, name).items()
+            found |= {(name, *at): offset for at, offset in rows if offset >= 0}
+        return found
+
+    def words(
+        self, line: Line, place: Place, timeout_ms: int, address: str | None = None
+    ) -> list[str]:
+        """The line's words in a place, with address, timeout and client configuration."""
+        words = [word.format(**place.values) for word in shlex.split(line.words)]
+        if not line.asks and line.of != "sandbox up":
+            return words
+        time = str(timeout_ms) if line.grammar == "official" else f"{timeout_ms}ms"
+        more = [] if line.limit_ms is not None else ["--timeout", time]
+        config = str(place.folder / "client.properties")
+        if line.asks:
+            more += ["--bootstrap-server", address or self.address, "--command-config", config]
+        return [*words, *more]
+
+    def usual(self, name: str) -> Ending:
+        """How a line ends when nothing is odd; its code is asserted to be 0."""
+        if name not in self._usual:
+            line = LINES[name]
+            place = self.place(line)
+            ending = run_program(
+                self.words(line, place, 60_000), place.folder, env=self.environment(place)
+            )
+            assert ending.code == 0, ending
+            self._usual[name] = ending
+        return self._usual[name]
+
+    def settings(self, place: Place) -> dict[str, str]:
+        """Environment variables for a run in a place."""
+        return {"KGROUPS_UNDO_DIR": str(place.folder / "undo")}
+
+    def environment(self, place: Place) -> dict[str, str]:
+        """The environment of a run in a place."""
+        return environment(**self.settings(place))
+
+
+@contextmanager
+def world(folder: Path) -> Iterator[World]:
+    """The world, with a live group, a group to copy from, and captures."""
+    with Sandbox(brokers=2, topics={TOPIC: PARTITIONS}) as sandbox:
+        address = sandbox.bootstrap_servers
+        every = {(TOPIC, number): 0 for number in range(PARTITIONS)}
+        produce(address, dict.fromkeys(every, RECORDS))
+        commit_offsets(address, {"origin": dict.fromkeys(every, ORIGIN)})
+        with LiveGroup(address, "alive", [MemberSpec("member", (TOPIC,))]) as live:
+            live.wait_stable(PARTITIONS)
+            for _ in range(2):
+                made = run("-b", address, "lag", "collect", str(folder / "captures"))
+                assert made.exit_code == 0, made.stderr
+            yield World(sandbox, folder)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def seed() -> str:
+    """What the random choices are made from; the environment may name another."""
+    return os.environ.get("KGROUPS_ENDINGS_SEED", "1")
+
+
+def random_for(*parts: object) -> random.Random:
+    """Random numbers for a case, the same in every run with the same seed."""
+    return random.Random(":".join(map(str, (seed(), *parts))))
