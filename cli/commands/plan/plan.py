@@ -35,9 +35,9 @@ ASSIGNORS
   side. Your own: package.module:Class; --check-assignor tests it on 500
   groups. --as names the client library that leads a classic group: java,
   librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; default:
-  inferred from its members and its leader's bytes. Java's assignors have faults (a partition assigned to a
-  member that does not subscribe to it, or to two members); a plan avoids and
-  reports them, --faithful reproduces them.
+  inferred from its members and its leader's bytes. Java's assignors have
+  faults (a partition assigned to a member that does not subscribe to it, or
+  to two members); a plan avoids and reports them, --faithful reproduces them.
 
 CONFIDENCE
   How sure a plan is; a note says why.
