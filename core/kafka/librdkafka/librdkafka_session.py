@@ -3,7 +3,7 @@
 import re
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any
+from typing import Any, Self
 
 from confluent_kafka import (
     KafkaException,
@@ -54,6 +54,12 @@ class LibrdkafkaSession:
         self._brokers: tuple[Broker, ...] = ()
         self._cluster_id: str | None = None
         self._offsets_partitions = 0
+
+    def fresh(self) -> Self:
+        """Another client for the same question: its connections wait for nothing."""
+        other = type(self)(self._settings)
+        other.deadline = self.deadline
+        return other
 
     def begin(self) -> None:
         """Learns the brokers."""
