@@ -64,8 +64,7 @@ def test_a_simulation(text: str) -> None:
 def test_a_snapshot(tmp_path: Path) -> None:
     """An offset beyond 64 bits."""
     path = tmp_path / "s.json"
-    path.write_text(
-        f'{{"schema": "kgroups.snapshot/1",\n "items": [], "topics": [], "captured_at_ms": {2**70}}}'
-    )
+    head = '{"schema": "kgroups.snapshot/1",\n "items": [], "topics": [], '
+    path.write_text(head + f'"captured_at_ms": {2**70}}}')
     with pytest.raises(UsageError, match="line 2"):
         read_snapshot(path)
