@@ -4,9 +4,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.kgroups-stamp
 PYTEST := $(PY) -m pytest
+# As many cases as one likes take as long as they take.
+FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -15,8 +17,15 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup.sh
 	@touch $@
 
 # Three processes for two cores, as tests wait a lot; what stays together, and the order: tests/schedule.py.
+ALL := tests -n 3 --dist loadfile --durations=25 --durations-min=1
+
+# What a commit must pass, within 25 minutes on two cores.
 test: setup
-	$(PYTEST) tests -n 3 --dist loadfile
+	$(PYTEST) $(ALL) -m "not slow"
+
+# What a release must pass: the tests that take too long for `make test`, too.
+test-all: setup
+	$(PYTEST) $(ALL)
 
 # Only what failed in the last run.
 test-failed: setup
@@ -60,29 +69,29 @@ completions: setup
 fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
 	echo "fuzz: $$operations operations from seed $$seed"; \
-	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -s -m oracle tests/core/coordinator && \
-	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/core/zookeeper/test_random_lives.py
+	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s -m oracle tests/core/coordinator && \
+	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/core/zookeeper/test_random_lives.py
 	@$(MAKE) fuzz-endings
-	KGROUPS_MANY_GROUPS=10000 $(PYTEST) -q tests/kafka/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
+	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
 # of a million partitions of Kafka's own tests at full size.
 fuzz-assignors: setup
 	@seed=$${SEED:-$$(date +%s)}; cases=$${CASES:-50000}; \
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
-	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q -m oracle tests/assignors && \
-	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(PYTEST) -q tests/assignors/other_clients
-	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(PYTEST) -q tests/assignors/test_scenarios.py -k "million or quarter"
+	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -m oracle tests/assignors && \
+	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/assignors/other_clients
+	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(FUZZ) -q tests/assignors/test_scenarios.py -k "million or quarter"
 
 # Every command under every odd stream, signal, cluster and name: half an hour. SEED=7 for other moments.
 fuzz-endings: setup
 	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-endings: seed $$seed"; \
-	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(PYTEST) -q -n 2 --dist loadfile tests/cli/endings
+	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile tests/cli/endings
 
 # Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
 fuzz-simulations: setup
-	KGROUPS_SIMULATIONS=$${RUNS:-200} $(PYTEST) -q tests/core/simulation/test_random.py
+	KGROUPS_SIMULATIONS=$${RUNS:-200} $(FUZZ) -q tests/core/simulation/test_random.py
 
 # Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
 fidelity: setup
-	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(PYTEST) -q tests/fidelity -p no:randomly
+	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly

@@ -84,7 +84,8 @@ class CompactAssignment:
     """
 
     __slots__ = (
-        "_position", "faults", "flat", "generation", "indptr", "member_ids", "topics", "withheld",
+        "_position", "faults", "flat", "generation", "indptr", "member_ids", "topics",
+        "withheld_numbers",
     )  # fmt: skip
 
     def __init__(
@@ -103,7 +104,7 @@ class CompactAssignment:
         self.indptr = indptr
         self.flat = flat
         self.faults = tuple(faults)
-        self.withheld = withheld or {}
+        self.withheld_numbers = withheld or {}
         self.generation = generation
         self._position: dict[str, int] | None = None
 
@@ -129,6 +130,14 @@ class CompactAssignment:
             faults=faults, withheld=withheld, generation=generation,
         )  # fmt: skip
 
+    @property
+    def withheld(self) -> dict[tuple[str, int], str]:
+        """(topic, partition) to the member that gets it in the next round."""
+        return {
+            self.topics.partition(number): self.member_ids[position]
+            for number, position in self.withheld_numbers.items()
+        }
+
     def permuted(self, order: Sequence[int]) -> "CompactAssignment":
         """The same assignment with members in another order of positions."""
         place = {member: index for index, member in enumerate(order)}
@@ -137,7 +146,7 @@ class CompactAssignment:
             self.topics,
             [[int(number) for number in self.numbers_of(index)] for index in order],
             faults=self.faults,
-            withheld={number: place[member] for number, member in self.withheld.items()},
+            withheld={number: place[member] for number, member in self.withheld_numbers.items()},
             generation=self.generation,
         )
 

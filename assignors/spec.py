@@ -31,25 +31,35 @@ class MemberSubscription:
 
     Args:
         member_id: the coordinator's id of the member.
-        topics: subscribed topics, in the order of the wire, duplicates kept.
+        topics: subscribed topics, in the order of the wire, duplicates kept; a list, or one name.
         instance_id: `group.instance.id`, from the JoinGroup answer; None for a dynamic member.
         rack: `client.rack`; None or empty if unknown.
         owned: topic to the partitions that it brings along, in order; for a dry run of the next
             rebalance the current assignment. Server side: the member's target assignment.
         generation: generation in which `owned` was given; -1 if unknown.
         user_data: the assignor's own bytes; None if none.
+        owned_ids: topic to the id that it had when its partitions were given; a topic that was
+            deleted and created again under its name has another one, and its partitions are not
+            kept. Only server-side assignors know ids.
         previous: what `sticky` user data holds, already decoded, as (partitions, generation);
             takes the place of `user_data`. `rejoin` in `assignors/rejoin.py` fills it.
     """
 
     member_id: str
-    topics: tuple[str, ...]
+    topics: tuple[str, ...]  # any sequence, or one name, is made one
     instance_id: str | None = None
     rack: str | None = None
     owned: Sequence[tuple[str, Sequence[int]]] = ()
     generation: int = -1
     user_data: bytes | None = None
     previous: tuple[Sequence[tuple[str, Sequence[int]]], int] | None = None
+    owned_ids: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Takes topics as whoever calls has them."""
+        topics = self.topics
+        if type(topics) is not tuple:
+            object.__setattr__(self, "topics", (topics,) if isinstance(topics, str) else (*topics,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,8 @@ class AssignmentRequest:
         options: the strategy's own settings, such as `seed` of `random`.
         faithful: repeat what the Java class does wrong instead of reporting it in
             `Assignment.faults`.
+        leader: id of the member that leads the group, None if unknown; a kafkajs leader assigns
+            the topics that it reads itself.
     """
 
     members: Sequence[MemberSubscription]
@@ -87,15 +99,16 @@ class AssignmentRequest:
     generation: int = -1
     options: Mapping[str, object] = field(default_factory=dict)
     faithful: bool = False
+    leader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that the Java class does wrong with this input.
+    """Something that the leader's library does wrong with this input, Java's unless it is named.
 
     Args:
-        code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION` or
-            `LEADER_FAILS`.
+        code: `EMPTY_SUBSCRIPTION`, `DOUBLED_TOPIC`, `UNSUBSCRIBED_OWNER`, `PHANTOM_PARTITION`,
+            `FOREIGN_PARTITION` or `LEADER_FAILS`.
         message: one sentence without a full stop: what a Java leader would do.
         member_id: whom it concerns, or None.
         topic: what it concerns, or None.
@@ -123,6 +136,19 @@ class Assignment(Protocol):
     @property
     def faults(self) -> Sequence[Fault]:
         """What the Java class does wrong with this request; empty as a rule."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Newest generation that the strategy has seen; -1 if none, and on the server side."""
+        ...
+
+    @property
+    def withheld(self) -> Mapping[tuple[str, int], str]:
+        """(topic, partition) to the member that gets it in the next round; empty as a rule.
+
+        In a cooperative rebalance what changes hands is first given up by its owner.
+        """
         ...
 
     def partitions_of(self, member_id: str) -> Sequence[tuple[str, int]]:

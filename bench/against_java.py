@@ -5,7 +5,6 @@ measured, not the building of its input. Both must give the same partitions to t
 """
 
 import json
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from bench.measure import Run, RunFailed
 from bench.result import Result, summarize
 from bench.stage import Stage
 from tests.support.assignors.oracle import java_command
+from tests.support.kafka.child import run_program
 
 REPEATS = 5
 TIMEOUT_S = 600
@@ -73,7 +73,7 @@ class AgainstJava:
 
 def _figures(command: list[str]) -> dict[str, int]:
     """The JSON line that a measuring process prints."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    done = run_program(command, timeout_s=TIMEOUT_S)
     if done.returncode != 0:
         raise RunFailed(f"{' '.join(command[-6:])} failed: {done.stderr[-2_000:]}")
     found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])

@@ -1,6 +1,5 @@
 """What a command costs with every process that it starts: Spark is a JVM beside Python."""
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from bench.measure import RunFailed
+from tests.support.kafka.child import Child
 
 SAMPLE_S = 0.1
 
@@ -40,19 +40,20 @@ def run_tree(command: Sequence[str], timeout_s: float) -> TreeRun:
         out, err = Path(scratch) / "out", Path(scratch) / "err"
         with out.open("wb") as stdout, err.open("wb") as stderr:
             started = time.perf_counter()
-            process = psutil.Popen(command, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL)
+            child = Child(command, stdout=stdout, stderr=stderr)
+            process = psutil.Process(child.pid)
             cpu: dict[int, float] = {}
             peak = 0
-            while process.poll() is None:
+            while child.poll() is None:
                 peak = max(peak, _sample(process, cpu))
                 if time.perf_counter() - started > timeout_s:
-                    process.kill()
+                    child.kill()
                     raise RunFailed(f"{' '.join(command)} took longer than {timeout_s:g} s")
                 time.sleep(SAMPLE_S)
             wall_s = time.perf_counter() - started
-        if process.returncode != 0:
+        if child.returncode != 0:
             said = err.read_text(errors="replace")[-2_000:]
-            raise RunFailed(f"{' '.join(command)} ended with {process.returncode}: {said}")
+            raise RunFailed(f"{' '.join(command)} ended with {child.returncode}: {said}")
         return TreeRun(wall_s, sum(cpu.values()), peak / 1e6, out.read_text(encoding="utf-8"))
 
 

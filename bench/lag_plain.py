@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.registry import CLIENT_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
@@ -73,9 +72,8 @@ def _planned(
     )
     assignment = CLIENT_ASSIGNORS[name].assign(request)
     later = {member: set(assignment.partitions_of(member)) for member in now}
-    if isinstance(assignment, CompactAssignment):
-        for number, position in assignment.withheld.items():
-            later[assignment.member_ids[position]].add(assignment.topics.partition(number))
+    for partition, member in assignment.withheld.items():
+        later[member].add(partition)
     return later
 
 

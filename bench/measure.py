@@ -1,12 +1,13 @@
 """What one run of a command costs: time, processor time and peak memory of the whole process."""
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.kafka.child import run_program
 
 CHILD = Path(__file__).parent / "child.py"
 TIMEOUT_S = 300
@@ -35,7 +36,7 @@ def run_measured(command: Sequence[str]) -> Run:
     with tempfile.TemporaryDirectory(prefix="kgroups-bench-") as scratch:
         figures, out, err = (Path(scratch) / name for name in ("figures", "out", "err"))
         launcher = [sys.executable, "-I", "-S", str(CHILD), str(figures), str(out), str(err)]
-        subprocess.run([*launcher, *command], check=True, timeout=TIMEOUT_S)
+        run_program([*launcher, *command], check=True, timeout_s=TIMEOUT_S)
         found = json.loads(figures.read_text())
         if found["status"] != 0:
             said = err.read_text(errors="replace")[-2_000:]

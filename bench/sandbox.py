@@ -22,6 +22,7 @@ import psutil
 
 from bench.machine import describe_machine
 from bench.sandbox_load import Crowd, beat, steady_member
+from tests.support.kafka.child import Child, run_program
 from tests.support.sandbox.frame_client import WireClient
 from tests.support.sandbox.sandbox_process import SandboxProcess
 
@@ -77,12 +78,9 @@ def ours() -> Iterator[Server]:
 def kfake(binary: Path) -> Iterator[Server]:
     """franz-go's fake cluster."""
     begun = time.perf_counter()
-    with subprocess.Popen(
-        [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as running:
-        assert running.stdout is not None
+    with Child([binary], stdin=subprocess.PIPE, stderr=None) as running:
         assert running.stdin is not None
-        address = running.stdout.readline().strip()
+        address = running.line().strip()
         try:
             yield Server(address, running.pid, time.perf_counter() - begun)
         finally:
@@ -94,7 +92,7 @@ def build_kfake(folder: Path) -> Path | None:
     if shutil.which("go") is None:
         return None
     binary = folder / "kfake"
-    subprocess.run(["go", "build", "-o", binary, "."], cwd=KFAKE, check=True)
+    run_program(["go", "build", "-o", binary, "."], cwd=KFAKE, check=True)
     return binary
 
 

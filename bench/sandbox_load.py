@@ -41,6 +41,7 @@ def steady_member(client: WireClient, group: str) -> Body:
 def beat(client: WireClient, member: Body, count: int, *, in_flight: int) -> None:
     """Send so many heartbeats, `in_flight` at a time, and read their answers."""
     frame = request_frame(Api.HEARTBEAT, BEAT, member)
+    client.socket.settimeout(60)
     client.socket.sendall(frame)
     answer = client.receive_frame()
     size = len(answer) + 4
@@ -72,7 +73,7 @@ class Crowd:
     async def settle(self) -> None:
         """Run the members until they have settled."""
         members = [asyncio.create_task(self._member()) for _ in range(self.size)]
-        await self.settled.wait()
+        await asyncio.wait_for(self.settled.wait(), 300)
         for member in members:
             member.cancel()
         await asyncio.gather(*members, return_exceptions=True)

@@ -91,7 +91,7 @@ def measure(case: Case) -> Measured:
 def alone(case: Case) -> Measured:
     """One run in a process of its own, so that its peak of memory is its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, case).result()
+        return pool.submit(measure, case).result(600)
 
 
 def fastest(case: Case) -> Measured:

@@ -64,7 +64,7 @@ class NotFoundError(KgroupsError):
 
 
 class CheckFailed(KgroupsError):
-    """A check that the user asked for said no, or could not be decided."""
+    """A condition that the user gave was met, or could not be determined."""
 
     exit_code = 6
     default_code = "CHECK_FAILED"

@@ -47,7 +47,7 @@ class RangeAssignor:
         racked = rack_topics(view) if self._racks else []
         if racked:
             return view.answer(assign_with_racks(view, racked))
-        if view.table.total >= self._vector_from:
+        if view.table.total >= max(self._vector_from, 1):
             return view.answer(_assign_arrays(view))
         return view.answer(_assign_lists(view))
 

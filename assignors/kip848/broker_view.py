@@ -24,7 +24,11 @@ from kgroups.assignors.order.java_order import (
     string_hash,
     utf16_key,
 )
-from kgroups.assignors.spec import AssignmentRequest, AssignorError
+from kgroups.assignors.spec import AssignmentRequest, AssignorError, Fault
+
+LEFT_UNASSIGNED = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
+BEYOND_ARRAY = "java.lang.ArrayIndexOutOfBoundsException"
+"""What `uniform` throws over an earlier target that is not there, by kind of subscriptions."""
 
 
 class ServerView(LeaderView):
@@ -41,6 +45,7 @@ class ServerView(LeaderView):
 
     def __init__(self, request: AssignmentRequest) -> None:
         super().__init__(request)
+        self.faults: list[Fault] = []
         without = next(
             (
                 name
@@ -135,10 +140,15 @@ class ServerView(LeaderView):
         if not owned:
             return Change([], 0)
         index = self.table.index
-        known = {index[name]: partitions for name, partitions in owned if name in index}
+        ids, topics = self.members[position].owned_ids, self.request.topics
+        known = {
+            index[name]: partitions
+            for name, partitions in owned
+            if name in index and ids.get(name, topics[name].topic_id) == topics[name].topic_id
+        }
         size = len(owned)
+        there = {topic: self._existing(position, topic, known[topic]) for topic in known}
         if not self.request.faithful:
-            there = {topic: self._existing(topic, known[topic]) for topic in known}
             size += any(len(there[topic]) < len(known[topic]) for topic in known)
             known = there
         runs: Runs = [
@@ -146,12 +156,36 @@ class ServerView(LeaderView):
         ]
         return Change(runs, size)
 
-    def _existing(self, topic: int, partitions: Sequence[int]) -> Sequence[int]:
-        """Those that the topic has; one that was made anew may have fewer than before."""
+    def _existing(self, position: int, topic: int, partitions: Sequence[int]) -> Sequence[int]:
+        """Those that the topic has.
+
+        Raises:
+            AssignorError: a faithful request on which the Java class throws.
+        """
         count = self.table.counts[topic]
-        if len(partitions) == 0 or max(partitions) < count:
+        if len(partitions) == 0 or (max(partitions) < count and min(partitions) >= 0):
             return partitions
-        return [one for one in partitions if one < count]
+        member, name = self.members[position], self.table.names[topic]
+        stray = next(one for one in partitions if not 0 <= one < count)
+        if name in member.topics:
+            java = LEFT_UNASSIGNED if self.homogeneous else BEYOND_ARRAY
+            what = f"`{member.member_id}` has {name}-{stray} in its target, which does not exist"
+            if self.request.faithful:
+                raise AssignorError(
+                    f"a coordinator fails this rebalance: {what}",
+                    hint="the brokers answer -1 until that member has left",
+                    java=java,
+                )
+            self.faults.append(
+                Fault(
+                    "PHANTOM_PARTITION",
+                    f"{what}: a coordinator fails the rebalance ({java.rpartition('.')[2]})",
+                    member.member_id,
+                    name,
+                    stray,
+                )
+            )
+        return [one for one in partitions if 0 <= one < count]
 
     def target(
         self, order: Sequence[int], changes: Sequence[Change], capacity: int = 16
@@ -159,9 +193,11 @@ class ServerView(LeaderView):
         """The answer when members were put into its map in the given order of positions."""
         answered = self.copied(order, capacity)
         place = dict(zip(order, changes, strict=True))
-        return TargetAssignment(
+        answer = TargetAssignment(
             [self.member_ids[position] for position in answered],
             self.table,
             [place[position] for position in answered],
             self.codes,
         )
+        answer.faults = tuple(self.faults)
+        return answer

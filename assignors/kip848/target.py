@@ -9,8 +9,9 @@ org.apache.kafka.coordinator.group.assignor.AssignorHelpers.
 """
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.order.java_order import MASK, copied_set_capacity, hash_order, spread
@@ -155,6 +156,10 @@ class TargetAssignment:
     """
 
     __slots__ = ("_changes", "_codes", "_position", "faults", "member_ids", "topics")
+    generation = -1
+    """Epochs are the coordinator's."""
+    withheld: Mapping[tuple[str, int], str] = MappingProxyType({})
+    """The coordinator holds back, not the strategy."""
 
     def __init__(
         self,

@@ -6,7 +6,6 @@ Source: UniformHeterogeneousAssignmentBuilder (KAFKA-17710).
 from kgroups.assignors.kip848.broker_view import ServerView
 from kgroups.assignors.kip848.levels import LoadLevels
 from kgroups.assignors.kip848.target import Change, TargetAssignment, sized_capacity
-from kgroups.assignors.spec import AssignorError
 
 MAX_SWEEPS = 16
 
@@ -47,8 +46,6 @@ class MixedGroup:
                     change.gone = [*change.gone, topic]
                     continue
                 for partition in partitions:
-                    if partition >= counts[topic]:
-                        raise _beyond(view.table.names[topic], partition)
                     self.owners[topic][partition] = member
                 self.sizes[member] += len(partitions)
         self.topics = sorted(
@@ -117,15 +114,6 @@ class MixedGroup:
                 return moved
             self.give(topic, held[giver].pop(), taker)
             moved = True
-
-
-def _beyond(topic: str, partition: int) -> AssignorError:
-    """The failure of a target with a partition that its topic, made anew, does not have."""
-    return AssignorError(
-        f"a member is to have partition {partition} of topic `{topic}`, which has fewer",
-        hint="the brokers answer -1 until the members have left",
-        java="ArrayIndexOutOfBoundsException",
-    )
 
 
 def assign_mixed(view: ServerView) -> TargetAssignment:

@@ -90,7 +90,8 @@ class PortedSticky:
                 self.owner[number] = rank
         self.movements = PortedMovements()
         self.fixed: set[int] = set()
-        self.counted: set[int] = set(range(len(self.held)))  # in the score
+        self.working = set(range(len(self.held)))  # who can get or lose something
+        self.counted = set(self.working)  # whose sizes make the score
         self.endless = False
         self._heaps: dict[tuple[int, ...], LeastLoaded] = {}
         self._heap_of: dict[int, LeastLoaded] = {}
@@ -105,7 +106,7 @@ class PortedSticky:
         score = self._score()
         if self.tries_unassigned_first and not self.start.revoked:
             self._reassign(self._within(self.start.unassigned, shared))
-        moved = self._reassign(self._within(self.start.order, shared))
+        moved = self._reassign(self.tried(shared))
         if moved and not initializing and self._score() >= score:
             return self.reverted(before)
         return [list(numbers) for numbers in self.held]
@@ -113,6 +114,10 @@ class PortedSticky:
     def initializing(self) -> bool:
         """Whether the result is kept even where it is no better than the assignment before."""
         return not any(self.sizes)
+
+    def tried(self, shared: set[int]) -> Iterable[int]:
+        """The partitions of these topics in the order in which they are tried, pass after pass."""
+        return self._within(self.start.order, shared)
 
     def reverted(self, before: list[list[int]]) -> list[list[int]]:
         """The assignment if moving made it no better.
@@ -165,10 +170,15 @@ class PortedSticky:
         for rank, capacity in enumerate(self.group.capacities):
             full = self.sizes[rank] >= capacity
             if full and not any(self.topic_of(number) in shared for number in self.held[rank]):
-                self.fixed.add(rank)
-                self.counted.discard(rank)
+                self.set_apart(rank)
 
-    def _reassign(self, numbers: Sequence[int]) -> bool:
+    def set_apart(self, rank: int) -> None:
+        """Leave out a member that can neither get nor lose anything."""
+        self.fixed.add(rank)
+        self.working.discard(rank)
+        self.counted.discard(rank)
+
+    def _reassign(self, numbers: Iterable[int]) -> bool:
         """Pass over the partitions until a pass moves nothing; whether anything moved."""
         moved, modified = False, True
         watch = EndlessWatch()
@@ -225,9 +235,7 @@ class PortedSticky:
         Only a previous owner that no longer subscribes could move something all the same, so this
         is asked where there are previous owners.
         """
-        working = [rank for rank in range(len(self.sizes)) if rank not in self.fixed]
-        sizes = [self.sizes[rank] for rank in working]
-        if not sizes or min(sizes) >= max(sizes) - 1:
+        if self.even():
             return True
         largest: dict[int, int] = {}
         for number, rank in enumerate(self.owner):
@@ -237,8 +245,13 @@ class PortedSticky:
         return not any(
             self.sizes[rank] != self.group.capacities[rank]
             and any(self.sizes[rank] < largest[topic] for topic in self.group.subscribed[rank])
-            for rank in working
+            for rank in self.working
         )
+
+    def even(self) -> bool:
+        """Whether no two members that take part differ by more than one partition."""
+        sizes = [self.sizes[rank] for rank in self.working]
+        return not sizes or min(sizes) >= max(sizes) - 1
 
     def _score(self) -> int:
         """Sum of all differences between two members' sizes, of those that are counted."""

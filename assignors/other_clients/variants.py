@@ -1,13 +1,12 @@
 """The same strategy names as other client libraries' leaders compute them.
 
-`range` and `roundrobin` differ only in the order of members (and sarama's in that of partitions);
-measured on real groups the rules below explain every assignment, and librdkafka's
-`cooperative-sticky` as well. A sticky strategy of another library keeps as many partitions as
-Java's, but not always the same ones: `is_exact` tells.
+`range` and `roundrobin` differ only in the order of members (sarama's in that of partitions too,
+librdkafka's in racks); the sticky strategies are algorithms of their own. Each is compared with
+the library itself in tests/assignors/other_clients.
 
-Source: librdkafka (rdkafka_range_assignor.c, rdkafka_roundrobin_assignor.c,
-rdkafka_sticky_assignor.c), franz-go (kgo group_balancer.go), sarama (balance_strategy.go),
-kafka-python and aiokafka (coordinator/assignors); read and run against a 4.3 broker.
+Source: librdkafka 2.16 (rdkafka_assignor.c and the assignors), franz-go 1.22 (kgo
+group_balancer.go), sarama 1.61 (balance_strategy.go), kafka-python 3.0.12 and aiokafka 0.14
+(coordinator/assignors), kafkajs 2.2.4 (consumer/assigners).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +18,13 @@ from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.java.roundrobin import RoundRobinAssignor
+from kgroups.assignors.other_clients.franz_go_sticky import FranzGoSticky
+from kgroups.assignors.other_clients.kafkajs import NAME as KAFKAJS
+from kgroups.assignors.other_clients.kafkajs import KafkajsRoundRobin
 from kgroups.assignors.other_clients.librdkafka_ranges import LibrdkafkaRange
 from kgroups.assignors.other_clients.librdkafka_sticky import LibrdkafkaSticky
 from kgroups.assignors.other_clients.python_sticky import PythonSticky
+from kgroups.assignors.other_clients.sarama_sticky import SaramaSticky
 from kgroups.assignors.spec import AssignmentRequest, Assignor, AssignorError, MemberSubscription
 
 Leader = Literal["librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka"]
@@ -162,13 +165,20 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
         "franz-go": {
             "range": RangeAssignor(member_order=STATIC_FIRST, racks=False),
             "roundrobin": RoundRobinAssignor(member_order=STATIC_FIRST),
+            "sticky": FranzGoSticky("sticky", STATIC_FIRST),
+            "cooperative-sticky": FranzGoSticky(
+                "cooperative-sticky", STATIC_FIRST, cooperative=True
+            ),
         },
         "sarama": {
-            "range": RangeAssignor(member_order=BY_MEMBER_ID),
+            "range": RangeAssignor(member_order=BY_MEMBER_ID, racks=False),
             "roundrobin": SaramaRoundRobin(),
+            "sticky": SaramaSticky("sticky"),
+            "cooperative-sticky": SaramaSticky("cooperative-sticky", cooperative=True),
         },
+        "kafkajs": {KAFKAJS: KafkajsRoundRobin()},
         "kafka-python": {
-            "range": RangeAssignor(member_order=KAFKA_PYTHON),
+            "range": RangeAssignor(member_order=KAFKA_PYTHON, racks=False),
             "roundrobin": KafkaPythonRoundRobin(),
             "sticky": PythonSticky("sticky", "kafka-python"),
             "cooperative-sticky": PythonSticky(
@@ -176,24 +186,43 @@ VARIANTS: Mapping[str, Mapping[str, Assignor]] = MappingProxyType(
             ),
         },
         "aiokafka": {
-            "range": RangeAssignor(member_order=BY_MEMBER_ID),
+            "range": RangeAssignor(member_order=BY_MEMBER_ID, racks=False),
             "roundrobin": RoundRobinAssignor(member_order=BY_MEMBER_ID),
             "sticky": PythonSticky("sticky", "aiokafka"),
         },
     }
 )
 
-EXACT: frozenset[str] = frozenset({"range", "roundrobin"})
-EXACT_VARIANTS: frozenset[tuple[str, str]] = frozenset(
-    {
-        ("librdkafka", "cooperative-sticky"),
-        ("kafka-python", "sticky"),
-        ("kafka-python", "cooperative-sticky"),
-        ("aiokafka", "sticky"),
-    }
-)
-
 
 def is_exact(leader: str, strategy: str) -> bool:
-    """Whether the named partitions can be relied on, or only sizes and the number of moves."""
-    return leader == "java" or strategy in EXACT or (leader, strategy) in EXACT_VARIANTS
+    """Whether the library's own algorithm is known, so that the named partitions can be relied on.
+
+    Where the library leaves something to chance, `choices.possible_answers` has every answer.
+
+    Args:
+        leader: client library of the leader.
+        strategy: registered name.
+    """
+    return leader == "java" or strategy in VARIANTS.get(leader, {})
+
+
+def sees_join_order(leader: str, strategy: str, members: Members) -> bool:
+    """Whether the order of the JoinGroup answer decides, and so the hash of a newcomer's id.
+
+    librdkafka's order of members is not total where static and dynamic ones mix, and kafka-python
+    forgets some of them there; librdkafka's leader meets topics in that order, which shows where
+    members do not sort them (its own do).
+
+    Args:
+        leader: client library of the leader.
+        strategy: registered name.
+        members: of the group.
+    """
+    if leader == "librdkafka" and strategy == "cooperative-sticky":
+        return any(list(member.topics) != sorted(member.topics) for member in members)
+    static = {member.instance_id is not None for member in members}
+    return (
+        leader in ("librdkafka", "kafka-python")
+        and strategy in ("range", "roundrobin")
+        and len(static) > 1
+    )

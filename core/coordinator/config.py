@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from enum import StrEnum
 
 # A member that joined and has not got its id yet cannot heartbeat; it may stay this long.
@@ -45,11 +46,16 @@ class CoordinatorConfig:
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> "CoordinatorConfig":
-        """Settings from broker properties; names that are not about groups are passed over.
+        """Settings from broker properties, of `PROPERTIES` only.
 
         Raises:
-            ValueError: a value is not of its setting's kind.
+            ValueError: a name is not among them, or a value is not of its setting's kind.
         """
+        for name in properties:
+            if name not in PROPERTIES:
+                close = get_close_matches(name, PROPERTIES, 1)
+                guess = f"; did you mean `{close[0]}`?" if close else ""
+                raise ValueError(f"`{name}` is not a broker property about groups{guess}")
         given = {
             field: convert(properties[name])
             for name, (field, convert) in PROPERTIES.items()

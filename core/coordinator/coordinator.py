@@ -194,6 +194,21 @@ class Coordinator:
         """Play the end of a producer's transaction into the state."""
         self._shard.offsets.end_transaction(producer_id, committed=committed)
 
+    def reload(self, now_ms: int, records: Iterable[Record], partition: int | None = None) -> None:
+        """Load a log: `begin_loading`, `replay` of each record, `finish_loading`.
+
+        Args:
+            records: in the order of the log.
+            partition: of `__consumer_offsets`; None: the records are of all of them.
+        """
+        partitions = [*self._shard.partitions] if partition is None else [partition]
+        for one in partitions:
+            self.begin_loading(one)
+        for record in records:
+            self.replay(record)
+        for one in partitions:
+            self.finish_loading(now_ms, one)
+
     def begin_loading(self, partition: int) -> None:
         """From now on answer for groups of this partition that it is being loaded."""
         self._shard.set_partition(partition, PartitionState.LOADING)

@@ -27,6 +27,11 @@ class Reply(NamedTuple):
     response: object
     after: int = 0
 
+    @property
+    def api(self) -> str:
+        """Kafka's name of the request that this answers: `JoinGroup`."""
+        return type(self.response).__name__.removesuffix("Response")
+
 
 @dataclass(frozen=True, slots=True)
 class Dropped:

@@ -327,7 +327,7 @@ class ClusterAdmin:
             self._task = None
 
     def _librdkafka(self) -> "LibrdkafkaClient":
-        if self._fallback is None:
+        if self._fallback is None or self._fallback.is_stuck:
             from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
 
             self._fallback = LibrdkafkaClient(self.settings)

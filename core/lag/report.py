@@ -1,7 +1,7 @@
 """The lag report: snapshots in, at most `top` rows out, everything between them in Spark."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -29,8 +29,7 @@ from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.lag.rules import Isolation, Uncommitted
-from kgroups.core.planning.leaders.guess import infer_leader
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.spark.session import (
     SPARK_ERRORS,
     Progress,
@@ -73,7 +72,8 @@ class LagQuery:
         by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
             use); with `assignors` neither `topic` nor `partition`.
         assignors: names of strategies to plan every group with.
-        leader: client library of the leaders of classic groups; None: inferred group by group.
+        leader_of: the client library that leads a classic group, where it is planned with
+            `assignors`; `planning.leaders.guess.infer_leader` finds the likeliest.
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
@@ -84,7 +84,7 @@ class LagQuery:
 
     by: str = "group"
     assignors: Sequence[str] = ()
-    leader: str | None = None
+    leader_of: Callable[[Group], str] = lambda _group: "java"
     top: int = DEFAULT_TOP
     sort: str | None = None
     where: str | None = None
@@ -232,7 +232,7 @@ def _planned_tables(
     members, topics = plan_tables(
         [later.snapshot] if later is not None else snapshots,
         later.assumed_ids if later is not None else {},
-        lambda group: infer_leader(group, query.leader).likeliest,
+        query.leader_of,
     )
     return _Tables(members, topics, later is not None)
 

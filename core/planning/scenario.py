@@ -38,7 +38,7 @@ from kgroups.core.snapshot import (
     PartitionLog,
     Topic,
 )
-from kgroups.core.snapshot_file import read_topic_id
+from kgroups.core.snapshot_parser import read_topic_id
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from uuid import UUID, uuid4
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.coordinator.log.record_codec import encode_key, encode_value
+from kgroups.core.coordinator.log.record_codec import encode_record
 from kgroups.core.coordinator.log.records import (
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,
@@ -84,7 +84,7 @@ def seed_groups(
         index = offsets_partition(group.group, config.offsets_partitions)
         partition = topics.partition(OFFSETS_TOPIC, index)
         if records and partition is not None:
-            pairs = [(encode_key(record.key), encode_value(record)) for record in records]
+            pairs = [encode_record(record) for record in records]
             batch = build_batch(pairs, now_ms)
             partition.log.append(split_batches(batch), partition.leader_epoch)
     return len(snapshot.groups)

@@ -19,6 +19,7 @@ from tests.support.assignors.oracle import ask_java
 CASES = int(os.environ.get("KGROUPS_FUZZ_CASES", "5000"))
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "848"))
 BATCH = 5_000
+JAVA_S = 600
 SLOW_EVERY = 5  # the slow engines get one case of so many
 
 
@@ -30,10 +31,10 @@ def answered(family: str) -> Iterator[Json]:
             batch = list(generate(family, min(BATCH, CASES - start), SEED + start))
             following = java.submit(ask_java, batch)
             if waiting is not None:
-                yield from waiting.result()
+                yield from waiting.result(JAVA_S)
             waiting = following
         if waiting is not None:
-            yield from waiting.result()
+            yield from waiting.result(JAVA_S)
 
 
 @pytest.mark.oracle

@@ -71,7 +71,7 @@ def test_java_fails_on_partitions_that_are_gone() -> None:
                MemberSubscription("m2", ("a",))]  # fmt: skip
     with pytest.raises(AssignorError) as failure:
         UniformAssignor().assign(AssignmentRequest(members, TOPICS, faithful=True))
-    assert failure.value.java == "ArrayIndexOutOfBoundsException"
+    assert failure.value.java == "java.lang.ArrayIndexOutOfBoundsException"
 
 
 def test_older_uniform_gives_the_first_ones_more() -> None:
@@ -99,7 +99,8 @@ def test_strays_have_numbers_of_their_own() -> None:
     permuted = CompactAssignment.of_lists(["x", "y"], table, [[0], [1]], withheld={1: 1}).permuted(
         [1, 0]
     )
-    assert permuted.withheld == {1: 0}
+    assert permuted.withheld_numbers == {1: 0}
+    assert permuted.withheld == {("a", 1): "y"}
     assert permuted.member_ids == ["y", "x"]
 
 

@@ -1,7 +1,6 @@
 """Completion scripts: up to date, and right in a real bash."""
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from tests.support.cli.command_tree import command_paths
 from tests.support.cli.runner import run
+from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
 BASH = ROOT / "completions" / "kgroups.bash"
@@ -31,12 +31,8 @@ def complete(line: str, **env: str) -> list[str]:
     """What bash offers at the end of the line."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("KGROUPS_")}
     environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", DRIVER, "bash", str(BASH), line],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**environment, **env},
+    done = run_program(
+        ["bash", "-c", DRIVER, "bash", str(BASH), line], check=True, env={**environment, **env}
     )
     assert done.stderr == ""
     return done.stdout.split("\n")[:-1] if done.stdout != "\n" else []
@@ -44,9 +40,7 @@ def complete(line: str, **env: str) -> list[str]:
 
 def test_generated_files_are_up_to_date() -> None:
     """The generated tables and completions/ are what the command tree gives."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "docs.py", "check"], capture_output=True, text=True
-    )
+    done = run_program([sys.executable, ROOT / "scripts" / "docs.py", "check"])
     assert (done.returncode, done.stdout) == (0, "")
 
 

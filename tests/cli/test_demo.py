@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kgroups.cli.commands.demo import STEPS
 from kgroups.core.demo import LEFT_BEHIND, MEMBERS, READS, TOPICS
-from tests.support.cli.process import environment, finish, line_that, start
+from tests.support.cli.process import environment, finish, start
 from tests.support.cli.runner import check_document
 
 BIN = str(Path(sys.executable).parent)
@@ -41,13 +41,13 @@ def test_the_tour_as_data_needs_no_java() -> None:
 def test_kept_until_ctrl_c() -> None:
     """With --keep the cluster can be asked from elsewhere; Ctrl-C ends it and its members."""
     with start("demo", "--keep", "--output", "json") as process:
-        assert process.stderr is not None
-        bootstrap = line_that(process.stderr, "note: the cluster stays at ").split()[5]
+        note = process.line_that("note: the cluster stays at ", stream="stderr")
+        bootstrap = note.split()[5]
         code, stdout, _ = finish("list", "-b", bootstrap)
         assert (code, stdout.count("Stable")) == (0, len(MEMBERS))
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
-        assert "Traceback" not in process.stderr.read()
+        _, stderr = process.communicate(timeout=60)
+        assert (process.returncode, "Traceback" in stderr) == (0, False)
     host, port = bootstrap.split(",")[0].rsplit(":", 1)
     with socket.socket() as caller:
         assert caller.connect_ex((host, int(port))) != 0
@@ -56,7 +56,7 @@ def test_kept_until_ctrl_c() -> None:
 def test_ctrl_c_in_the_middle() -> None:
     """Ctrl-C while a command of the tour runs: 130, and no traceback."""
     with start("demo", start_new_session=True) as process:
-        line_that(process.stdout, f"$ kgroups {shlex.join(STEPS[0].arguments)}\n")
+        process.line_that(f"$ kgroups {shlex.join(STEPS[0].arguments)}\n")
         os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -10,7 +10,6 @@ from kgroups.cli.official.arguments import parse
 from kgroups.cli.official.dispatch import official_arguments
 from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS
 from kgroups.cli.official.tasks import TASKS, Task
-from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import undo_lines
 from scripts.incident import write_incident
@@ -138,20 +137,6 @@ def test_every_exit_code_is_explained(code: str) -> None:
     """Each has a row in the table and a place in the program's help."""
     assert f"\n| {code} | " in PAGES["docs/scripting.md"]
     assert re.search(rf"(^|\s){code} +\S", run("--help").stdout)
-
-
-def library_example() -> str:
-    """The Python block of docs/library.md."""
-    (block,) = re.findall(r"```python\n(.*?)```", PAGES["docs/library.md"], re.DOTALL)
-    assert isinstance(block, str)
-    return block
-
-
-def test_library_example_is_sound() -> None:
-    """Its imports and names exist; without a cluster it fails as the library promises."""
-    source = library_example().replace("localhost:9092", "127.0.0.1:notaport")
-    with pytest.raises(UsageError):
-        exec(compile(source, "docs/library.md", "exec"), {})
 
 
 def test_the_readme_stays_short() -> None:

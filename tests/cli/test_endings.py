@@ -4,7 +4,6 @@ import os
 import pty
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,13 +12,15 @@ import pytest
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
 from tests.support.cli.process import PROGRAM, environment, finish, start
+from tests.support.kafka.child import Child, read_until, run_program
 
 CRASH = """
 import sys
-from kgroups.cli import app, output
+from kgroups.cli import app
+from kgroups.cli.output.printer import Printer
 def crash(*_):
     raise ZeroDivisionError("the printer is broken")
-output.Printer.show = crash
+Printer.show = crash
 sys.argv = ["kgroups", "list", "--from", {file!r}, *{more!r}]
 app.main()
 """
@@ -37,11 +38,10 @@ def test_closed_pipe(form: str, fleet: str) -> None:
     """`| head` ends the program quietly, in every form."""
     with start("describe", "--all-groups", "--from", fleet, "-o", form) as process:
         assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
+        assert process.line()
         process.stdout.close()
-        assert process.stderr.read() == ""
-        assert process.wait(timeout=60) == 0
+        assert process.communicate(timeout=60)[1] == ""
+        assert process.returncode == 0
 
 
 def test_output_that_is_closed_from_the_start(fleet: str) -> None:
@@ -87,11 +87,8 @@ def test_a_bug_with_verbose_shows_the_traceback(fleet: str) -> None:
 
 
 def _crash(file: str, *more: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", CRASH.format(file=file, more=more)],
-        capture_output=True,
-        text=True,
-        env=environment(),
+    done = run_program(
+        [sys.executable, "-c", CRASH.format(file=file, more=more)], env=environment()
     )
     return done.returncode, done.stderr
 
@@ -99,7 +96,7 @@ def _crash(file: str, *more: str) -> tuple[int, str]:
 def on_a_terminal(*args: str, **env: str) -> str:
     """What the program writes to a terminal of 120 columns."""
     leader, follower = pty.openpty()
-    with subprocess.Popen(
+    with Child(
         [PROGRAM, *args],
         stdin=follower,
         stdout=follower,
@@ -107,12 +104,7 @@ def on_a_terminal(*args: str, **env: str) -> str:
         env=environment(TERM="xterm-256color", COLUMNS="120", **env),
     ) as process:
         os.close(follower)
-        written = b""
-        try:
-            while chunk := os.read(leader, 65_536):
-                written += chunk
-        except OSError:  # how a terminal says that its other side is closed
-            pass
+        written = read_until(leader, None, "the end of what it writes")
         process.wait(timeout=60)
     os.close(leader)
     return written.decode()
@@ -153,10 +145,9 @@ def test_delete_without_a_terminal_asks_nobody() -> None:
 def test_names_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     """A locale that knows ASCII only changes nothing in the data."""
     write_snapshot(clusters.shop(), tmp_path / "shop.json")
-    done = subprocess.run(
+    done = run_program(
         [PROGRAM, "list", "--from", tmp_path / "shop.json"],
-        capture_output=True,
         env=environment(LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0"),
     )
     assert done.returncode == 0
-    assert "audit réports, nightly".encode() in done.stdout
+    assert "audit réports, nightly" in done.stdout

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, Member, Topic
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
-from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment, finish
+from tests.support.cli.process import finish
 from tests.support.cli.runner import run
 from tests.support.cli.terminal_run import foreign_controls, run_on_terminal
 
@@ -192,11 +191,10 @@ def test_the_official_layouts_on_a_terminal(command: tuple[str, ...], live: Sand
 
 
 def in_a_pipe(*args: str) -> str:
-    """What the program writes, returns and all: text streams would make line feeds of them."""
-    run = subprocess.run(
-        [PROGRAM, *args], capture_output=True, env=environment(), timeout=TIMEOUT_S, check=True
-    )
-    return run.stdout.decode()
+    """What the program writes, returns and all."""
+    code, stdout, stderr = finish(*args)
+    assert code == 0, stderr
+    return stdout
 
 
 def test_a_pipe_gets_names_as_they_are(nasty: str) -> None:

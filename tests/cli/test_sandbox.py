@@ -14,6 +14,7 @@ import pytest
 from referencing import Registry, Resource
 
 from tests.support.cli.process import start
+from tests.support.kafka.child import run_program
 from tests.support.kafka.waiting import wait_until
 from tests.support.sandbox.librdkafka_members import produce
 from tests.support.sandbox.sandbox_process import SandboxProcess, write_lines
@@ -23,9 +24,7 @@ UP = [sys.executable, "-m", "kgroups.cli", "sandbox", "up"]
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """A run that ends on its own."""
-    return subprocess.run(
-        [*UP, *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_program([*UP, *arguments], timeout_s=60)
 
 
 def test_json_is_of_its_schema() -> None:
@@ -58,20 +57,17 @@ def test_second_ctrl_c_ends_at_once() -> None:
         os.kill(server.process.pid, signal.SIGINT)
         os.kill(server.process.pid, signal.SIGTERM)
         os.kill(server.process.pid, signal.SIGCONT)
-        assert server.process.wait(20) == 130
+        assert server.process.wait(60) == 130
 
 
 def test_plain_output_is_the_address() -> None:
     """Without --output, stdout is the bootstrap address and nothing else."""
     with start("sandbox", "up", "--port", "0", "--quiet") as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        host, port = process.stdout.readline().strip().rsplit(":", 1)
+        host, port = process.line().strip().rsplit(":", 1)
         socket.create_connection((host, int(port)), timeout=20).close()
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
-        assert process.stdout.read() == ""
-        assert process.stderr.read() == ""
+        assert process.communicate(timeout=60) == ("", "")
+        assert process.returncode == 0
 
 
 def test_fixed_ports() -> None:

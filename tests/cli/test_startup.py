@@ -1,7 +1,6 @@
 """Starting is quick because little is imported; what must stay out is named here."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from kgroups.cli.nouns import NOUNS
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
 from tests.support.cli.process import environment, finish
+from tests.support.kafka.child import run_program
 
 HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
 
@@ -33,13 +33,8 @@ print(json.dumps(heavy), file=sys.stderr)
 
 def imported(*args: str) -> list[str]:
     """The heavy modules that a command has imported when it ends."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE.format(args=args, heavy=HEAVY)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment(),
-        check=True,
+    done = run_program(
+        [sys.executable, "-c", PROBE.format(args=args, heavy=HEAVY)], env=environment(), check=True
     )
     found: list[str] = json.loads(done.stderr.splitlines()[-1])
     return found
@@ -100,11 +95,6 @@ def test_an_unreachable_cluster_is_told_without_confluent_kafka() -> None:
 
 def test_python_m() -> None:
     """`python -m kgroups.cli` is `kgroups`, and calls itself so."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kgroups.cli", "--help"],
-        capture_output=True,
-        text=True,
-        env=environment(),
-    )
+    done = run_program([sys.executable, "-m", "kgroups.cli", "--help"], env=environment())
     assert done.returncode == 0
     assert done.stdout == finish("--help")[1]

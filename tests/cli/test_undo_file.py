@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 MAX_RSS_KB = 400_000
 NOBODY = ("-b", "127.0.0.1:1", "--timeout", "1s")
@@ -41,10 +41,9 @@ def undo(file: Path | str) -> tuple[int, str, int]:
         "--yes",
         "--no-undo",
     ]
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", MEASURED, str(TIMEOUT_S), *line],
-        stdout=subprocess.PIPE,
-        timeout=TIMEOUT_S + 10,
+        timeout_s=TIMEOUT_S + 10,
         env=environment(),
         check=True,
     )
@@ -142,6 +141,22 @@ def save(folder: Path, change: Change = CHANGE) -> Path:
 def read_back(path: Path) -> dict[str, list[Replaced]]:
     """The rows of a file."""
     return {group: list(rows) for group, rows in load_undo(path).rows.items()}
+
+
+def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed while it is written leaves no half of one under its name."""
+    seen: list[str] = []
+    sync = os.fsync
+
+    def looking(descriptor: int) -> None:
+        seen.extend(path.name for path in tmp_path.glob("undo-*.json"))
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", looking)
+        path = save(tmp_path)
+    assert seen == [path.name]  # as its folder is synced, not as the text is
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_only_we_may_read_it(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from kgroups.core.errors import UsageError
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import (
     describe_item,
-    parse_snapshot,
     read_snapshot,
     snapshot_document,
     write_snapshot,
 )
+from kgroups.core.snapshot_parser import parse_snapshot
 from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 

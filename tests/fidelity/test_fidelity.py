@@ -68,7 +68,7 @@ def results(kafka: KafkaCluster) -> Iterator[list[Result]]:
             pool.submit(drive, kafka.bootstrap, spec, random_steps(spec, seed, STEPS), java)
             for spec, seed in specs()
         ]
-        yield [result for future in driven for result in future.result()]
+        yield [result for future in driven for result in future.result(240 + 60 * CHANGES)]
 
 
 def table(results: Sequence[Result]) -> str:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.support.kafka.child import Child, run
+from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.line_process import LineProcess
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
@@ -56,7 +56,7 @@ def test_lines_then_all_the_rest() -> None:
     text = "import sys\nprint('first'); print('zwölf ' * 50_000); print('no', file=sys.stderr)"
     with Child(python(text)) as child:
         assert child.line() == "first\n"
-        stdout, stderr = child.communicate()
+        stdout, stderr = child.communicate(timeout=60)
     assert (stdout, stderr) == ("zwölf " * 50_000 + "\n", "no\n")
     assert (child.line(), child.returncode) == ("", 0)
 
@@ -64,8 +64,12 @@ def test_lines_then_all_the_rest() -> None:
 def test_input() -> None:
     """It reads all of it; one that does not read is waited for no longer than said."""
     text = "x" * 200_000
-    done = run(python("print(input()[::-1], end='')"), input=text + "\n")
+    done = run_program(python("print(input()[::-1], end='')"), input=text + "\n")
     assert done.stdout == text
+    echo = "import sys\nfor line in sys.stdin: print(line.strip() * 20, flush=True)"
+    done = run_program(python(echo), input="twenty\n" * 50_000)
+    assert done.stdout == ("twenty" * 20 + "\n") * 50_000
+    assert run_program(python(""), input="unread\n" * 50_000).returncode == 0
     with (
         pytest.raises(DeadlinePassed, match="somebody who reads"),
         Child(python(SILENT), stdin=subprocess.PIPE) as child,
@@ -76,8 +80,8 @@ def test_input() -> None:
 def test_run_checks() -> None:
     """A failure has what the program wrote."""
     with pytest.raises(AssertionError, match="no such thing"):
-        run(python("raise SystemExit('no such thing')"), check=True)
-    assert run(python("raise SystemExit(7)")).returncode == 7
+        run_program(python("raise SystemExit('no such thing')"), check=True)
+    assert run_program(python("raise SystemExit(7)")).returncode == 7
 
 
 def test_a_silent_line_process() -> None:
@@ -96,4 +100,4 @@ def test_closed_pipes_end_it() -> None:
         assert child.line() == "again\n"
         child.stdout.close()
         wait_until(lambda: child.poll() is not None, "a program whose reader is gone has ended")
-        assert "BrokenPipeError" in child.communicate()[1]
+        assert "BrokenPipeError" in child.communicate(timeout=60)[1]

@@ -1,13 +1,13 @@
 """The demo that a newcomer runs first does what it promises, on a live cluster."""
 
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from kgroups.cli.commands.demo import SPARK_STEPS, STEPS
 from tests.support.cli.process import PROGRAM, environment
+from tests.support.kafka.child import run_program
 
 MAKEFILE = Path(__file__).parent.parent.parent / "Makefile"
 
@@ -20,14 +20,7 @@ def test_make_demo_is_the_command() -> None:
 @pytest.mark.spark
 def test_the_demo_shows_every_command_and_ends_well() -> None:
     """Each step is echoed and answered: live groups, a dry run with the newcomer, Spark's lag."""
-    done = subprocess.run(
-        [PROGRAM, "demo", "--spark"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=environment(),
-    )
+    done = run_program([PROGRAM, "demo", "--spark"], timeout_s=300, env=environment())
     assert done.returncode == 0, done.stderr
     answers = {}
     for part in done.stdout.split("\n$ kgroups ")[1:]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.kafka.child import run_program
+
 ROOT = Path(__file__).parents[2]
 CONFTEST = """\
 import ctypes, threading
@@ -40,14 +42,7 @@ def run(tmp_path: Path) -> Run:
         (tmp_path / "test_it.py").write_text("from conftest import *\n" + text)
         command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"]
         command += ["--import-mode=prepend", "--rootdir", str(tmp_path), "--timeout", "2", *more]
-        return subprocess.run(
-            [*command, str(tmp_path)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        return run_program([*command, str(tmp_path)], cwd=ROOT, timeout_s=120)
 
     return run
 

@@ -58,3 +58,12 @@ def test_every_package_is_on_the_map() -> None:
     """ARCHITECTURE.md links each README of a package."""
     links = set(re.findall(r"\]\(([^)\s]+)\)", ARCHITECTURE.read_text(encoding="utf-8")))
     assert {str(page.relative_to(ROOT)) for page in READMES} <= links
+
+
+def test_recipes_name_files_that_exist() -> None:
+    """A recipe that leads nowhere is worse than none."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipes = text.split("## Recipes")[1].split("\n## ")[0]
+    files = re.findall(r"`((?:assignors|cli|core|docs|tests)/[\w./-]+)`", recipes)
+    assert len(files) >= 30
+    assert [name for name in files if not (ROOT / name).exists()] == []

@@ -1,11 +1,12 @@
 """House rules that a linter does not know: sizes of files and functions, import contracts."""
 
 import ast
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
@@ -79,9 +80,7 @@ def test_the_coordinator_needs_nothing_but_pure_python() -> None:
 def test_imports_point_one_way() -> None:
     """assignors <- core <- cli, and the walls between the rooms of core."""
     program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_program([sys.executable, "-c", program], cwd=ROOT)
     assert done.returncode == 0, done.stdout
 
 

@@ -1,11 +1,12 @@
 """What users install: the wheel, its exact contents, and that it works without this checkout."""
 
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assignors", "core", "cli")
@@ -18,23 +19,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from a copy of the tracked and new files, as a release would be."""
     source = tmp_path_factory.mktemp("source")
     out = tmp_path_factory.mktemp("wheel")
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
+    listed = run_program(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True
     ).stdout
     for name in filter(None, listed.split("\0")):
         origin, target = ROOT / name, source / name
         if origin.is_file() and not name.startswith(("tests/", "typings/", "bench/")):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(origin.read_bytes())
-    subprocess.run(
+    run_program(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), "."],
         cwd=source,
         check=True,
-        capture_output=True,
     )
     (built,) = out.glob("*.whl")
     return built
@@ -56,12 +52,7 @@ def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
 
 def test_wheel_passes_the_wheel_checker(wheel: Path) -> None:
     """No stray top-level name, no duplicate, nothing misplaced."""
-    done = subprocess.run(
-        [sys.executable, "-m", "check_wheel_contents", str(wheel)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([sys.executable, "-m", "check_wheel_contents", str(wheel)])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -75,9 +66,7 @@ def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
         "import kgroups.cli.app as app; print(app.__file__); sys.argv = ['kgroups', 'coordinator',"
         " 'orders-app', '--partitions', '50', '-o', 'csv']; app.main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run_program([sys.executable, "-c", program], cwd=tmp_path)
     where, _, table = done.stdout.partition("\n")
     assert Path(where).is_relative_to(tmp_path), done.stderr
     assert "orders-app,772757305,5" in table

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.support.kafka.broker import BrokerDied, KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
+from tests.support.kafka.child import Child
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
@@ -59,11 +59,8 @@ def test_brokers_end_when_whoever_started_them_is_killed(tmp_path: Path) -> None
         "signal.pause()\n"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
-    ) as runner:
-        assert runner.stdout is not None
-        folder, pid = runner.stdout.readline().split()
+    with Child([sys.executable, "-c", script], cwd=ROOT, env=environment) as runner:
+        folder, pid = runner.line().split()
         assert psutil.pid_exists(int(pid))
         runner.send_signal(signal.SIGKILL)
     wait_until(lambda: not _runs(int(pid)), "the broker has ended", timeout_s=20)
@@ -97,16 +94,10 @@ def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
 
 def test_one_started_by_hand_prints_its_address_and_ends_quietly() -> None:
     """`make kafka`: stdout is one address that a client can use; an interrupt ends it with 0."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.support.kafka.serve"],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as served:
-        assert served.stdout is not None
-        address = served.stdout.readline().strip()
+    with Child([sys.executable, "-m", "tests.support.kafka.serve"], cwd=ROOT) as served:
+        address = served.line().strip()
         admin = AdminClient({"bootstrap.servers": address})
         assert len(admin.list_topics(timeout=10).brokers) == 1
         served.send_signal(signal.SIGINT)
-        assert served.wait(30) == 0
-        assert served.stdout.read() == ""
+        assert served.communicate(timeout=60)[0] == ""
+        assert served.returncode == 0

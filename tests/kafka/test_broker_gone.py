@@ -9,6 +9,7 @@ import pytest
 
 from tests.kafka.test_interrupted import asked
 from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.waiting import wait_for_thread
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -44,7 +45,7 @@ def test_a_broker_that_goes_and_comes(cluster: KafkaCluster, tmp_path: Path) -> 
         back = threading.Thread(target=cluster.start)
         back.start()
         stdout, stderr = process.communicate(timeout=120)
-        back.join()
+        wait_for_thread(back, timeout_s=120)
     assert process.returncode == 0, stderr
     assert stdout.count(",done,") == len(NAMES)
     assert all(fetch_offsets(cluster.bootstrap, name) == {("t", 0): 15} for name in NAMES)

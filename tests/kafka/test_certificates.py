@@ -16,6 +16,7 @@ from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec, SecurityProtocol
 from tests.support.kafka.certificates import ODD, make_certificates
+from tests.support.kafka.waiting import wait_for_thread
 
 pytestmark = pytest.mark.kafka
 
@@ -178,6 +179,7 @@ def listener(stores: Path, certificate: str, *versions: ssl.TLSVersion) -> Itera
     if versions:
         context.minimum_version, context.maximum_version = versions
     with create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(300)
 
         def serve() -> None:
             while True:
@@ -187,6 +189,7 @@ def listener(stores: Path, certificate: str, *versions: ssl.TLSVersion) -> Itera
                     return
                 client.settimeout(10)
                 with suppress(OSError), context.wrap_socket(client, server_side=True) as secured:
+                    secured.settimeout(10)
                     secured.recv(1)
 
         thread = threading.Thread(target=serve, daemon=True)
@@ -195,7 +198,7 @@ def listener(stores: Path, certificate: str, *versions: ssl.TLSVersion) -> Itera
             yield f"127.0.0.1:{server.getsockname()[1]}"
         finally:
             server.shutdown(2)
-    thread.join(10)
+    wait_for_thread(thread)
 
 
 @WAYS

@@ -19,7 +19,7 @@ from kgroups.core.snapshot import CommittedOffset, Group, Member, PartitionLog
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.kip848_heartbeats import HeartbeatGroup
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 from tests.support.kafka.workload import (
     commit_offsets,
     create_topics,
@@ -453,7 +453,7 @@ def test_rebalancing_group_is_shown_as_such(admin: ClusterAdmin, address: str) -
         group.wait_stable(4)
         wait_until(lambda: "Stable" in seen, "the watcher has seen the group")
     done.set()
-    thread.join()
+    wait_for_thread(thread)
     assert seen <= {"Stable", "PreparingRebalance", "CompletingRebalance", "Empty"}
 
 

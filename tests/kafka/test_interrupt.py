@@ -2,9 +2,10 @@
 
 import signal
 import socket
-import subprocess
 import sys
 from contextlib import closing
+
+from tests.support.kafka.child import WAIT_S, Child
 
 CODE = """
 import sys
@@ -22,15 +23,12 @@ def test_ctrl_c_ends_quietly() -> None:
     """The interrupt comes out as it is, and nothing complains of what was under way."""
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        process = subprocess.Popen(
-            [sys.executable, "-W", "default", "-c", CODE, address],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        client, _ = silent.accept()
-        with closing(client):
-            assert client.recv(1000)  # it has asked, and waits
-            process.send_signal(signal.SIGINT)
-            stdout, stderr = process.communicate(timeout=30)
+        silent.settimeout(WAIT_S)
+        with Child([sys.executable, "-W", "default", "-c", CODE, address]) as process:
+            client, _ = silent.accept()
+            with closing(client):
+                client.settimeout(WAIT_S)
+                assert client.recv(1000)  # it has asked, and waits
+                process.send_signal(signal.SIGINT)
+                stdout, stderr = process.communicate(timeout=60)
     assert (stdout, stderr) == ("interrupted\n", "")

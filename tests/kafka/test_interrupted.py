@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.support.cli.process import start
 from tests.support.cli.runner import Outcome, run
+from tests.support.kafka.child import Child
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
@@ -34,27 +34,16 @@ def address(cluster_address: str) -> str:
 
 
 @contextmanager
-def asked(*line: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def asked(*line: str) -> Iterator[tuple[Child, int]]:
     """A command that has asked its question; the answer is written to the number."""
     leader, follower = pty.openpty()
     try:
         with start(*line, stdin=follower) as process:
-            read_until(process, "?")
+            process.text_until("?", stream="stderr")
             yield process, leader
     finally:
         os.close(leader)
         os.close(follower)
-
-
-def read_until(process: subprocess.Popen[str], end: str) -> str:
-    """What a command says on stderr, up to a text."""
-    assert process.stderr is not None
-    said = ""
-    while not said.endswith(end):
-        piece = process.stderr.read(1)
-        assert piece, said
-        said += piece
-    return said
 
 
 WRITES = {
@@ -130,7 +119,7 @@ def test_ctrl_c_among_thousands(address: str) -> None:
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
     line = ("-b", address, *LONG, "delete", "stop-many-*", "--yes", "-o", "csv")
     with start(*line) as process:
-        read_until(process, f"deleting, 500 of {MANY:,} groups\n")
+        process.text_until(f"deleting, 500 of {MANY:,} groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -153,9 +142,9 @@ def test_a_second_ctrl_c_stops_at_once(address: str) -> None:
     names = [f"stop-twice-{number:05}" for number in range(1_000)]
     commit_offsets(address, {name: {(TOPIC, 0): 1} for name in names})
     with start("-b", address, *LONG, "delete", "stop-twice-*", "--yes") as process:
-        read_until(process, "groups\n")
+        process.text_until("groups\n", stream="stderr")
         process.send_signal(signal.SIGINT)
-        read_until(process, "stops at once\n")
+        process.text_until("stops at once\n", stream="stderr")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130

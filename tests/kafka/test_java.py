@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.kafka.child import run_program
 from tests.support.kafka.java import MINIMUM_JAVA, major_version
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,11 +45,8 @@ def set_up(check: str, folder: Path, programs: dict[str, str]) -> subprocess.Com
         program = tools / name
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-    return subprocess.run(
+    return run_program(
         CHECKS[check],
-        capture_output=True,
-        text=True,
-        check=False,
         cwd=ROOT,
         env={**os.environ, "PATH": str(tools), "XDG_CACHE_HOME": str(folder / "cache")},
     )
@@ -83,7 +81,5 @@ def test_set_up_without_a_jdk_ends_with_2_and_a_hint(
 
 def test_the_jdk_of_the_tests_passes_the_first_check() -> None:
     """With a JDK on PATH the script says nothing and ends with 0."""
-    done = subprocess.run(
-        CHECKS["scripts/check_java.sh"], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = run_program(CHECKS["scripts/check_java.sh"], cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

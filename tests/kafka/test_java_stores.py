@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import STORE_PASSWORD
+from tests.support.kafka.child import run_program
 from tests.support.kafka.guarded import OPEN
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours
@@ -25,7 +25,7 @@ PASSWORDS = {
 
 def call(*words: str) -> None:
     """Run a tool that must succeed."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = run_program(words)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

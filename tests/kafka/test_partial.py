@@ -15,7 +15,7 @@ from tests.support.cli.process import finish
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.vanished import commit_to_vanished_topic
-from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
 
@@ -106,6 +106,34 @@ def test_a_refused_reset_tells_the_dead_broker_once(pair: KafkaCluster, tmp_path
     assert len(told) <= 2
     assert f"and {len(lost) - 3} more: " in told[0]
     assert len(stderr.splitlines()) < 10
+
+
+def test_copying_from_a_group_whose_coordinator_is_dead(pair: KafkaCluster, tmp_path: Path) -> None:
+    """The cluster's failure, exit 3, with the group's name; so does what else asks for it."""
+    create_topics(pair.bootstrap, {"kept": 1}, replicas={"kept": [[1]]})
+    names = [f"orphan-{number}" for number in range(8)]
+    commit_offsets(pair.bootstrap, {name: {("kept", 0): 0} for name in names})
+    with ClusterAdmin(ClientSettings(pair.bootstrap)) as admin:
+        at = admin.coordinators(names).coordinators
+    (orphan, *_), (spare, *_) = ([n for n in names if at[n].id == number] for number in (2, 1))
+    way = ("-b", pair.address(1), "--timeout", "4s")
+    undo = ("--undo-dir", str(tmp_path), "--yes")
+    commands = (
+        ("copy-offsets", "--from", orphan, "--to", spare, *undo),
+        ("reset-offsets", spare, "--to", f"group:{orphan}", *undo),
+        ("delete-records", "kept", "--before", f"group:{orphan}", "--yes"),
+        ("remove-members", orphan, "--all", "--yes"),
+        ("simulate", "--from-group", orphan),
+    )
+    pair.stop_brokers([2])
+    try:
+        ends = [finish(*command, *way) for command in commands]
+    finally:
+        pair.start()
+    for command, (code, stdout, stderr) in zip(commands, ends, strict=True):
+        assert (code, stdout) == (3, ""), (command, stderr)
+        assert f"error: `{orphan}`: the group has no coordinator at the moment" in stderr
+    assert fetch_offsets(pair.bootstrap, spare) == {("kept", 0): 0}
 
 
 def test_broker_that_comes_back_is_asked_again(pair: KafkaCluster) -> None:

@@ -231,12 +231,7 @@ def test_killed_before_the_answer(address: str, group: str, tmp_path: Path) -> N
     leader, follower = pty.openpty()
     line = ("reset-offsets", group, "--to", "earliest", "--all-topics")
     with start("-b", address, *line, "--undo-dir", str(tmp_path), stdin=follower) as process:
-        assert process.stderr is not None
-        shown = ""
-        while "?" not in shown:
-            piece = process.stderr.read(1)
-            assert piece, shown
-            shown += piece
+        process.text_until("?", stream="stderr")
         process.kill()
     os.close(leader)
     os.close(follower)

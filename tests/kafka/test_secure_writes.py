@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tests.support.cli.process import PROGRAM, environment
 from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import STORE_PASSWORD
+from tests.support.kafka.child import run_program
 from tests.support.kafka.guarded import OPEN, SPEC, WAYS, write_properties
 from tests.support.kafka.workload import commit_offsets, fetch_offsets
 from tests.support.official.running import run_ours, without_undo
@@ -107,16 +107,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def program(home: Path, *args: str) -> tuple[int, str]:
     """Exit code of the program, and all that it wrote, which holds no secret."""
     own = {"HOME": str(home), "TMPDIR": str(home), "XDG_STATE_HOME": str(home / "state")}
-    done = subprocess.run(
-        [PROGRAM, *args],
-        env={**environment(), **own},
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_program([PROGRAM, *args], env={**environment(), **own}, cwd=home, timeout_s=60)
     told = done.stdout + done.stderr
     assert not [secret for secret in SECRETS if secret in told], told
     return done.returncode, told
@@ -231,12 +222,11 @@ def lock_key(tls: Path) -> None:
     """Makes `locked.key`: the client's key under a password."""
     locked = tls / "locked.key"
     if not locked.exists():
-        subprocess.run(
+        run_program(
             [
                 *("openssl", "pkcs8", "-topk8", "-in", str(tls / "client.key")),
                 *("-out", str(locked), "-passout", f"pass:{KEY_PASSWORD}"),
             ],
             check=True,
             env={"PATH": os.environ["PATH"]},
-            capture_output=True,
         )

@@ -14,6 +14,7 @@ from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
+from tests.support.kafka.waiting import wait_for_thread
 
 pytestmark = pytest.mark.kafka
 
@@ -269,7 +270,7 @@ def test_host_that_the_certificate_does_not_name_is_said(
     properties = secure.librdkafka_settings("SASL_SSL")
     port = secure.address(1, "SASL_SSL").rpartition(":")[2]
     properties["bootstrap.servers"] = f"127.0.0.2:{port}"
-    with socket.create_connection(("127.0.0.1", int(port))):
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=30):
         pass
     error = _refusal(_settings(properties, tmp_path))
     assert "127.0.0.2" in error.message
@@ -315,17 +316,19 @@ def test_port_of_something_else_is_said() -> None:
     """A web server's answer is not taken for a broker's."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         port = server.getsockname()[1]
+        server.settimeout(60)
 
         def serve() -> None:
             client, _ = server.accept()
             with closing(client):
+                client.settimeout(60)
                 client.recv(1000)
                 client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
         thread = threading.Thread(target=serve)
         thread.start()
         error = _refusal(ClientSettings(f"127.0.0.1:{port}"))
-        thread.join()
+        wait_for_thread(thread)
     assert f"127.0.0.1:{port} does not speak Kafka's protocol" == error.message
 
 

@@ -13,11 +13,18 @@ from typing import Any
 
 import pytest
 
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.doubts import Doubts
+from kgroups.core.kafka.writes.group_writes import write_commits
+from kgroups.core.kafka.writes.record_deletion import delete_records
+from kgroups.core.offsets.result import Doubt
+from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import finish
 from tests.support.cli.runner import Outcome, run
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import LIFE_S, wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
 
 pytestmark = pytest.mark.kafka
@@ -66,7 +73,7 @@ async def lose(_: Wire) -> None:
 
 async def never(_: Wire) -> None:
     """The connection stays, and nothing comes."""
-    await asyncio.Event().wait()
+    await asyncio.sleep(LIFE_S)
 
 
 def after(count: int, conduct: Conduct) -> Conduct:
@@ -284,6 +291,35 @@ def test_members_of_whom_nobody_knows(world: World) -> None:
         outcome = run("-b", address, *SHORT, *line)
     assert outcome.exit_code == 3, outcome.stderr
     assert results(outcome) == {"unknown"}
+
+
+@pytest.mark.parametrize("through_librdkafka", [False, True], ids=["wire", "librdkafka"])
+def test_as_a_library(world: World, *, through_librdkafka: bool) -> None:
+    """A write without an answer is a `Doubt` either way; what can be read back is settled."""
+    apis = ("offset_commit", "delete_records", "delete_groups")
+    commits = {world.group: {(world.topic, 0): CommittedOffset(40)}}
+    with proxied(world, *apis) as address:
+        settings = ClientSettings(address)
+        with ClusterAdmin(
+            settings, timeout_ms=4_000, through_librdkafka=through_librdkafka
+        ) as admin:
+            (error,) = write_commits(admin, commits).values()
+            assert isinstance(error, Doubt)
+            assert error.in_flight
+            doubts: Doubts[tuple[str, int]] = Doubts()
+            at = (world.topic, 0)
+            assert isinstance(delete_records(admin, {at: 20}, doubts)[at], str)
+            assert doubts.holds(at)
+            (outcome,) = admin.delete_groups([world.group])
+            assert (outcome.result, isinstance(outcome.error, Doubt)) == ("unknown", True)
+    assert world.stands() == {0: 10, 1: 11}
+    with proxied(world, delete_groups=lose) as address:
+        settings = ClientSettings(address)
+        with ClusterAdmin(
+            settings, timeout_ms=12_000, through_librdkafka=through_librdkafka
+        ) as admin:
+            (outcome,) = admin.delete_groups([world.group])
+            assert (outcome.result, outcome.error) == ("done", None)
 
 
 @contextmanager

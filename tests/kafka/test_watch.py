@@ -4,15 +4,16 @@ import json
 import os
 import pty
 import signal
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.cli.process import line_that, start
+from tests.support.cli.process import start
 from tests.support.cli.runner import check_document, run
+from tests.support.kafka.child import WAIT_S, Child, read_until
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.waiting import Deadline
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
@@ -28,16 +29,16 @@ def address(cluster_address: str) -> str:
     return cluster_address
 
 
-def documents(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
-    """The documents of a watch, each one line."""
-    assert process.stdout is not None
-    for line in process.stdout:
+def documents(process: Child) -> Iterator[dict[str, Any]]:
+    """The documents of a watch, each one line; all of them within one deadline."""
+    deadline = Deadline(WAIT_S)
+    while line := process.line(deadline):
         document = json.loads(line)
         check_document(document)
         yield document
 
 
-def end(process: subprocess.Popen[str]) -> tuple[int, str]:
+def end(process: Child) -> tuple[int, str]:
     """Exit code and stderr after Ctrl-C."""
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -98,14 +99,13 @@ def test_tables_in_a_pipe(address: str) -> None:
     name = f"{GROUP}-table"
     commit_offsets(address, {name: {(TOPIC, 0): 10}})
     with start("-b", address, "list", name, "--watch", "0.2") as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("20")
-        assert process.stdout.readline().startswith("GROUP")
-        assert process.stdout.readline().startswith(name)
+        assert process.line().startswith("20")
+        assert process.line().startswith("GROUP")
+        assert process.line().startswith(name)
         assert run("-b", address, "delete", name, "--yes").exit_code == 0
-        line_that(process.stdout, "since the last look")
-        assert process.stdout.readline().split() == ["GROUP", "CHANGED", "BEFORE", "NOW"]
-        assert process.stdout.readline().split() == [name, "group", "Empty", "-"]
+        process.line_that("since the last look")
+        assert process.line().split() == ["GROUP", "CHANGED", "BEFORE", "NOW"]
+        assert process.line().split() == [name, "group", "Empty", "-"]
         assert end(process)[0] == 0
 
 
@@ -117,9 +117,9 @@ def test_a_terminal_is_drawn_anew(address: str) -> None:
     try:
         line = ("describe", name, "--watch", "0.2")
         with start("-b", address, *line, stdout=follower) as process:
-            seen = b""
-            while seen.count(b"\x1b[H\x1b[2J") < 3:
-                seen += os.read(leader, 65_536)
+            seen = read_until(
+                leader, lambda read: read.count(b"\x1b[H\x1b[2J") >= 3, "the third look"
+            )
             assert end(process)[0] == 0
     finally:
         os.close(leader)
@@ -141,8 +141,7 @@ def test_nobody_reads_any_more(address: str) -> None:
     """`| head` ends a watch."""
     with start("-b", address, "list", "--watch", "0.1", "-o", "json") as process:
         assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
+        assert process.line()
         process.stdout.close()
         assert process.wait(timeout=60) == 0
 

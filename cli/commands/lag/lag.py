@@ -134,6 +134,7 @@ def report(
 ) -> None:
     """`kgroups lag report`."""
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
+    from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
     options = options_of(ctx)
@@ -150,6 +151,7 @@ def report(
         where=where,
         pictures=html is not None,
         times=record_times,
+        leader_of=lambda group: infer_leader(group).likeliest,
     )
     check_query(query)
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)

@@ -44,6 +44,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     """
     from kgroups.core.lag.report import LagQuery, check_query, lag_report
     from kgroups.core.planning.fleet import next_fleet
+    from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
     check_query(LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top))
@@ -55,7 +56,12 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     fleet = next_fleet(snapshot, texts.changes_for) if texts.has_changes else None
     answer = lag_report(
         [snapshot],
-        LagQuery(by=query.by, assignors=assignors, leader=texts.leader, top=query.top),
+        LagQuery(
+            by=query.by,
+            assignors=assignors,
+            leader_of=lambda group: infer_leader(group, texts.leader).likeliest,
+            top=query.top,
+        ),
         later=fleet,
         session=SessionOptions(
             master=query.master, remote=query.remote, verbose=printer.options.verbose
@@ -74,7 +80,7 @@ def _say_what_was_assumed(printer: Printer, fleet: "Fleet") -> None:
         count = len(fleet.assumed_ids)
         printer.note(
             f"{_counted(count, 'member')} {'joins' if count == 1 else 'join'} with ids that were"
-            " drawn; who gets what may depend on them: `kgroups plan GROUP` tries all"
+            " drawn; the assignment may depend on them: `kgroups plan GROUP` tries all"
         )
     if fleet.untouched:
         printer.note(

@@ -22,15 +22,14 @@ CONFIDENCE = "\n".join(f"  {word:9} {text}" for word, text in DEFINITIONS.items(
 
 HELP = f"""Predict the next rebalance of a group.
 
-The group is taken as it is now, from a snapshot file, or from a scenario on
-paper; then the changes that you name happen, and its assignor runs. Nothing
-is sent to the group. With --from FILE and without GROUP every group of the
-file is planned.
+Takes the group as it is now, from a snapshot, or from a scenario file,
+applies the changes you name, and runs the group's assignor. Nothing is sent
+to the group. With --from FILE and no GROUP, plans every group in the file.
 
-CHANGES, each may be given several times
+CHANGES, each repeatable
   --add-members N[:CLIENT[@RACK]]  N members join
   --remove-member ID               a member leaves, by member id, instance id
-                                   or client id; a number: so many leave
+                                   or client id; a number: that many leave
   --drop-host HOST                 every member on a host leaves
   --set-partitions TOPIC=N         a topic gets N partitions
   --add-topic TOPIC=N              a topic is created
@@ -38,33 +37,33 @@ CHANGES, each may be given several times
                                    members read other topics, or (+) more
   --pattern [DIALECT:]REGEX        members subscribe by a pattern: java,
                                    librdkafka or re2. Classic groups do not
-                                   show theirs, so it has to be said.
+                                   show theirs, so name it here.
 
 ASSIGNORS
-  Several by commas are planned side by side; default: the group's own. One
-  of your own: package.module:Class. --check-assignor tries it on 500 groups.
-  --as says whose client leads a classic group: java, librdkafka, franz-go,
-  sarama, kafka-python or aiokafka; default: inferred from its members.
-  Where Kafka's own class errs (it may give a partition to a member that does
-  not read it, or to two) a plan says so and does better; --faithful repeats
-  it, for a leader that is Java.
+  Default: the group's own. Several, separated by commas, are planned side by
+  side. Your own: package.module:Class; --check-assignor tests it on 500
+  groups. --as names the client library that leads a classic group: java,
+  librdkafka, franz-go, sarama, kafka-python or aiokafka; default: inferred
+  from its members. Java's assignors have faults (a partition assigned to a
+  member that does not subscribe to it, or to two members); a plan avoids and
+  reports them, --faithful reproduces them.
 
 CONFIDENCE
   How sure a plan is; a note says why.
 {CONFIDENCE}
 
 VIEWS
-  --metrics, --members, --moves, --rounds and --outcomes choose tables;
-  default: the first three. CSV holds the members unless one is chosen.
-  --explain TOPIC:N says why a partition goes where it goes.
-  --fail-on ends with 6 if a condition holds in any outcome, or if that is
-  not known. Its figures are those of `metrics` in --output json.
+  --metrics, --members, --moves, --rounds and --outcomes select tables;
+  default: the first three. CSV shows members unless one is selected.
+  --explain TOPIC:N explains why a partition goes where it goes.
+  --fail-on exits with 6 if a condition holds in any outcome, or if that is
+  unknown. Its fields are those of `metrics` in --output json.
 
 FLEET
-  --all-groups --report plans every group inside Apache Spark and reports lag
-  as it is beside lag as it would be, by --by member (default), group,
-  client, host or assignor. Changes are made to every group in which they
-  make sense; those in which they cannot be made are errors of their own.
+  --all-groups --report plans every group with Apache Spark and reports
+  current and planned lag, grouped --by member (default), group, client, host
+  or assignor. Changes apply to every group where they make sense; groups
+  where they cannot be applied are reported as errors.
 
 EXAMPLES
   kgroups plan orders-app

@@ -21,7 +21,7 @@ LeaderClient = Annotated[
 ]
 Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario instead.", "FILE")]
 
-Faithful = Annotated[bool, _option("--faithful", "Repeat what a Java leader does wrong, too.")]
+Faithful = Annotated[bool, _option("--faithful", "Reproduce faults of Java's assignors.")]
 
 # What changes.
 NewMembers = Annotated[_Texts, _option("--add-members", "Members that join.", "N")]
@@ -35,20 +35,26 @@ Patterns = Annotated[
 ]
 
 # What is shown.
-ShowMetrics = Annotated[bool, _option("--metrics", "Show figures of balance.")]
-ShowMembers = Annotated[bool, _option("--members", "Show who gets what.")]
-ShowMoves = Annotated[bool, _option("--moves", "Show what changes hands.")]
-ShowRounds = Annotated[bool, _option("--rounds", "Show what is given up and got in each round.")]
-ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every way in which it can end.")]
-Explained = Annotated[_Texts, _option("--explain", "Say why this partition goes there.", "TOPIC:N")]
-Checks = Annotated[_Texts, _option("--fail-on", "End with 6 if this holds: 'moved > 10%'.", "EXPR")]
+ShowMetrics = Annotated[bool, _option("--metrics", "Show balance metrics.")]
+ShowMembers = Annotated[bool, _option("--members", "Show each member's assignment.")]
+ShowMoves = Annotated[bool, _option("--moves", "Show partitions that change owner.")]
+ShowRounds = Annotated[
+    bool, _option("--rounds", "Show what is revoked and assigned in each round.")
+]
+ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every possible outcome.")]
+Explained = Annotated[
+    _Texts, _option("--explain", "Explain why this partition goes where it goes.", "TOPIC:N")
+]
+Checks = Annotated[
+    _Texts, _option("--fail-on", "Exit with 6 if this holds: 'moved > 10%'.", "EXPR")
+]
 CheckedAssignor = Annotated[
-    str | None, _option("--check-assignor", "Try an assignor on many small groups.", "NAME")
+    str | None, _option("--check-assignor", "Test an assignor on generated groups.", "NAME")
 ]
 
 # The fleet.
 FleetReport = Annotated[bool, _option("--report", "Plan the fleet inside Spark.")]
-GroupedBy = Annotated[Grouping | None, _option("--by", "What a row of it stands for.", "KEY")]
-TopRows = Annotated[int, _option("--top", "Only the first N rows of it.", "N", min=1)]
+GroupedBy = Annotated[Grouping | None, _option("--by", "Group rows by this.", "KEY")]
+TopRows = Annotated[int, _option("--top", "Show only the first N rows.", "N", min=1)]
 Master = Annotated[str | None, _option("--master", "Spark master.", "URL")]
 Remote = Annotated[str | None, _option("--remote", "Spark Connect server.", "URL")]

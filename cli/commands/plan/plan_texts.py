@@ -189,7 +189,7 @@ def read_source(
         return PlanSource(live_snapshot(printer, names, texts))
     from kgroups.core.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
-    from kgroups.core.snapshot_file import parse_snapshot
+    from kgroups.core.snapshot_parser import parse_snapshot
 
     document = read_document(file)
     if not is_scenario(document):

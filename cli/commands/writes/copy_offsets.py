@@ -1,4 +1,4 @@
-"""`kgroups copy-offsets`: put a group where another one stands, here or in another cluster."""
+"""`kgroups copy-offsets`: copy committed offsets to another group or cluster."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -92,8 +92,8 @@ def delete(
     choice = selection(groups, regex, all_groups=all_groups, states=states)
     if not (yes or dry_run or sys.stdin.isatty()):
         raise UsageError(
-            "nobody can be asked: there is no terminal",
-            hint="--yes deletes without asking, --dry-run only shows the plan",
+            "cannot ask for confirmation without a terminal",
+            hint="use --yes to skip the question, or --dry-run to see the plan",
         )
     with cluster_to_change(options) as admin:
         # 1. look at every group

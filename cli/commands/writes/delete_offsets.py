@@ -1,4 +1,4 @@
-"""`kgroups delete-offsets`: let groups forget where they stand."""
+"""`kgroups delete-offsets`: delete committed offsets."""
 
 from typing import Annotated
 

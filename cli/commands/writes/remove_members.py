@@ -1,4 +1,4 @@
-"""`kgroups remove-members`: put members out of a group."""
+"""`kgroups remove-members`: remove members from a group."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress

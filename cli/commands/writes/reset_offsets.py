@@ -1,4 +1,4 @@
-"""`kgroups reset-offsets`: put groups somewhere else in their topics, and back."""
+"""`kgroups reset-offsets`: reset committed offsets, undo a reset, finish an interrupted one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,23 +51,22 @@ SCHEMA = "kgroups.reset-offsets/1"
 
 HELP = """Reset committed offsets, or undo a reset.
 
-Everything is looked at before the first write: if a group has members or does
-not exist, or a partition cannot be reset, nothing is changed, unless
---keep-going asks for the rest. The plan is shown and you are asked; --yes (or
---execute) does not ask. Without a terminal and without --yes nothing is done
-(exit code 2). What is replaced goes to an undo file first; what was written
-is read back.
+Checks everything before the first write: if a group has members or does not
+exist, or a partition cannot be reset, nothing is changed, unless --keep-going
+is given. Shows the plan and asks for confirmation unless --yes (or --execute)
+is given; without a terminal and without --yes it does nothing (exit code 2).
+Saves replaced offsets to an undo file first, and reads back what it wrote.
 
 TARGETS (--to)
-  earliest, latest      the ends of the log
-  current               where the group stands, moved into the log
+  earliest, latest      start or end of the log
+  current               the committed offset, clamped to the log
   1500                  an offset
-  +10, -10              from where the group stands
-  2026-11-21T06:00:00Z  the first record that is not older; a zone is needed
-  90m, 1h30m, PT2H      so long ago
+  +10, -10              relative to the committed offset
+  2026-11-21T06:00:00Z  the first record that is not older; needs a zone
+  90m, 1h30m, PT2H      a duration ago
   file:PATH             lines `[group,]topic,partition,offset`
-  group:NAME            where another group stands
-An offset outside the log is moved to its edge, and the row says so.
+  group:NAME            the committed offsets of another group
+An offset outside the log is clamped to it, and the row says so.
 
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
@@ -75,13 +74,13 @@ row is refused, and the others are written, if its topic was deleted or
 recreated since, or if the group has committed another offset since
 (--overwrite-moved replaces that too).
 
-RESULTS, one a partition
+RESULTS, one per partition
   planned  would be changed (--dry-run)
   done     is changed, and reads back so
   refused  the group has members, or a row of an undo file no longer applies
                                               exit code 4
   failed   not found (5), refused by the broker, or overwritten since
-  skipped  stands there already, others could not be changed, or you said no
+  skipped  already there, others could not be changed, or you declined
   unknown  no answer within --timeout, so it may or may not be done (3)
 
 EXAMPLES

@@ -85,8 +85,8 @@ class Consent:
         """
         if not (self.yes or self.dry_run or sys.stdin.isatty()):
             raise UsageError(
-                "nobody can be asked: there is no terminal",
-                hint="--yes does it without asking, --dry-run only shows the plan",
+                "cannot ask for confirmation without a terminal",
+                hint="use --yes to skip the question, or --dry-run to see the plan",
             )
 
 
@@ -199,7 +199,7 @@ def carry_out(
         errors: of the look at the cluster.
         blocked: whether something that was asked for cannot be done, besides what the plan says.
     Raises:
-        typer.Exit: something failed, or the user said no.
+        typer.Exit: something failed, or the user declined.
     """
     consent = write.consent
     planned = [change for change in changes if change.result == "planned"]
@@ -276,7 +276,7 @@ def ask(admin: "ClusterAdmin", question: str) -> bool:
         UsageError: the question cannot be seen, as stderr is closed or full.
     """
     if is_lost(sys.stderr):
-        raise UsageError("nobody can be asked: stderr cannot be written to")
+        raise UsageError("cannot ask for confirmation: stderr is closed")
     with admin.ends().stopped():
         return typer.confirm(printable(question), err=True)
 

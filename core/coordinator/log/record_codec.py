@@ -45,6 +45,11 @@ def value_version(record: r.Record) -> int | None:
     return None if record.value is None else BY_KEY[type(record.key)].version(record.value)
 
 
+def encode_record(record: r.Record) -> tuple[bytes, bytes | None]:
+    """Key and value of a record; no value for a tombstone. `decode_record` is its inverse."""
+    return encode_key(record.key), encode_value(record)
+
+
 def decode_key(raw: bytes) -> r.RecordKey | None:
     """The key in these bytes; None if it is of a kind that we do not know.
 

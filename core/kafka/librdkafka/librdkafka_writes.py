@@ -102,7 +102,10 @@ def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outc
         errors[name] = doubts.error(name, name, failure)
     doubtful = {name: error for name, error in errors.items() if isinstance(error, Doubt)}
     missing: list[ItemError] = []
-    for group in client.describe(list(doubtful), missing):
+    looking = (
+        client.fresh() if doubtful else client
+    )  # the other one may be stuck, or be backing off
+    for group in looking.describe(list(doubtful), missing):
         errors[group.group] = doubtful[group.group].refuted
     errors |= {error.target: None for error in missing if error.code == "GROUP_ID_NOT_FOUND"}
     return tuple(Outcome(name, result_of(errors[name]), errors[name]) for name in names)

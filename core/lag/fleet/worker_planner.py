@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, assignor
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
@@ -179,11 +178,8 @@ def _rejoined(request: AssignmentRequest, name: str) -> AssignmentRequest:
 def _by_topic(assignment: Assignment) -> Iterator[tuple[str, str, list[int]]]:
     """Member, topic and partitions, with what a cooperative round holds back for the next one."""
     later: dict[str, dict[str, list[int]]] = {}
-    if isinstance(assignment, CompactAssignment):
-        for number, position in assignment.withheld.items():
-            topic, partition = assignment.topics.partition(number)
-            held_back = later.setdefault(assignment.member_ids[position], {})
-            held_back.setdefault(topic, []).append(partition)
+    for (topic, partition), member_id in getattr(assignment, "withheld", {}).items():
+        later.setdefault(member_id, {}).setdefault(topic, []).append(partition)
     for member_id, held in assignment.items():
         for topic, partitions in held.items():
             yield member_id, topic, partitions

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from uuid import uuid4
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.config import MINUTE_MS, PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Write
-from kgroups.core.coordinator.log.record_codec import encode_key, encode_value
+from kgroups.core.coordinator.log.record_codec import encode_record
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
 from kgroups.core.errors import UsageError
+from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.sandbox.coordination.event_log import EventLog
 from kgroups.core.sandbox.coordination.event_texts import event_text
 from kgroups.core.sandbox.coordination.pump import Pump
@@ -177,7 +177,7 @@ class Coordination:
         assert partition is not None, "a coordinator writes where it serves"
         if not write.records:
             return
-        records = [(encode_key(record.key), encode_value(record)) for record in write.records]
+        records = [encode_record(record) for record in write.records]
         batch = build_batch(records, self._clock())
         partition.log.append(split_batches(batch), partition.leader_epoch)
         if partition.log.size_bytes > self._compact_next.get(write.partition, self._compact_bytes):

@@ -11,7 +11,7 @@ timestamps are int milliseconds, error codes are int.
 """
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -211,6 +211,15 @@ def _nullable_struct(item: tuple[Reader, Writer]) -> tuple[Reader, Writer]:
             write_item(out, value)
 
     return read, write
+
+
+def fields_of(schema: type) -> Iterator[tuple[str, type | None]]:
+    """Names of a kio class's fields, each with the class of the structs that it holds, if any."""
+    for field in fields(schema):
+        kind, _ = _without_none(field.type)
+        if get_origin(kind) is tuple:
+            kind, _ = _without_none(get_args(kind)[0])
+        yield field.name, kind if isinstance(kind, type) and is_dataclass(kind) else None
 
 
 def _without_none(kind: Any) -> tuple[Any, bool]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
@@ -16,6 +15,7 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
 from kgroups.core.simulation.scenario.subscriptions import pattern_matches
 from kgroups.core.simulation.world.actors import Ask

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Final
 from uuid import UUID
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Dropped, Event, Reply, Write
@@ -26,6 +25,7 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
+from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.world.actors import Forgotten, Service, ServiceOutput, Stored, Told
 

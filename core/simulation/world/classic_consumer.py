@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from kgroups.core.client_ports import client_assignors
 from kgroups.core.coordinator.classic.messages import NO_GENERATION
 from kgroups.core.coordinator.client.classic.client import ClassicClient
 from kgroups.core.coordinator.client.classic.states import ClientState
 from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.ports.client_ports import client_assignors
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import pattern_matches
 from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config

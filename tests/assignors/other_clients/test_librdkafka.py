@@ -1,5 +1,7 @@
 """librdkafka's own assignors, of a real consumer that leads made-up groups, beside our models."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgroups.assignors.order.scala_order import scala_set_order
@@ -12,10 +14,14 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
+from kgroups.assignors.wire import decode_subscription
 from tests.support.assignors.agreement import LeaderFailedError, compare, groups_of
 from tests.support.assignors.histories import Kind, Plan
 from tests.support.assignors.led_by_librdkafka import LedByLibrdkafka
+from tests.support.assignors.librdkafka_consumer import OWN_TOPIC
+from tests.support.assignors.real_clients import subscription_bytes
 
+STRATEGIES = ("range", "roundrobin", "cooperative-sticky")
 KINDS = {
     "usual": Kind(sorted_topics=True),
     "uneven": Kind(members=6, topics=6, partitions=6, alike=0.3, stale=0.15),
@@ -24,14 +30,14 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("strategy", ["range", "roundrobin", "cooperative-sticky"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_round_after_round(strategy: str, kind: str) -> None:
     """Every answer, to the list, and every death of the process."""
     with LedByLibrdkafka(strategy) as leader:
         found = compare(
             "librdkafka",
             strategy,
-            leader.ask,
+            leader.observe,
             lambda member, held, generation: rejoin_as(
                 "librdkafka", member, strategy, held, generation
             ),
@@ -114,3 +120,24 @@ def test_records() -> None:
     with pytest.raises(AssignorError, match="where its record says"):
         moves.actual(0, 3, 1, 2)
     assert moves.actual(1, 3, 1, 2) is None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_a_member_sends(strategy: str) -> None:
+    """First nothing, then in its user data what it was given in the generation before.
+
+    What it owns is left out: this coordinator lets it own something for a moment only.
+    """
+    request = AssignmentRequest([owner("a", "t")], {"t": TopicPartitions(1)})
+    with LedByLibrdkafka(strategy) as leader:
+        for _ in range(4):
+            leader.ask(request)
+        sent = [decode_subscription(data) for data in leader.joined_with]
+    member = MemberSubscription("m", (OWN_TOPIC,), rack="")
+    first = decode_subscription(subscription_bytes(replace(member, user_data=b""), 3))
+    assert sent[0] == first
+    for generation, subscription in enumerate(sent[1:4], 1):
+        held = [(OWN_TOPIC, generation % 2)]
+        then = rejoin_as("librdkafka", member, strategy, held, generation)
+        wanted = decode_subscription(subscription_bytes(then, 3))
+        assert replace(subscription, owned=()) == replace(wanted, owned=())

@@ -4,7 +4,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -21,6 +20,7 @@ from kgroups.assignors.spec import (
 )
 from tests.support.assignors.agreement import (
     LeaderFailedError,
+    Observed,
     compare,
     groups_of,
 )
@@ -100,7 +100,7 @@ def test_round_after_round(library: str, strategy: str, kind: str) -> None:
     found = compare(
         library,
         strategy,
-        partial(ask, library, strategy),
+        lambda request: [Observed(ask(library, strategy, request))],
         lambda member, held, generation: rejoin_as(library, member, strategy, held, generation),
         groups_of(1000 if "sticky" in strategy else 250),
         KINDS[kind],

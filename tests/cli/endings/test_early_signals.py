@@ -1,7 +1,6 @@
 """Signals while the program starts: it ends at once and silently, with the signal's exit code."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S
 from tests.support.cli.signal_moments import counted, environment_with
+from tests.support.kafka.child import run_program
 
 WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}
 LINE = ("describe", "--all-groups", "-b", "127.0.0.1:1")
@@ -17,14 +17,7 @@ NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 
 def ended(way: str, moment: str) -> tuple[int, str, str]:
     """The program's end when the signal comes at this moment."""
-    done = subprocess.run(
-        [*WAYS[way], *LINE],
-        env=environment_with(moment),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = run_program([*WAYS[way], *LINE], env=environment_with(moment), timeout_s=TIMEOUT_S)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -42,12 +35,9 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
     """`nohup` and jobs in the background: the command goes on."""
     for name in NUMBERS:
         number = signal.Signals[name]
-        done = subprocess.run(
+        done = run_program(
             ["sh", "-c", f"trap '' {name.removeprefix('SIG')}; exec \"$@\"", "sh", PROGRAM, *LINE],
             env=environment_with(f"{name}:import:1"),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
+            timeout_s=TIMEOUT_S,
         )
         assert done.returncode == 3, (number, done.stderr)

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment, finish, start
 from tests.support.cli.runner import run
+from tests.support.kafka.child import run_program
 from tests.support.kafka.workload import commit_offsets, fetch_offsets, produce
 
 FULL = "No space left on device"
@@ -42,13 +42,10 @@ def full() -> Iterator[int]:
 def finish_without(descriptors: tuple[int, ...], *line: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the program that has none of these streams."""
     closing = "".join(f" {descriptor}>&-" for descriptor in descriptors)
-    done = subprocess.run(
+    done = run_program(
         ["sh", "-c", f'exec "$@"{closing}', "sh", PROGRAM, *line],
         env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
+        timeout_s=TIMEOUT_S,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -134,7 +131,7 @@ def test_a_write_that_nobody_watches(command: str, tmp_path: Path) -> None:
         line = (*WRITES[command], "--yes", "-b", address, "--undo-dir", str(tmp_path))
         with start(*line, "--timeout", "120s", stderr=-2) as process:
             assert process.stdout is not None
-            assert process.stdout.readline()
+            assert process.line()
             process.stdout.close()
             assert process.wait(timeout=180) == 0
         looked = run("-b", address, "describe", "x-*", "-o", "json", "--timeout", "120s").document
@@ -194,7 +191,7 @@ def test_watching_ends_with_its_reader() -> None:
         line = ("list", "--watch", "3600", "-b", cluster.bootstrap_servers, "-o", "json")
         with start(*line) as process:
             assert process.stdout is not None
-            assert process.stdout.readline()
+            assert process.line()
             process.stdout.close()
             assert process.wait(timeout=60) == 0
         with full() as out:

@@ -145,7 +145,7 @@ async def flood_as_allowed(wire: Wire) -> None:
 async def drip(wire: Wire) -> None:
     """Two million bytes, and nothing after the first hundred."""
     wire.writer.write(struct.pack(">i", 2_000_000) + wire.frame[:4] + bytes(96))
-    await asyncio.Event().wait()
+    await asyncio.sleep(600)
 
 
 async def wrong_correlation_id(wire: Wire) -> None:

@@ -9,7 +9,9 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.snapshot import CommittedOffset
+from tests.support.cli.runner import run
 from tests.support.hostile.scripted_broker import NO_WAIT, Answer, ScriptedBroker, part
+from tests.support.kafka.broker import free_ports
 
 NOT_COORDINATOR, LOADING, NOT_FOUND = 16, 14, 69
 
@@ -22,7 +24,7 @@ def _metadata(broker: "Brokers") -> Answer:
                 version,
                 "MetadataResponseBroker",
                 node_id=number,
-                host="127.0.0.1",
+                host=broker.hosts.get(number, "127.0.0.1"),
                 port=port,
                 rack=None,
             )
@@ -63,10 +65,11 @@ def _metadata(broker: "Brokers") -> Answer:
 
 
 class Brokers:
-    """Ports by broker id, filled when they are known."""
+    """Ports by broker id, filled when they are known; hosts that are another than 127.0.0.1."""
 
     def __init__(self) -> None:
         self.ports: dict[int, int] = {}
+        self.hosts: dict[int, str] = {}
 
 
 def _find_coordinator(version: int, request: Any) -> dict[str, object]:
@@ -267,6 +270,25 @@ def test_broker_of_2_4_is_asked_group_by_group() -> None:
     assert [(group.group, group.state) for group in listing.groups] == [
         ("a", "Empty"),
         ("b", "Empty"),
+    ]
+
+
+def test_thousands_of_dead_brokers_are_one_line() -> None:
+    """3,000 of 3,001: stderr has one line with their number, the document has each."""
+    brokers = Brokers()
+    (closed,) = free_ports(1)
+    with _scripted(brokers) as broker:
+        dead = range(2, 3_002)
+        brokers.ports = {1: broker.port} | dict.fromkeys(dead, closed)
+        brokers.hosts = {n: f"127.9.{n // 200}.{n % 200 + 1}" for n in dead}
+        told = run("-b", broker.address, "--timeout", "60s", "list", "-o", "json")
+    assert told.exit_code == 3
+    assert [item["group"] for item in told.document["items"]] == ["a", "b"]
+    assert len(told.document["errors"]) == 3_000
+    assert told.stderr.splitlines()[:-2] == [
+        f"error: `broker 2 (127.9.0.3:{closed})`, `broker 3 (127.9.0.4:{closed})`, "
+        f"`broker 4 (127.9.0.5:{closed})` and 2,997 more: 127.9.0.3:{closed} cannot be reached: "
+        "nothing listens there"
     ]
 
 

@@ -22,6 +22,7 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.fleet import as_planned, dryrun
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,
@@ -42,7 +43,8 @@ ALL_TOPICS = tuple(f"topic-{number}" for number in range(TOPIC_COUNT))
 
 def ask(spark: SparkSession, snapshot: ClusterSnapshot, **query: Any) -> LagReport:
     """A report of one snapshot."""
-    return lag_report([snapshot], LagQuery(**query), session=spark)
+    asked = LagQuery(leader_of=lambda group: infer_leader(group).likeliest, **query)
+    return lag_report([snapshot], asked, session=spark)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -1,10 +1,11 @@
 """The fixtures that other projects get with the package."""
 
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+from tests.support.kafka.child import run_program
 
 PLUGIN = "kgroups.core.sandbox.pytest_plugin"
 THEIR_TESTS = """
@@ -37,14 +38,11 @@ def test_several(new_kafka_sandbox):
 def test_another_projects_tests(tmp_path: Path) -> None:
     """A project with nothing but the package writes tests against clusters of its own."""
     (tmp_path / "test_theirs.py").write_text(THEIR_TESTS)
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", PLUGIN, "test_theirs.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        timeout_s=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout

@@ -106,7 +106,7 @@ def all_real(servers: str, partitions: int) -> dict[str, Figures]:
     """Every scenario at once, a group each."""
     with ThreadPoolExecutor(len(SCENARIOS)) as pool:
         runs = {name: pool.submit(real, servers, partitions, name) for name in SCENARIOS}
-        return {name: run.result() for name, run in runs.items()}
+        return {name: run.result(240) for name, run in runs.items()}
 
 
 @pytest.fixture(scope="module")

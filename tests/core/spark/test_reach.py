@@ -8,7 +8,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,8 @@ from kgroups.core.errors import ClusterError
 from kgroups.core.spark import reach
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
 from kgroups.core.spark.session import SessionOptions, spark_session
+from tests.support.kafka.child import WAIT_S, Child, run_program
+from tests.support.kafka.waiting import wait_for_thread
 from tests.support.lag.spark_servers import connect_server, standalone
 
 LOOPBACK = "127.0.0.1"
@@ -26,6 +28,7 @@ LOOPBACK = "127.0.0.1"
 def listener(answer: bytes | None) -> Iterator[int]:
     """A port where something answers these bytes to whatever it is told; None: nothing ever."""
     with socket.create_server((LOOPBACK, 0)) as server:
+        server.settimeout(WAIT_S)
 
         def serve() -> None:
             while True:
@@ -34,6 +37,7 @@ def listener(answer: bytes | None) -> Iterator[int]:
                 except OSError:
                     return
                 with connection:
+                    connection.settimeout(WAIT_S)
                     connection.recv(64)
                     connection.sendall(answer or b"")
 
@@ -43,7 +47,7 @@ def listener(answer: bytes | None) -> Iterator[int]:
         yield int(server.getsockname()[1])
         server.shutdown(socket.SHUT_RDWR)
     if answer is not None:
-        thread.join(timeout=10)
+        wait_for_thread(thread)
 
 
 @pytest.mark.parametrize(
@@ -132,30 +136,23 @@ def test_a_real_master_without_workers(tmp_path: Path) -> None:
         must_be_master([(host, int(port))])
         with pytest.raises(ClusterError, match="is no Spark Connect server"):
             must_be_connect_server(host, int(port), tls=False)
-        done = subprocess.run(
-            [sys.executable, "-c", NO_WORKERS, master], capture_output=True, text=True, check=False
-        )
+        done = run_program([sys.executable, "-c", NO_WORKERS, master])
     assert done.stdout.strip() == f"Spark master `{master}` gave no executor in 2 s", done.stderr
 
 
 @pytest.mark.spark
 def test_a_connect_server_that_dies(tmp_path: Path) -> None:
     """A report that was under way fails in seconds; the next finds nobody there."""
-    with connect_server(tmp_path) as address:
-        host, port = address.removeprefix("sc://").split(":")
-        must_be_connect_server(host, int(port), tls=False)
-        with pytest.raises(ClusterError, match="is no Spark master"):
-            must_be_master([(host, int(port))])
-        child = subprocess.Popen(
-            [sys.executable, "-c", SERVER_DIES, address],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-    said, told = child.communicate("go\n", timeout=120)
+    with ExitStack() as children:
+        with connect_server(tmp_path) as address:
+            host, port = address.removeprefix("sc://").split(":")
+            must_be_connect_server(host, int(port), tls=False)
+            with pytest.raises(ClusterError, match="is no Spark master"):
+                must_be_master([(host, int(port))])
+            command = [sys.executable, "-c", SERVER_DIES, address]
+            child = children.enter_context(Child(command, stdin=subprocess.PIPE))
+            assert child.line() == "ready\n"
+        said, told = child.communicate("go\n", timeout=120)
     assert said == "SPARK_FAILED True\n", told
     assert child.returncode == 0
     with pytest.raises(ClusterError, match="does not answer"):

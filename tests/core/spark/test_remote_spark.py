@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -13,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.kafka.child import run_program
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 from tests.support.lag.spark_servers import QUICK_JVM, bare_python, connect_server, standalone
@@ -68,11 +68,8 @@ def run_elsewhere(where: dict[str, str], conf: dict[str, str], folder: Path, pyt
     Args:
         python: that executors run.
     """
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", ELSEWHERE, json.dumps(where), json.dumps(conf), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
         env=os.environ | {"PYSPARK_PYTHON": str(python)},
     )
     assert done.returncode == 0, done.stderr

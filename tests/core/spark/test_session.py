@@ -1,7 +1,6 @@
 """Making a session: what it needs, what it says, and that it says nothing else."""
 
 import socket
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import default_cache_dir, find_java, java_version
 from kgroups.core.spark.session import SessionOptions, first_line, spark_session
+from tests.support.kafka.child import run_program
 
 REPORT = textwrap.dedent(
     """
@@ -32,9 +32,7 @@ REPORT = textwrap.dedent(
 
 def run_report(*args: str) -> tuple[str, list[str]]:
     """A report in a process of its own: its stdout and the lines of its stderr."""
-    done = subprocess.run(
-        [sys.executable, "-c", REPORT, *args], capture_output=True, text=True, check=False
-    )
+    done = run_program([sys.executable, "-c", REPORT, *args])
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr.splitlines()
 
@@ -59,12 +57,7 @@ def test_nothing_of_spark_reaches_the_screen_and_classes_are_kept(tmp_path: Path
 @pytest.mark.spark
 def test_a_jvm_that_does_not_start_is_one_sentence(tmp_path: Path) -> None:
     """What the JVM said, and how to see more; in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", REPORT, str(tmp_path), "-agentlib:nosuch"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([sys.executable, "-c", REPORT, str(tmp_path), "-agentlib:nosuch"])
     assert "KgroupsError: Spark did not start: " in done.stderr
     assert "nosuch" in done.stderr.strip().splitlines()[-1]
 

@@ -1,17 +1,17 @@
-"""One answer of a library beside what our model of it says can come."""
+"""The answers of a library beside what our model of it says can come."""
 
 import os
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from kgroups.assignors.other_clients.choices import owners_of, possible_answers
+from kgroups.assignors.other_clients.choices import PossibleAnswers, owners_of, possible_answers
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest
-from tests.support.assignors.histories import Kind, Plan, Rejoin, histories
+from tests.support.assignors.histories import History, Kind, Plan, Rejoin, histories
 
 SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "1"))
 ROUNDS = 4
+FEW = 4  # answers that some dozen askings should all show
 
 
 def groups_of(share: int) -> int:
@@ -19,26 +19,40 @@ def groups_of(share: int) -> int:
     return int(os.environ.get("KGROUPS_FUZZ_CASES", share))
 
 
+@dataclass(frozen=True)
+class Observed:
+    """One answer of a library, and how many times it gave it."""
+
+    plan: Plan
+    times: int = 1
+
+
+Ask = Callable[[AssignmentRequest], Sequence[Observed]]
+
+
+class LeaderFailedError(Exception):
+    """The library's leader failed; the text says how."""
+
+
 @dataclass
 class Agreement:
     """What was compared.
 
     Args:
-        rounds: rebalances that the library and the model both decided.
+        rounds: rebalances that the library decided.
         certain: of these, those where the model knows one answer only.
         open: of these, those whose possible answers were too many to be told.
         failed: rebalances that failed on both sides.
+        few: possible answers of rebalances with two to `FEW` of them.
+        seen: of these, those that the library gave.
     """
 
     rounds: int = 0
     certain: int = 0
     open: int = 0
     failed: int = 0
-    sizes: Counter[int] = field(default_factory=Counter)
-
-
-class LeaderFailedError(Exception):
-    """The library's leader raised; the text says what."""
+    few: int = 0
+    seen: int = 0
 
 
 def as_owners(plan: Plan) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
@@ -50,12 +64,7 @@ def as_owners(plan: Plan) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
 
 
 def compare(
-    library: str,
-    strategy: str,
-    ask: Callable[[AssignmentRequest], Plan],
-    rejoin: Rejoin,
-    groups: int,
-    kind: Kind,
+    library: str, strategy: str, ask: Ask, rejoin: Rejoin, groups: int, kind: Kind
 ) -> Agreement:
     """Groups led by the library, round after round, beside the model.
 
@@ -68,31 +77,48 @@ def compare(
         for number in range(ROUNDS):
             request = history.request()
             possible = possible_answers(ours, request)
-            where = f"{text} round {number}"
-            failure, plan = _asked(ask, request)
-            if failure is not None:
-                assert possible.failures or not possible.complete, f"{where}: {failure}"
-                found.failed += 1
+            if not _round(f"{text} round {number}", ask, request, possible, history, found):
                 break
-            answers = {owners_of(answer): answer for answer in possible.each}
-            found.rounds += 1
-            found.open += not possible.complete
-            found.certain += possible.certain
-            found.sizes[len(answers)] += 1
-            if possible.complete:
-                assert as_owners(plan) in answers, f"{where}: {len(answers)} answers, none like it"
-            if possible.certain:
-                answer = possible.each[0]
-                assert {m: dict(h) for m, h in answer.items()} == plan, f"{where}: list order"
-            history.advance(plan)
     return found
 
 
+def _round(
+    where: str,
+    ask: Ask,
+    request: AssignmentRequest,
+    possible: PossibleAnswers,
+    history: History,
+    found: Agreement,
+) -> bool:
+    """One rebalance; whether the group goes on."""
+    failure, observed = _asked(ask, request)
+    if failure is not None:
+        assert possible.failures or not possible.complete, f"{where}: {failure}"
+        found.failed += 1
+        return False
+    found.rounds += 1
+    found.open += not possible.complete
+    found.certain += possible.certain
+    answers = {owners_of(answer) for answer in possible.each}
+    for each in observed:
+        assert not possible.complete or as_owners(each.plan) in answers, (
+            f"{where}: {len(answers)} answers, none like what came {each.times} times"
+        )
+    if possible.certain:
+        listed = {member: dict(held) for member, held in possible.each[0].items()}
+        assert listed == observed[0].plan, f"{where}: list order"
+    elif possible.complete and len(answers) <= FEW and not possible.failures:
+        found.few += len(answers)
+        found.seen += len(observed)
+    history.advance(observed[0].plan)
+    return True
+
+
 def _asked(
-    ask: Callable[[AssignmentRequest], Plan], request: AssignmentRequest
-) -> tuple[LeaderFailedError | None, Plan]:
+    ask: Ask, request: AssignmentRequest
+) -> tuple[LeaderFailedError | None, Sequence[Observed]]:
     """How the library's leader failed, or what it decided."""
     try:
         return None, ask(request)
     except LeaderFailedError as error:
-        return error, {}
+        return error, ()

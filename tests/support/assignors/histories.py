@@ -67,6 +67,7 @@ class History:
         }
         self.alike = self.dice.random() < kind.alike
         self._numbers = iter(self.dice.sample(range(1000), 200))
+        self._led_by = ""
         self.members: list[MemberSubscription] = []
         for _ in range(self.dice.randint(1, kind.members)):
             self._join()
@@ -75,7 +76,9 @@ class History:
 
     def request(self) -> AssignmentRequest:
         """What the leader is to decide now."""
-        return AssignmentRequest(list(self.members), dict(self.topics), self.generation)
+        return AssignmentRequest(
+            list(self.members), dict(self.topics), self.generation, leader=self._leader()
+        )
 
     def advance(self, plan: Plan) -> None:
         """Give everybody what was decided, then let something happen."""
@@ -105,6 +108,13 @@ class History:
                 self._join()
         if change == "shuffle" or self.dice.random() < 0.3:
             self.dice.shuffle(self.members)
+
+    def _leader(self) -> str:
+        """Who leads: the same member as long as it is there."""
+        ids = [member.member_id for member in self.members]
+        if self._led_by not in ids:
+            self._led_by = ids[0]
+        return self._led_by
 
     def _deal_anyhow(self) -> None:
         """Let the group begin with partitions that nobody shared out well."""

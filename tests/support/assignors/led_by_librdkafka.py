@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from kgroups.assignors.spec import AssignmentRequest
-from tests.support.assignors.agreement import LeaderFailedError
+from tests.support.assignors.agreement import LeaderFailedError, Observed
 from tests.support.assignors.histories import Plan
 from tests.support.assignors.made_up_groups import MadeUpGroups
 from tests.support.kafka.child import Child
@@ -38,6 +38,19 @@ class LedByLibrdkafka:
     ) -> None:
         self._consumer.kill()
         self._end()
+
+    @property
+    def joined_with(self) -> list[bytes]:
+        """The subscription of each of its joins; the first generation is 1."""
+        return self._groups.joined_with
+
+    def observe(self, request: AssignmentRequest) -> list[Observed]:
+        """What it decides, as something that was seen once.
+
+        Raises:
+            LeaderFailedError: its process died over it.
+        """
+        return [Observed(self.ask(request))]
 
     def ask(self, request: AssignmentRequest) -> Plan:
         """What it decides.

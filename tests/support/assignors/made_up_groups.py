@@ -29,6 +29,7 @@ from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
 from tests.support.assignors.histories import Plan
 from tests.support.assignors.librdkafka_consumer import OWN_TOPIC
 from tests.support.assignors.real_clients import subscription_bytes
+from tests.support.kafka.waiting import LIFE_S
 
 VERSIONS = {
     Api.FETCH: (4, 4),
@@ -66,7 +67,10 @@ class MadeUpGroups:
         self._answers: queue.Queue[Plan | None] = queue.Queue()
         self._now: AssignmentRequest | None = None
         self._generation = 0
+        self._settled = False  # the member has taken up what it was given last
+        self.joined_with: list[bytes] = []
         self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(LIFE_S)
         self._open: list[socket.socket] = []
         self.port: int = self._server.getsockname()[1]
         self._handlers: dict[int, Callable[[int, Body], Body | None]] = {
@@ -184,8 +188,9 @@ class MadeUpGroups:
             "port": self.port,
         }
 
-    def _join_group(self, _version: int, _asked: Body) -> Body | None:
-        self._now = self._asked.get()
+    def _join_group(self, _version: int, asked: Body) -> Body | None:
+        self.joined_with.append(asked["protocols"][0]["metadata"])
+        self._now = self._asked.get(timeout=LIFE_S)
         if self._now is None:
             return None
         self._generation += 1
@@ -213,6 +218,7 @@ class MadeUpGroups:
             for topic, numbers in decode_assignment(one["assignment"]).partitions:
                 held.setdefault(topic, []).extend(numbers)
         self._answers.put(plan)
+        self._settled = False
         own = ((OWN_TOPIC, (self._generation % 2,)),)
         return {
             "throttle_time": 0,
@@ -221,7 +227,7 @@ class MadeUpGroups:
         }
 
     def _heartbeat(self, _version: int, _asked: Body) -> Body:
-        return {"throttle_time": 0, "error_code": REBALANCE_IN_PROGRESS}
+        return {"throttle_time": 0, "error_code": REBALANCE_IN_PROGRESS if self._settled else 0}
 
     def _offset_fetch(self, _version: int, asked: Body) -> Body:
         topics = [
@@ -239,6 +245,7 @@ class MadeUpGroups:
             }
             for topic in asked["topics"]
         ]
+        self._settled = True
         return {"topics": topics}
 
 

@@ -4,13 +4,13 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from kgroups.core.errors import ClusterError
+from tests.support.kafka.child import run_program
 from tests.support.kafka.jars import KAFKA_VERSION, cache_folder, kafka_jars
 from tests.support.kafka.java import require_java
 
@@ -36,9 +36,7 @@ def oracle_classes() -> Path:
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
         made = Path(scratch) / "classes"
         command = ["javac", "-nowarn", "-XDignore.symbol.file", "-cp", f"{jars}/*", "-d", str(made)]
-        done = subprocess.run(
-            [*command, *map(str, sources)], capture_output=True, text=True, check=False
-        )
+        done = run_program([*command, *map(str, sources)])
         if done.returncode != 0:
             raise ClusterError(f"javac refused the assignor oracle: {done.stderr}")
         if not folder.exists():  # another run may have been quicker
@@ -57,10 +55,8 @@ def ask_java(cases: Iterable[Json]) -> list[Json]:
     asked = list(cases)
     lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in asked)
     command = java_command("AssignorOracle", options=QUICK)
-    done = subprocess.run(
-        command, input=lines.encode(), capture_output=True, check=False, timeout=600
-    )
+    done = run_program(command, input=lines, timeout_s=600)
     if done.returncode != 0:
-        raise ClusterError(f"the assignor oracle failed: {done.stderr.decode()[-2000:]}")
+        raise ClusterError(f"the assignor oracle failed: {done.stderr[-2000:]}")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     return [case | {"java": answer["java"]} for case, answer in zip(asked, answers, strict=True)]

@@ -1,16 +1,7 @@
-"""The strategies of other client libraries themselves, asked in place: no broker, no group.
+"""The strategies of kafka-python and aiokafka themselves, asked in this process."""
 
-kafka-python and aiokafka run in this process; franz-go and sarama in a small Go program, where Go
-is found. All are asked what a leader would decide for a request.
-"""
-
-import base64
-import json
-import shutil
-import subprocess
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,20 +26,6 @@ with warnings.catch_warnings():
 
 Json = Any
 Plan = Mapping[str, Mapping[str, Sequence[int]]]
-
-GO = Path(__file__).parent / "go"
-CACHE = Path(__file__).parents[3] / ".cache" / "clients"
-BUILD_TIMEOUT_S = 300
-HAS_GO = shutil.which("go") is not None
-GO_CLIENTS = ("franz-go", "sarama") if HAS_GO else ()
-
-
-def as_sets(plan: Plan) -> dict[str, dict[str, set[int]]]:
-    """Who gets what, whatever the order."""
-    return {
-        member: {topic: set(numbers) for topic, numbers in held.items() if numbers}
-        for member, held in plan.items()
-    }
 
 
 def _cluster(request: AssignmentRequest) -> Any:
@@ -122,39 +99,6 @@ def subscription_bytes(member: MemberSubscription, version: int) -> bytes:
             version, member.topics, data, _runs(member.owned), member.generation, member.rack
         )
     )
-
-
-def ask_go(client: str, strategy: str, requests: Sequence[AssignmentRequest]) -> list[Plan]:
-    """What a franz-go or sarama leader decides for each request.
-
-    Raises:
-        subprocess.CalledProcessError: the program could not be built.
-    """
-    CACHE.mkdir(parents=True, exist_ok=True)
-    binary = CACHE / "go-assignors"
-    build = ["go", "build", "-o", str(binary), "."]
-    subprocess.run(build, cwd=GO, check=True, timeout=BUILD_TIMEOUT_S)
-    lines = "".join(json.dumps(_as_line(client, strategy, each)) + "\n" for each in requests)
-    done = subprocess.run(
-        [str(binary)], input=lines, capture_output=True, text=True, check=True, timeout=60
-    )
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert all("members" in each for each in found), next(e for e in found if "error" in e)
-    return [each["members"] for each in found]
-
-
-def _as_line(client: str, strategy: str, request: AssignmentRequest) -> Json:
-    members = [
-        {
-            "id": each.member_id,
-            "instance": each.instance_id,
-            "topics": list(each.topics),
-            "metadata": base64.b64encode(subscription_bytes(each, 3)).decode(),
-        }
-        for each in request.members
-    ]
-    topics = {topic: facts.partitions for topic, facts in request.topics.items()}
-    return {"client": client, "strategy": strategy, "topics": topics, "members": members}
 
 
 def _runs(owned: Sequence[tuple[str, Sequence[int]]]) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 # A small process of its own between us and the program: the most memory that a child ever had is
 # told to its parent, and begins with what the parent itself had when it was forked.
@@ -39,14 +40,10 @@ def measure(place: Path, *args: str, stdin: int = subprocess.DEVNULL) -> Measure
         place: a folder for the figure.
     """
     figure = place / "peak_bytes"
-    run = subprocess.run(
+    run = run_program(
         [sys.executable, "-c", _MEASURE, figure, PROGRAM, *args],
         stdin=stdin,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
         env=environment(),
-        timeout=TIMEOUT_S,
-        check=False,
+        timeout_s=TIMEOUT_S,
     )
     return Measured(run.returncode, run.stdout, run.stderr, int(figure.read_text()))

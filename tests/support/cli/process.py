@@ -1,10 +1,11 @@
 """The program as a process of its own, as a shell starts it."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from tests.support.kafka.child import Child
 
 # A start of Spark on a machine that does ten other things.
 TIMEOUT_S = 180
@@ -21,27 +22,9 @@ def environment(**more: str) -> dict[str, str]:
     return {**clean, **more}
 
 
-def start(*args: str, **how: Any) -> subprocess.Popen[str]:
-    """The program, running; its streams are pipes unless `how` says otherwise."""
-    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": -1, "stderr": -1}
-    return subprocess.Popen(
-        [PROGRAM, *args], text=True, encoding="utf-8", **{"env": environment(), **pipes, **how}
-    )
-
-
-def line_that(stream: IO[str] | None, start: str) -> str:
-    """The next line of a running program's stream that starts so.
-
-    Raises:
-        AssertionError: there is none; what was read instead.
-    """
-    assert stream is not None
-    read: list[str] = []
-    while not read or not read[-1].startswith(start):
-        line = stream.readline()
-        assert line, f"no line `{start}…` in {read}"
-        read.append(line)
-    return read[-1]
+def start(*args: str, **how: Any) -> Child:
+    """The program, running, without input; its other streams are pipes unless `how` differs."""
+    return Child([PROGRAM, *args], **{"env": environment(), **how})
 
 
 def finish(*args: str, **how: Any) -> tuple[int, str, str]:

@@ -1,11 +1,11 @@
 """Signals at counted moments of the program, as `startup/sitecustomize.py` sends them."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.cli.process import TIMEOUT_S, environment
+from tests.support.kafka.child import run_program
 
 STARTUP = Path(__file__).parent / "startup"
 
@@ -26,12 +26,5 @@ def moments_in(file: Path) -> dict[str, int]:
 def counted(line: Sequence[str], folder: Path) -> dict[str, int]:
     """How many moments of each kind (`import`, `call`) a line has that ends by itself."""
     file = folder / "moments"
-    subprocess.run(
-        line,
-        env=environment_with(SIGNAL_COUNT=str(file)),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    run_program(line, env=environment_with(SIGNAL_COUNT=str(file)), timeout_s=TIMEOUT_S)
     return moments_in(file)

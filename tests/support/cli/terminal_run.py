@@ -3,12 +3,10 @@
 import os
 import pty
 import re
-import select
-import subprocess
 import termios
-import time
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import Child, read_until
 
 _OWN = re.compile(r"\x1b\[[0-9;]*m|\r\x1b\[K|\x1b\[H\x1b\[2J(\x1b\[3J)?")
 """Colours, the progress line, the wiping of `--watch`: all that the program itself may send."""
@@ -20,42 +18,26 @@ def run_on_terminal(*args: str, answer: str = "", **env: str) -> tuple[int, str]
     Args:
         answer: typed in from the start.
     Raises:
-        AssertionError: it did not end in time; with what it had written.
+        DeadlinePassed: it did not end in time; with what it had written.
     """
     leader, follower = pty.openpty()
     mode = termios.tcgetattr(follower)
     mode[1] &= ~termios.OPOST  # lines end as they were written
     mode[3] &= ~termios.ECHO
     termios.tcsetattr(follower, termios.TCSANOW, mode)
-    process = subprocess.Popen(
+    with Child(
         [PROGRAM, *args],
         stdin=follower,
         stdout=follower,
         stderr=follower,
         env=environment(**{"TERM": "xterm-256color", "COLUMNS": "160", **env}),
         start_new_session=True,
-    )
-    os.close(follower)
-    os.write(leader, answer.encode())
-    written = b""
-    deadline = time.monotonic() + TIMEOUT_S
-    try:
-        while time.monotonic() < deadline:
-            ready, _, _ = select.select([leader], [], [], max(0.0, deadline - time.monotonic()))
-            chunk = os.read(leader, 65_536) if ready else b""
-            if not chunk:
-                break
-            written += chunk
-    except OSError:  # how a terminal says that its other side is closed
-        pass
-    finally:
+    ) as process:
+        os.close(follower)
+        os.write(leader, answer.encode())
+        written = read_until(leader, None, f"the end of {args}", timeout_s=TIMEOUT_S)
         os.close(leader)
-    try:
-        code = process.wait(timeout=max(1.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait(timeout=TIMEOUT_S)
-        raise AssertionError(f"{args} does not end; it wrote {written!r}") from None
+        code = process.wait(TIMEOUT_S)
     return code, written.decode("utf-8", "backslashreplace")
 
 

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.client_ports import client_assignors
 from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
@@ -54,6 +53,7 @@ from kgroups.core.coordinator.offsets.messages import (
 )
 from kgroups.core.coordinator.request import Request
 from kgroups.core.coordinator.topology import BrokerEndpoint, TopicInfo, Topology
+from kgroups.core.ports.client_ports import client_assignors
 
 GROUP = "g"
 START_MS = 1_000_000

@@ -5,7 +5,6 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.client.config import ClientConfig
 from kgroups.core.coordinator.client.effects import (
     Callback,
@@ -24,6 +23,7 @@ from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupHeartbeatRequest
 from kgroups.core.coordinator.request import Request
+from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.classic_client_world import START_MS, topology
 
 STEP_MS = 100

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
 from kgroups.core.coordinator.topology import TopicInfo, Topology
+from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.oracle_json import (
     Json,
     read_id,

@@ -12,6 +12,7 @@ from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.endings.world import CLIENT, free_port
+from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 Answer = Callable[[Random, bytes], bytes]
 """From a request, its length included, to what is sent back."""
@@ -83,6 +84,7 @@ def garbage(random: Random) -> Iterator[str]:
     answer, hangs_up = random.choice(GARBAGE), random.random() < 0.5
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         open_ = _Connections()
+        server.settimeout(LIFE_S)
 
         def serve() -> None:
             with suppress(OSError):
@@ -104,7 +106,7 @@ def garbage(random: Random) -> Iterator[str]:
         thread.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-    thread.join(timeout=30)
+    wait_for_thread(thread)
     open_.close()
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import IO, Literal
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
+from tests.support.kafka.child import Child
 
 Sink = Literal["kept", "closed", "full", "gone", "one line", "stdout"]
 """What a stream leads to: a file that is kept, nothing, a full disk, a pipe without a reader, a
 reader that goes after a line, or the other stream's place."""
 
-Program = subprocess.Popen[bytes]
+Program = Child
 STOPPED = "the program does not end"
 
 
@@ -70,10 +71,9 @@ def run_program(
         out, read_out = _open(stdout, folder / "stdout", stack)
         err, read_err = _open(stderr, folder / "stderr", stack)
         began = time.monotonic()
-        process = subprocess.Popen(
+        process = Child(
             ["sh", "-c", f'exec "$@"{closed}', "sh", PROGRAM, *words],
             env=environment() if env is None else env,
-            stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT if stderr == "stdout" else err,
         )

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from kgroups.core.kafka.transport.framing import APIS, schema
+from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 Answer = Callable[[int, Any], Any]
 """From version and request to the fields of the answer, or to raw bytes of it."""
@@ -70,7 +71,7 @@ class ScriptedBroker:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        wait_for_thread(self._thread)
 
     @property
     def address(self) -> str:
@@ -88,7 +89,7 @@ class ScriptedBroker:
         server = await asyncio.start_server(self._client, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
-        await self._stop.wait()
+        await asyncio.wait_for(self._stop.wait(), LIFE_S)
         server.close()
         for task in self._tasks:
             task.cancel()

@@ -1,7 +1,7 @@
 """A broker that answers well but for one API: a proxy before an embedded cluster of one broker.
 
 What it does with the answers of that API is a `Conduct`: change the bytes, or take the connection
-over. Brokers' addresses in Metadata answers are its own, so that every connection comes to it.
+over. Brokers' addresses in answers are its own, so that every connection comes to it.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from kio.index import load_response_schema
 
 from kgroups.core.kafka.transport.framing import APIS
 from kgroups.core.sandbox.wire.schema import Cursor, struct_codec
+from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 WAIT_S = 60.0
 
@@ -76,8 +77,7 @@ class TamperingProxy:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(WAIT_S)
-        assert not self._thread.is_alive(), "the proxy does not end"
+        wait_for_thread(self._thread, timeout_s=WAIT_S)
 
     @property
     def address(self) -> str:
@@ -90,7 +90,7 @@ class TamperingProxy:
         server = await asyncio.start_server(self._client, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
-        await self._stop.wait()
+        await asyncio.wait_for(self._stop.wait(), LIFE_S)
         server.close()
         for task in self._tasks:
             task.cancel()
@@ -106,7 +106,7 @@ class TamperingProxy:
             while True:
                 request = await _frame(reader)
                 if struct.unpack_from(">h", request)[0] in self._withheld:
-                    await asyncio.Event().wait()
+                    await asyncio.sleep(LIFE_S)
                 upstream.write(struct.pack(">i", len(request)) + request)
                 key, version = struct.unpack_from(">hh", request)
                 await self._answer(key, version, await _frame(answers), writer)
@@ -125,7 +125,7 @@ class TamperingProxy:
         api = next(name for name, known in APIS.items() if known.key == key)
         self.seen.add(api)
         wire = Wire(api, version, frame, writer)
-        if api == "metadata":
+        if api in ("metadata", "find_coordinator"):
             wire = wire._replace(frame=self._readdressed(wire))
         conduct = self._conducts.get(api)
         if conduct is None:
@@ -134,10 +134,10 @@ class TamperingProxy:
             await conduct(wire)
 
     def _readdressed(self, wire: Wire) -> bytes:
-        """A Metadata answer in which every broker is here."""
+        """An answer of Metadata or FindCoordinator in which every broker is here."""
 
         def change(body: dict[str, Any]) -> None:
-            for broker in body["brokers"]:
+            for broker in body.get("brokers") or body.get("coordinators") or [body]:
                 broker.update(host="127.0.0.1", port=self.port)
 
         return rewritten(wire, change)

@@ -41,9 +41,10 @@ from tests.support.kafka.broker_config import (
 )
 from tests.support.kafka.broker_requests import WireConnection
 from tests.support.kafka.certificates import make_certificates
+from tests.support.kafka.child import Child
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command, require_java
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
 START_TIMEOUT_S = 90.0
 STOP_TIMEOUT_S = 30.0
@@ -89,7 +90,7 @@ class KafkaCluster:
         self._folder: Path | None = None
         self._logs = logs
         self._ports: dict[int, BrokerPorts] = {}
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, Child] = {}
         self._formatted: set[int] = set()
 
     def __enter__(self) -> Self:
@@ -288,7 +289,7 @@ class KafkaCluster:
         self.log_path(node_id).parent.mkdir(parents=True, exist_ok=True)
         with self.log_path(node_id).open("ab") as log:
             # a session of its own: Ctrl-C at the terminal is ours to turn into an orderly stop
-            self._running[node_id] = subprocess.Popen(
+            self._running[node_id] = Child(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
         self._formatted.add(node_id)
@@ -339,12 +340,12 @@ class KafkaCluster:
         return not any(group.error_code for group in offsets.groups)
 
 
-def _end(process: subprocess.Popen[bytes], timeout_s: float) -> None:
+def _end(process: Child, timeout_s: float) -> None:
     """Wait for a process that was told to end; kill it when it does not."""
     try:
         process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
+    except DeadlinePassed:
         process.kill()
-        process.wait()
+        process.wait(timeout_s)
     if process.stdin is not None:
         process.stdin.close()

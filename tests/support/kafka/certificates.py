@@ -1,10 +1,10 @@
 """Throw-away certificates for the TLS listeners: an authority, a broker's and a client's."""
 
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.support.kafka.broker_config import STORE_PASSWORD
+from tests.support.kafka.child import run_program
 
 HERE = "DNS:localhost,IP:127.0.0.1"
 # Certificates that no client should take: name -> for whom, from and until when.
@@ -31,9 +31,7 @@ commonName = supplied
 
 def _openssl(folder: Path, *arguments: str) -> None:
     """Run openssl in `folder`; its words become the error when it fails."""
-    done = subprocess.run(
-        ["openssl", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = run_program(["openssl", *arguments], cwd=folder)
     if done.returncode != 0:
         raise RuntimeError(f"openssl {arguments[0]} failed: {done.stderr}")
 

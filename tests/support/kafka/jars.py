@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from kgroups.core.errors import ClusterError, KgroupsError
+from tests.support.kafka.child import Child, run_program
 from tests.support.kafka.java import require_java
+from tests.support.kafka.waiting import Deadline
 
 KAFKA_VERSION = "4.3.0"
 
@@ -138,19 +139,14 @@ def _fetch(wanted: JarSet, folder: Path) -> None:
     ]
     log: list[str] = []
     fetched = 0
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as child:
-        watchdog = threading.Timer(1_200, child.kill)  # a registry that hangs must not hang us
-        watchdog.start()
-        assert child.stdout is not None
-        for line in child.stdout:
+    deadline = Deadline(1_200)  # for all of it: a registry that hangs must not hang us
+    with Child(command, stderr=subprocess.STDOUT) as child:
+        while line := child.line(deadline):
             log.append(line)
             if "[SUCCESSFUL ]" in line:
                 fetched += 1
                 if fetched % 15 == 0:
                     say(f"{fetched} jars fetched")
-        watchdog.cancel()
     if child.returncode != 0 or not any(folder.glob("kafka_2.*.jar")):
         kept = cache_folder() / "ivy.log"
         kept.write_text("".join(log))
@@ -188,7 +184,7 @@ def harness_classes(wanted: JarSet = KAFKA, sources_in: Path = JAVA_SOURCES) -> 
         require_java()
         say("compiling the Java harness of the tests")
         command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run_program(command)
         if done.returncode != 0:
             raise ClusterError(f"javac refused the test harness: {done.stderr}")
 

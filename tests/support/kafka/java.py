@@ -2,10 +2,10 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from kgroups.core.errors import UsageError
+from tests.support.kafka.child import run_program
 
 MINIMUM_JAVA = 17
 INSTALL_HINT = (
@@ -46,7 +46,7 @@ def require_java() -> str:
     for program in ("java", "javac"):
         if shutil.which(program) is None:
             raise JavaMissing(f"`{program}` is not on PATH", hint=INSTALL_HINT)
-        done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+        done = run_program([program, "-version"])
         said = done.stderr + done.stdout
         major = major_version(said)
         if done.returncode != 0 or major is None:

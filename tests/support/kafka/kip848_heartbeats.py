@@ -17,7 +17,7 @@ from kio.schema.types import GroupId, TopicName
 from kio.static.primitive import i32, i32Timedelta
 
 from tests.support.kafka.broker_requests import WireConnection
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 IN_FLIGHT = 100
 JOINING, LEAVING = 0, -1
@@ -104,7 +104,7 @@ class HeartbeatGroup:
         """
         self._stop.set()
         if self._thread.ident is not None:
-            self._thread.join(30)
+            wait_for_thread(self._thread)
         try:
             for member in self.members:
                 member.epoch = LEAVING

@@ -8,10 +8,9 @@ from types import TracebackType
 from typing import IO, Self
 
 from tests.support.kafka.child import Child, Command
-from tests.support.kafka.waiting import DeadlinePassed
+from tests.support.kafka.waiting import LIFE_S, DeadlinePassed, wait_for_thread
 
 ANSWER_S = 120.0
-LIFE_S = 24 * 3600.0  # longer than any program here runs
 
 
 class LineProcess:
@@ -32,7 +31,7 @@ class LineProcess:
         stderr: IO[str] | None = None,
     ) -> None:
         # a session of its own: Ctrl-C at the terminal is the tests' to turn into an end
-        self._process = Child(command, stdin=subprocess.PIPE, stderr=stderr, own_session=True)
+        self._process = Child(command, stdin=subprocess.PIPE, stderr=stderr, start_new_session=True)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -85,11 +84,11 @@ class LineProcess:
             return self._process.wait(timeout_s)
         except DeadlinePassed:
             self._process.kill()
-            self._process.wait()
+            self._process.wait(timeout_s)
             raise
         finally:
             if self._reader is not None:
-                self._reader.join(timeout_s)
+                wait_for_thread(self._reader)
             self._out.close()
 
     def _listen(self, heard: Callable[[str], None]) -> None:

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as ConfluentPartition
 from confluent_kafka.admin._group import MemberDescription
 
 from kgroups.core.snapshot import TopicPartition
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 from tests.support.kafka.workload import Offsets, admin_of
 
 Protocol = Literal["classic", "consumer"]
@@ -85,7 +85,7 @@ class LiveMember:
             BaseException: what went wrong while it polled.
         """
         self._stop.set()
-        self._thread.join(30)
+        wait_for_thread(self._thread, timeout_s=60)
         if self._failure is not None:
             raise self._failure
 
@@ -100,7 +100,7 @@ class LiveMember:
             while not self._stop.is_set():
                 consumer.poll(0.1)
                 while not self._asked.empty():
-                    action, done = self._asked.get()
+                    action, done = self._asked.get_nowait()
                     try:
                         done.set_result(action(consumer))
                     except Exception as failure:
@@ -227,7 +227,7 @@ class LiveGroup:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            wait_for_thread(thread)
         if failures:
             raise failures[0]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.support.kafka.child import run
+from tests.support.kafka.child import run_program
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.line_process import LineProcess
@@ -35,7 +35,7 @@ def fresh_command(tool: Tool, arguments: Sequence[str]) -> list[str]:
 
 def run_fresh(tool: Tool, *arguments: str, timeout_s: float = 120.0) -> Answer:
     """What a tool prints in a JVM of its own."""
-    done = run(fresh_command(tool, arguments), timeout_s=timeout_s)
+    done = run_program(fresh_command(tool, arguments), timeout_s=timeout_s)
     return Answer(done.stdout, done.stderr, done.returncode)
 
 

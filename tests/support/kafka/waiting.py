@@ -1,10 +1,15 @@
 """Waiting for a condition with a deadline: the one place of the tests where time passes."""
 
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
 Value = TypeVar("Value")
+# For what serves until it is told to stop: longer than any run of the tests.
+LIFE_S = 24 * 3600.0
 
 
 class DeadlinePassed(AssertionError):
@@ -46,3 +51,16 @@ def wait_until(
         if not deadline.left():
             raise DeadlinePassed(f"after {timeout_s:g} s still not: {what} (last seen: {value!r})")
         time.sleep(pause_s)
+
+
+def wait_for_thread(thread: threading.Thread, *, timeout_s: float = 60.0) -> None:
+    """Until a thread has ended.
+
+    Raises:
+        DeadlinePassed: it runs on; with where it is.
+    """
+    thread.join(timeout_s)
+    if thread.is_alive():
+        frame = sys._current_frames().get(thread.ident or 0)
+        where = "".join(traceback.format_stack(frame)) if frame is not None else ""
+        raise DeadlinePassed(f"after {timeout_s:g} s still runs: {thread.name}\n{where}")

@@ -5,7 +5,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 import venv
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,8 +12,11 @@ from pathlib import Path
 
 import pyspark
 
+from tests.support.kafka.child import Child, run_program
+from tests.support.kafka.waiting import DeadlinePassed, wait_until
+
 HOME = Path(str(pyspark.__file__)).parent
-DEADLINE_S = 90.0
+DEADLINE_S = 180.0
 # For servers and executors that live for seconds.
 QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
@@ -29,8 +31,8 @@ def bare_python(folder: Path) -> Path:
     python = folder / "bare" / "bin" / "python"
     (own,) = (folder / "bare").glob("lib/python*/site-packages")
     (own / "packages.pth").write_text(str(HOME.parent))
-    found = subprocess.run([python, "-c", "import pyspark, kgroups"], capture_output=True)
-    assert b"No module named 'kgroups'" in found.stderr, found.stderr
+    found = run_program([python, "-c", "import pyspark, kgroups"])
+    assert "No module named 'kgroups'" in found.stderr, found.stderr
     return python
 
 
@@ -62,30 +64,26 @@ def _server(
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=folder
-        )
+        process = Child(command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=folder)
     try:
         yield _wait_for(process, log, ready)
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.end()
 
 
-def _wait_for(process: "subprocess.Popen[bytes]", log: Path, ready: str) -> str:
+def _wait_for(process: Child, log: Path, ready: str) -> str:
     """The first group of `ready` in the log, waited for."""
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
+
+    def found() -> str | None:
         text = log.read_text(errors="replace")
-        if found := re.search(ready, text):
-            return found[1]
         assert process.poll() is None, f"{log.name} ended:\n{text}"
-        time.sleep(0.1)
-    raise AssertionError(f"not ready after {DEADLINE_S} s:\n{log.read_text(errors='replace')}")
+        matched = re.search(ready, text)
+        return matched and matched[1]
+
+    try:
+        return wait_until(found, f"{ready!r} in {log.name}", timeout_s=DEADLINE_S) or ""
+    except DeadlinePassed as passed:
+        raise DeadlinePassed(f"{passed}:\n{log.read_text(errors='replace')[-5_000:]}") from None
 
 
 @contextmanager

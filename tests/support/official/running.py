@@ -16,6 +16,7 @@ def run_ours(arguments: Sequence[str]) -> Answer:
     status = 0
     with (
         patch("sys.argv", ["kgroups", *arguments]),
+        patch("kgroups.cli.output.outlet.protect"),  # the process's own streams are not redirected
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.kafka.child import Child, read_some
+from tests.support.kafka.waiting import Deadline
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
 REQUIRE_ALL = os.environ.get("KGROUPS_REQUIRE_ALL") == "1"
@@ -85,7 +88,7 @@ class Browser:
         # The browser reads its file 3 and writes its file 4: ours must not be among these.
         to_child, from_child = _high(to_child), _high(from_child)
         line = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
-        self._process = subprocess.Popen(
+        self._process = Child(
             [
                 *("bash", "-c", line, "bash", str(to_child), str(from_child), PROGRAM, *FLAGS),
                 f"--user-data-dir={self._home.name}",
@@ -158,8 +161,9 @@ class Browser:
         if self._session is not None:
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")
+        deadline = Deadline(TIMEOUT_S)
         while True:
-            told = self._receive()
+            told = self._receive(method, deadline)
             if told.get("id") == number:
                 assert "error" not in told, (method, told["error"])
                 result: dict[str, Any] = told["result"]
@@ -167,10 +171,10 @@ class Browser:
             if "method" in told:
                 self._events.append(told)
 
-    def _receive(self) -> dict[str, Any]:
-        """The next message."""
+    def _receive(self, method: str, deadline: Deadline) -> dict[str, Any]:
+        """The next message, while a method's answer is waited for."""
         while b"\0" not in self._pending:
-            read = os.read(self._in, 1 << 16)
+            read = read_some(self._in, deadline, f"an answer of Chromium to {method}")
             assert read, "Chromium ended"
             self._pending += read
         text, self._pending = self._pending.split(b"\0", 1)
@@ -180,11 +184,7 @@ class Browser:
     def close(self) -> None:
         """End the browser."""
         os.close(self._out)
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.end()
         os.close(self._in)
         self._home.cleanup()
 

@@ -3,12 +3,12 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.kafka.child import run_program
 from tests.support.kafka.line_process import LineProcess
 
 FOLDER = Path(__file__).parent / "clients"
@@ -44,7 +44,7 @@ def build(client: str) -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    subprocess.run(command, cwd=folder, check=True, timeout=BUILD_TIMEOUT_S)
+    run_program(command, cwd=folder, check=True, timeout_s=BUILD_TIMEOUT_S)
 
 
 class ForeignMember:

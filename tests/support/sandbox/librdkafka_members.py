@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
-from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.waiting import wait_for_thread, wait_until
 
 FAST = {"heartbeat.interval.ms": 200, "session.timeout.ms": 6000, "fetch.wait.max.ms": 50}
 
@@ -86,7 +86,7 @@ class Member:
         """Commit what was read and leave the group."""
         if not self._done.is_set():
             self._done.set()
-            self._thread.join()
+            wait_for_thread(self._thread)
             self.consumer.close()
             self._owned = frozenset()
 

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +11,10 @@ from typing import Any, Self
 
 import psutil
 
-START_TIMEOUT_S = 60.0
+from tests.support.kafka.child import Child
+from tests.support.kafka.waiting import Deadline
+
+START_TIMEOUT_S = 180.0
 
 
 class SandboxProcess:
@@ -27,12 +29,12 @@ class SandboxProcess:
 
     def __enter__(self) -> Self:
         self._stderr = tempfile.TemporaryFile(mode="w+")  # closed on exit
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "kgroups.cli", "sandbox", "up", "--port", "0", "-o", "json",
-             *self._arguments],
-            stdout=subprocess.PIPE, stderr=self._stderr, text=True,
+        command = [sys.executable, "-m", "kgroups.cli", "sandbox", "up", "--port", "0"]
+        self.process = Child(
+            [*command, "-o", "json", *self._arguments],
+            stderr=self._stderr,
             env={**os.environ, "PYTHONFAULTHANDLER": "1"},
-        )  # fmt: skip
+        )
         self.document = self._read_document()
         return self
 
@@ -43,8 +45,7 @@ class SandboxProcess:
         trace: TracebackType | None,
     ) -> None:
         if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(START_TIMEOUT_S)
+            self.process.end()
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._stderr.close()
@@ -56,8 +57,7 @@ class SandboxProcess:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and wait for the end; the exit code."""
-        self.process.send_signal(number)
-        return self.process.wait(START_TIMEOUT_S)
+        return self.process.stop(number)
 
     def rss_bytes(self) -> int:
         """Resident memory."""
@@ -72,15 +72,14 @@ class SandboxProcess:
         return text
 
     def _read_document(self) -> Any:
-        assert self.process.stdout is not None
-        text = ""
-        for line in self.process.stdout:
+        text, deadline = "", Deadline(START_TIMEOUT_S)
+        while line := self.process.line(deadline):
             text += line
             try:
                 return json.loads(text)
             except json.JSONDecodeError:
                 continue
-        raise AssertionError(f"`sandbox up` ended with {self.process.wait()}: {self.stderr()}")
+        raise AssertionError(f"`sandbox up` ended with {self.process.wait(30)}: {self.stderr()}")
 
 
 def write_lines(path: Path, *lines: str) -> Path:

@@ -1,19 +1,20 @@
 """A group of real librdkafka consumers, and who owned what when: the truth for the simulation."""
 
 import json
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from confluent_kafka import Consumer, TopicPartition
 
 from kgroups.core.coordinator.log.record_codec import decode_record
 from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadataValue
 from kgroups.core.coordinator.placement import offsets_partition
+from tests.support.kafka.child import Child
+from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 SESSION_MS, HEARTBEAT_MS = 3_000, 300
 PARTITIONS = 10
@@ -108,14 +109,11 @@ class RealMember:
     ) -> None:
         self.name, self._owners = name, owners
         self._stop = threading.Event()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Child | None = None
         if mortal:
             line = [sys.executable, "-m", "tests.support.simulation.real_group"]
-            self._process = subprocess.Popen(
-                [*line, json.dumps(settings), topic], stdout=subprocess.PIPE, text=True
-            )
-            assert self._process.stdout is not None
-            self._thread = threading.Thread(target=self._listen, args=(self._process.stdout,))
+            self._process = Child([*line, json.dumps(settings), topic], stderr=None)
+            self._thread = threading.Thread(target=self._listen, args=(self._process,))
         else:
             tell = Tell(owners, name)
             self._thread = threading.Thread(
@@ -124,8 +122,8 @@ class RealMember:
         self._thread.daemon = True
         self._thread.start()
 
-    def _listen(self, lines: IO[str]) -> None:
-        for line in lines:
+    def _listen(self, process: Child) -> None:
+        while line := process.line(LIFE_S):
             at_ms, partitions, owned = json.loads(line)
             self._owners.note(at_ms, self.name, partitions, owned)
 
@@ -134,11 +132,11 @@ class RealMember:
         self._stop.set()
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._process.wait(60)
         else:
-            self._thread.join(30)
+            wait_for_thread(self._thread)
         self._owners.forget(self.name)
-        self._thread.join(30)
+        wait_for_thread(self._thread)
         if self._process is not None and self._process.stdout is not None:
             self._process.stdout.close()
 

@@ -8,7 +8,6 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from kgroups.core.broker_ports import coordinator_ports
 from kgroups.core.coordinator.classic.messages import (
     JoinGroupProtocol,
     LeaveGroupRequest,
@@ -21,6 +20,7 @@ from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
+from kgroups.core.ports.broker_ports import coordinator_ports
 from tests.support.coordinator.coordinator_driver import TOPICS, Harness
 from tests.support.coordinator.default_requests import join
 

@@ -1,7 +1,6 @@
 """Messages as bytes: versions, frames, numbers that nobody knows yet."""
 
 import struct
-import subprocess
 import sys
 
 import pytest
@@ -16,6 +15,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     schema,
 )
+from tests.support.kafka.child import run_program
 
 CHOICES = [
     ("both know more than the other", "offset_fetch", VersionRange(1, 10), 9),
@@ -116,4 +116,4 @@ def test_hypothesis_is_not_imported_with_kio() -> None:
         "assert not [m for m in sys.modules if m.startswith(('hypothesis', 'confluent'))]\n"
         "import hypothesis.strategies\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_program([sys.executable, "-c", code], check=True)

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 
 import pytest
@@ -18,6 +17,7 @@ from kgroups.core.kafka.transport.framing import answer_limit, decode_response, 
 from kgroups.core.kafka.transport.lengths import Budget, LengthError, MemoryLimitError, check
 from tests.core.sandbox.wire.test_codec import ALL, random_entity
 from tests.support.hostile.mutations import unnamed_groups
+from tests.support.kafka.child import run_program
 
 FRAMES = int(os.environ.get("KGROUPS_FUZZ_FRAMES", "20000"))
 MAX_PEAK_BYTES = 400_000_000
@@ -41,12 +41,9 @@ def test_broken_answers_end_no_process_and_take_no_memory() -> None:
     """Every extreme number at every place of an answer of each API and version, and then noise."""
     seed = int(os.environ.get("KGROUPS_FUZZ_SEED", random.randrange(2**32)))
     print(f"KGROUPS_FUZZ_SEED={seed} KGROUPS_FUZZ_FRAMES={FRAMES}")
-    run = subprocess.run(
+    run = run_program(
         [sys.executable, "-m", "tests.support.hostile.mutations", str(seed), str(FRAMES)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+        timeout_s=600,
     )
     assert run.returncode == 0, run.stderr[-3000:]
     found = json.loads(run.stdout)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import time
@@ -27,6 +26,7 @@ from kgroups.core.lag.captures.capture_files import (
 from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.snapshot import ClusterSnapshot
+from tests.support.kafka.child import run_program
 from tests.support.lag.made_fleet import fleet
 
 DAY_MS = 86_400_000
@@ -111,7 +111,7 @@ KILLED = textwrap.dedent(
 def test_a_run_that_dies_leaves_no_half_file(tmp_path: Path) -> None:
     """Killed while it writes: readers see nothing of it, and a later run clears it away."""
     write_capture(tmp_path, fleet(1, at_ms=1))
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    done = run_program([sys.executable, "-c", KILLED, str(tmp_path)])
     assert done.returncode == -signal.SIGKILL
     hidden = list(tmp_path.rglob(f"{capture_files.UNFINISHED}*"))
     assert len(hidden) == 1
@@ -233,7 +233,7 @@ def test_windows_are_found_while_files_are_merged(tmp_path: Path) -> None:
                 window = open_window(tmp_path)
                 assert window.broken == ()
                 assert window.last_ms == {"c1": first_ms + 9}
-            assert merging.result()
+            assert merging.result(60)
 
 
 def test_files_go_away_in_one_look_after_the_other(

@@ -15,6 +15,7 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
 )
 from kgroups.core.planning.fleet import Fleet, next_fleet
+from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -32,10 +33,16 @@ ALL = 100_000
 
 
 def rows_of(
-    spark: SparkSession, snapshot: ClusterSnapshot, later: Fleet | None = None, **query: Any
+    spark: SparkSession,
+    snapshot: ClusterSnapshot,
+    later: Fleet | None = None,
+    leader: str | None = None,
+    **query: Any,
 ) -> list[dict[str, Any]]:
     """The rows of a report."""
-    asked = LagQuery(top=ALL, **query)
+    asked = LagQuery(
+        top=ALL, leader_of=lambda group: infer_leader(group, leader).likeliest, **query
+    )
     return lag_report([snapshot], asked, later=later, session=spark).items
 
 

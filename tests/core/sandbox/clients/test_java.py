@@ -1,11 +1,11 @@
 """Kafka's own programs on the embedded cluster: the consumer-groups tool and the Java consumer."""
 
 import re
-import subprocess
 
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.kafka.child import run_program
 from tests.support.kafka.jars import class_path
 from tests.support.kafka.java import java_command
 from tests.support.kafka.official_tools import WarmTools
@@ -95,8 +95,7 @@ def test_the_tool_resets_and_deletes(lively: Sandbox, official: WarmTools) -> No
 def test_the_java_consumer_reads(lively: Sandbox, protocol: str) -> None:
     """It joins in either protocol, reads from the beginning, commits and leaves."""
     group = f"java-{protocol}"
-    done = subprocess.run(
-        java_command(
+    done = run_program(java_command(
             class_path(),
             CONSOLE_CONSUMER,
             "--bootstrap-server", lively.bootstrap_servers,
@@ -106,12 +105,7 @@ def test_the_java_consumer_reads(lively: Sandbox, protocol: str) -> None:
             "--max-messages", "60",
             "--timeout-ms", "60000",
             "--command-property", f"group.protocol={protocol}",
-        ),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=JAVA_TIMEOUT_S,
-    )  # fmt: skip
+        ), timeout_s=JAVA_TIMEOUT_S)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 60
     lines = [str(line) for line in lively.events if f"group {group}:" in str(line)]

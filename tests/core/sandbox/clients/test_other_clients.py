@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from kgroups.core.sandbox.cluster import Cluster
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.kafka.waiting import DeadlinePassed, wait_until
+from tests.support.kafka.waiting import DeadlinePassed, wait_for_thread, wait_until
 from tests.support.sandbox.kafka_python import (
     ConsumerRebalanceListener,
     KafkaAdminClient,
@@ -65,7 +65,7 @@ class PythonMember(ConsumerRebalanceListener):  # type: ignore[misc]
     def leave(self) -> None:
         """Commit and leave."""
         self._done.set()
-        self._thread.join()
+        wait_for_thread(self._thread)
 
     def _run(self, servers: str, group: str, topic: str, name: str) -> None:
         with warnings.catch_warnings():

@@ -1,8 +1,9 @@
-"""ConsumerGroupHeartbeat and ConsumerGroupDescribe: KIP-848 on the wire."""
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe as fields by name."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
+from kgroups.core.coordinator.fields.sender import NO_OPERATIONS, Body, Sender
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupDescribeMember,
     ConsumerGroupDescribeRequest,
@@ -12,22 +13,17 @@ from kgroups.core.coordinator.kip848.messages import (
     DescribedConsumerGroup,
     TopicPartitions,
 )
-from kgroups.core.sandbox.handlers.classic_groups import submit
-from kgroups.core.sandbox.handlers.dispatch import Call
-from kgroups.core.sandbox.handlers.metadata import NO_OPERATIONS
-from kgroups.core.sandbox.wire.schema import Body
 
 _NO_TOPIC = UUID(int=0)
 
 
-def consumer_group_heartbeat(call: Call) -> Body | Awaitable[Body]:
-    """Join, keep the session, take over a new assignment, or leave."""
-    body = call.body
+def read_heartbeat(body: Body, sender: Sender) -> ConsumerGroupHeartbeatRequest:
+    """The request of these fields."""
     names, owned = body["subscribed_topic_names"], body["topic_partitions"]
-    request = ConsumerGroupHeartbeatRequest(
-        version=call.version,
-        client_id=call.request.client_id or "",
-        client_host=call.peer,
+    return ConsumerGroupHeartbeatRequest(
+        version=sender.version,
+        client_id=sender.client_id,
+        client_host=sender.client_host,
         group_id=body["group_id"],
         member_id=body["member_id"],
         member_epoch=body["member_epoch"],
@@ -43,10 +39,10 @@ def consumer_group_heartbeat(call: Call) -> Body | Awaitable[Body]:
             TopicPartitions(one["topic_id"] or _NO_TOPIC, tuple(one["partitions"])) for one in owned
         ),
     )
-    return submit(call, request, _render_heartbeat)
 
 
-def _render_heartbeat(response: ConsumerGroupHeartbeatResponse) -> Body:
+def write_heartbeat(response: ConsumerGroupHeartbeatResponse, _version: int) -> Body:
+    """The fields of the answer."""
     assignment = response.assignment
     return {
         "error_code": response.error_code,
@@ -62,18 +58,18 @@ def _topic_partitions(topics: Sequence[TopicPartitions]) -> Body:
     return {"topic_partitions": [topic._asdict() for topic in topics]}
 
 
-def consumer_group_describe(call: Call) -> Body | Awaitable[Body]:
-    """Epochs, members, their assignments and targets."""
-    request = ConsumerGroupDescribeRequest(
-        version=call.version,
-        client_id=call.request.client_id or "",
-        client_host=call.peer,
-        group_ids=tuple(call.body["group_ids"]),
+def read_describe(body: Body, sender: Sender) -> ConsumerGroupDescribeRequest:
+    """The request of these fields."""
+    return ConsumerGroupDescribeRequest(
+        version=sender.version,
+        client_id=sender.client_id,
+        client_host=sender.client_host,
+        group_ids=tuple(body["group_ids"]),
     )
-    return submit(call, request, _render_describe)
 
 
-def _render_describe(response: ConsumerGroupDescribeResponse) -> Body:
+def write_describe(response: ConsumerGroupDescribeResponse, _version: int) -> Body:
+    """The fields of the answer."""
     return {"groups": [_described_group(group) for group in response.groups]}
 
 

@@ -12,17 +12,14 @@ from kgroups.assignors.spec import (
     AssignmentRequest,
     Assignor,
     AssignorError,
-    MemberSubscription,
     TopicPartitions,
 )
+from kgroups.assignors.subscriptions import assignment_bytes, member_subscription
 from kgroups.assignors.wire import (
     NEWEST_VERSION,
     Subscription,
-    WireAssignment,
     WireError,
     decode_assignment,
-    decode_subscription,
-    encode_assignment,
     encode_cooperative_data,
     encode_sticky_data,
     encode_subscription,
@@ -93,7 +90,10 @@ def _decide_with(strategy: Assignor) -> Decide:
         generation: int,
     ) -> Decided:
         try:
-            subscribers = [_member(one) for one in members]
+            subscribers = [
+                member_subscription(one.member_id, one.metadata, instance_id=one.group_instance_id)
+                for one in members
+            ]
         except WireError as broken:
             raise PortError(f"a member's subscription cannot be read: {broken}") from broken
         wanted = frozenset(topic for one in subscribers for topic in one.topics)
@@ -102,28 +102,10 @@ def _decide_with(strategy: Assignor) -> Decide:
             plan = strategy.assign(AssignmentRequest(subscribers, known, generation))
         except AssignorError as failed:
             raise PortError(failed.message) from failed
-        assignments = {
-            one.member_id: encode_assignment(
-                WireAssignment(NEWEST_VERSION, runs_of(plan.partitions_of(one.member_id)))
-            )
-            for one in members
-        }
+        assignments = {one.member_id: assignment_bytes(plan, one.member_id) for one in members}
         return Decided(assignments, wanted)
 
     return decide
-
-
-def _member(member: JoinGroupResponseMember) -> MemberSubscription:
-    read = decode_subscription(member.metadata)
-    return MemberSubscription(
-        member.member_id,
-        read.topics,
-        member.group_instance_id,
-        read.rack,
-        read.owned,
-        read.generation,
-        read.user_data,
-    )
 
 
 def _topic(topic: TopicInfo) -> TopicPartitions:

@@ -1,7 +1,8 @@
-"""OffsetCommit, OffsetFetch and OffsetDelete: committed offsets on the wire."""
+"""OffsetCommit, OffsetFetch and OffsetDelete as fields by name."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 
+from kgroups.core.coordinator.fields.sender import Body, Sender
 from kgroups.core.coordinator.offsets.messages import (
     FetchedGroup,
     OffsetCommitPartition,
@@ -17,21 +18,17 @@ from kgroups.core.coordinator.offsets.messages import (
     OffsetFetchTopic,
     TopicErrors,
 )
-from kgroups.core.sandbox.handlers.classic_groups import submit
-from kgroups.core.sandbox.handlers.dispatch import Call
-from kgroups.core.sandbox.wire.schema import Body
 
 _GROUPS_SINCE = 8
 """OffsetFetch version from which several groups are asked for at once."""
 
 
-def offset_commit(call: Call) -> Body | Awaitable[Body]:
-    """Store offsets."""
-    body = call.body
-    request = OffsetCommitRequest(
-        version=call.version,
-        client_id=call.request.client_id or "",
-        client_host=call.peer,
+def read_commit(body: Body, sender: Sender) -> OffsetCommitRequest:
+    """The request of these fields."""
+    return OffsetCommitRequest(
+        version=sender.version,
+        client_id=sender.client_id,
+        client_host=sender.client_host,
         group_id=body["group_id"],
         generation_id_or_member_epoch=body["generation_id_or_member_epoch"],
         member_id=body["member_id"],
@@ -39,7 +36,6 @@ def offset_commit(call: Call) -> Body | Awaitable[Body]:
         retention_time_ms=body.get("retention_time", -1),
         topics=tuple(_committed_topic(topic) for topic in body["topics"]),
     )
-    return submit(call, request, _render_commit)
 
 
 def _committed_topic(topic: Body) -> OffsetCommitTopic:
@@ -58,7 +54,8 @@ def _committed_topic(topic: Body) -> OffsetCommitTopic:
     )
 
 
-def _render_commit(response: OffsetCommitResponse) -> Body:
+def write_commit(response: OffsetCommitResponse, _version: int) -> Body:
+    """The fields of the answer."""
     return {"topics": _topic_errors(response.topics)}
 
 
@@ -73,23 +70,22 @@ def _topic_errors(topics: Sequence[TopicErrors]) -> list[Body]:
     ]
 
 
-def offset_fetch(call: Call) -> Body | Awaitable[Body]:
-    """What was committed, of one group or, from version 8 on, of several."""
-    body = call.body
-    asked = body["groups"] if call.version >= _GROUPS_SINCE else [body]
-    request = OffsetFetchRequest(
-        version=call.version,
-        client_id=call.request.client_id or "",
-        client_host=call.peer,
+def read_fetch(body: Body, sender: Sender) -> OffsetFetchRequest:
+    """The request of these fields: one group or, from version 8 on, several."""
+    asked = body["groups"] if sender.version >= _GROUPS_SINCE else [body]
+    return OffsetFetchRequest(
+        version=sender.version,
+        client_id=sender.client_id,
+        client_host=sender.client_host,
         groups=tuple(_asked_group(group) for group in asked),
         require_stable=body.get("require_stable", False),
     )
 
-    def render(response: OffsetFetchResponse) -> Body:
-        groups = [_fetched_group(group) for group in response.groups]
-        return {"groups": groups} if call.version >= _GROUPS_SINCE else groups[0]
 
-    return submit(call, request, render)
+def write_fetch(response: OffsetFetchResponse, version: int) -> Body:
+    """The fields of the answer."""
+    groups = [_fetched_group(group) for group in response.groups]
+    return {"groups": groups} if version >= _GROUPS_SINCE else groups[0]
 
 
 def _asked_group(group: Body) -> OffsetFetchGroup:
@@ -124,13 +120,12 @@ def _fetched_group(group: FetchedGroup) -> Body:
     }
 
 
-def offset_delete(call: Call) -> Body | Awaitable[Body]:
-    """Forget offsets of topics that nobody in the group reads."""
-    body = call.body
-    request = OffsetDeleteRequest(
-        version=call.version,
-        client_id=call.request.client_id or "",
-        client_host=call.peer,
+def read_delete(body: Body, sender: Sender) -> OffsetDeleteRequest:
+    """The request of these fields."""
+    return OffsetDeleteRequest(
+        version=sender.version,
+        client_id=sender.client_id,
+        client_host=sender.client_host,
         group_id=body["group_id"],
         topics=tuple(
             OffsetDeleteTopic(
@@ -139,8 +134,8 @@ def offset_delete(call: Call) -> Body | Awaitable[Body]:
             for topic in body["topics"]
         ),
     )
-    return submit(call, request, _render_delete)
 
 
-def _render_delete(response: OffsetDeleteResponse) -> Body:
+def write_delete(response: OffsetDeleteResponse, _version: int) -> Body:
+    """The fields of the answer."""
     return {"error_code": response.error_code, "topics": _topic_errors(response.topics)}

@@ -1,0 +1,301 @@
+"""`sticky` and `cooperative-sticky` as franz-go computes them: its own, optimal algorithm.
+
+Where all members read the same, what is free goes to the least loaded and then the fullest give to
+the emptiest. Where they do not, partitions are stolen along chains of members, and a repair finds
+among all assignments with the same loads one that keeps most partitions in place. Topics are
+numbered in the order of a Go map; racks count only where the application asks for it.
+
+Source: kgo/internal/sticky/sticky.go and group_balancer.go (AdjustCooperative) of franz-go 1.22.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgroups.assignors.compact import CompactAssignment
+from kgroups.assignors.java.leader_view import LeaderView, OrderRule
+from kgroups.assignors.other_clients.choices import Choices
+from kgroups.assignors.other_clients.franz_go_repair import repair
+from kgroups.assignors.other_clients.franz_go_steals import Levels, steal_all
+from kgroups.assignors.other_clients.go_maps import any_order, topic_orders
+from kgroups.assignors.other_clients.user_data import read_franz_go_data
+from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
+
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FranzGoSticky:
+    """A sticky strategy of a franz-go leader.
+
+    Args:
+        name: registered name.
+        member_order: its order of members.
+        cooperative: read what members own and withhold what changes hands.
+    """
+
+    name: str
+    member_order: OrderRule
+    cooperative: bool = False
+
+    def assign(self, request: AssignmentRequest) -> CompactAssignment:
+        """Every partition of the subscribed topics, by topic and number."""
+        return self.decide(request, Choices())
+
+    def decide(self, request: AssignmentRequest, choices: Choices) -> CompactAssignment:
+        """One answer."""
+        view = LeaderView(request, self.member_order)
+        if not view.members:
+            return CompactAssignment.of_lists([], view.table, [])
+        balancer = _Balancer(view, self.cooperative, choices)
+        lists: list[list[int]] = [[] for _ in view.members]
+        for member, numbers in zip(view.ordered, balancer.run(), strict=True):
+            lists[member] = sorted(numbers)
+        withheld = _withhold(view, lists) if self.cooperative else {}
+        return CompactAssignment.of_lists(
+            view.member_ids,
+            view.table,
+            lists,
+            withheld=withheld,
+            generation=max((member.generation for member in view.members), default=-1),
+        )
+
+
+class _Balancer:
+    """One run; members are known by their place in the order of members.
+
+    Args:
+        view: the group.
+        cooperative: whether members say on the wire what they own.
+        choices: decides the order of topics.
+    """
+
+    def __init__(self, view: LeaderView, cooperative: bool, choices: Choices) -> None:
+        self._table = view.table
+        self._choices = choices
+        self._members = [view.members[position] for position in view.ordered]
+        index = self._table.index
+        self._reads = [frozenset(m.topics) & index.keys() for m in self._members]
+        self.plan: list[list[int]] = [[] for _ in self._members]
+        self.origin = [NOBODY] * self._table.total
+        self.mixed = any(len(reads) != len(index) for reads in self._reads)
+        self._leader = view.request.leader
+        self._claims = [self._claim(member, cooperative) for member in self._members]
+        self.topics: list[int] = []
+        self._places: dict[int, int] = {}
+        self.readers: list[list[int]] = []
+
+    def run(self) -> list[list[int]]:
+        """Partition numbers by place in the order of members."""
+        stales = self._take_claims()
+        self._number_topics()
+        self._give_back(stales)
+        self._fill()
+        levels = Levels(self.plan)
+        if self.mixed:
+            steal_all(self, levels)
+            repair(self)
+        else:
+            self._even_out(levels)
+        return self.plan
+
+    def _claim(self, member: MemberSubscription, cooperative: bool) -> tuple[list[int], int]:
+        """Numbers of existing partitions that a member had, and the generation of it."""
+        if cooperative and member.generation >= 0:
+            runs, generation = member.owned, member.generation
+        else:
+            runs, generation = read_franz_go_data(member)
+        table = self._table
+        numbers = [
+            table.bases[table.index[topic]] + partition
+            for topic, partitions in runs
+            if topic in table.index
+            for partition in partitions
+            if 0 <= partition < table.counts[table.index[topic]]
+        ]
+        return numbers, generation
+
+    def _take_claims(self) -> dict[int, int]:
+        """Give partitions to whoever claims them in the newest generation.
+
+        Returns:
+            Partition to its claimant of the next older generation.
+        """
+        newest: dict[int, tuple[int, int]] = {}
+        older: dict[int, tuple[int, int]] = {}
+        for member, (numbers, generation) in enumerate(self._claims):
+            for number in numbers:
+                known = newest.get(number, (-1, NOBODY))
+                if generation > known[0]:
+                    if number in newest:
+                        older[number] = known
+                    newest[number] = (generation, member)
+                elif generation > older.get(number, (-1, NOBODY))[0]:
+                    older[number] = (generation, member)
+        for number, (_, member) in newest.items():
+            if self._table.names[self._table.topic_of(number)] in self._reads[member]:
+                self.plan[member].append(number)
+                self.origin[number] = member
+        return {number: member for number, (_, member) in older.items()}
+
+    def _number_topics(self) -> None:
+        """Choose the order of topics, and put everything into it."""
+        named = [t for m in self._members for t in m.topics if t in self._table.index]
+        names = list(dict.fromkeys(named))
+        leaders = [
+            reads
+            for member, reads in zip(self._members, self._reads, strict=True)
+            if self._leader in (None, member.member_id)
+        ]
+        free = {
+            self._table.topic_of(number)
+            for number, member in enumerate(self.origin)
+            if member == NOBODY
+        }
+        if not self.mixed and len(free) < 2:
+            order: Sequence[str] = names  # no topic's place decides anything
+        else:
+            orders = topic_orders(names, leaders)
+            order = (
+                any_order(names, self._choices) if orders is None else self._choices.pick(orders)
+            )
+        self.topics = [self._table.index[name] for name in order]
+        place = self._places = {topic: number for number, topic in enumerate(self.topics)}
+        for numbers in self.plan:
+            numbers.sort(key=lambda n: (place[self._table.topic_of(n)], n))
+        self.readers = [[] for _ in self.topics]
+        for member, reads in enumerate(self._reads):
+            for name in reads:
+                self.readers[place[self._table.index[name]]].append(member)
+
+    def numbers_of(self, place: int) -> range:
+        """Partitions of the topic at this place in the order of topics."""
+        base = self._table.bases[self.topics[place]]
+        return range(base, base + self._table.counts[self.topics[place]])
+
+    def place_of(self, number: int) -> int:
+        """Place of a partition's topic in the order of topics."""
+        return self._places[self._table.topic_of(number)]
+
+    def reads(self, member: int, number: int) -> bool:
+        """Whether a member subscribes to a partition's topic."""
+        return self._table.names[self._table.topic_of(number)] in self._reads[member]
+
+    def owners(self) -> list[int]:
+        """Who has each partition now."""
+        found = [NOBODY] * self._table.total
+        for member, numbers in enumerate(self.plan):
+            for number in numbers:
+                found[number] = member
+        return found
+
+    def _give_back(self, stales: dict[int, int]) -> None:
+        """Give partitions back to older claimants where their owner has two more, or is none."""
+        left = [number for number, member in stales.items() if self.reads(member, number)]
+        while left:
+            number = self._choices.pick(left)
+            left.remove(number)
+            member, owner = stales[number], self.origin[number]
+            if owner != NOBODY:
+                if len(self.plan[member]) + 1 >= len(self.plan[owner]):
+                    continue
+                swap_remove(self.plan[owner], number)
+            self.plan[member].append(number)
+            self.origin[number] = member
+
+    def _fill(self) -> None:
+        """Deal what nobody has to the least loaded subscriber, by a heap with its own ties."""
+        owners = self.owners()
+        heap = list(self.readers[0]) if self.readers else []
+        if not self.mixed:
+            self._heapify(heap)
+        for place, readers in enumerate(self.readers):
+            free = [number for number in self.numbers_of(place) if owners[number] == NOBODY]
+            if self.mixed and free:
+                heap = list(readers)
+                self._heapify(heap)
+            for number in free:
+                self.plan[heap[0]].append(number)
+                self._sift_down(heap, 0)
+
+    def _heapify(self, heap: list[int]) -> None:
+        for node in reversed(range(len(heap) // 2)):
+            self._sift_down(heap, node)
+
+    def _sift_down(self, heap: list[int], node: int) -> None:
+        plan = self.plan
+        while (left := 2 * node + 1) < len(heap):
+            child = left
+            if left + 1 < len(heap) and len(plan[heap[left + 1]]) < len(plan[heap[left]]):
+                child = left + 1
+            if len(plan[heap[node]]) <= len(plan[heap[child]]):
+                return
+            heap[node], heap[child] = heap[child], heap[node]
+            node = child
+
+    def _even_out(self, levels: Levels) -> None:
+        """Let the fullest give to the emptiest until they differ by one at most."""
+        low, high = levels.lowest(), levels.highest()
+        if high.size <= low.size + 1:
+            return
+        for numbers in self.plan:
+            if len(numbers) > low.size + 1:
+                numbers.sort(key=self._by_number_then_topic)
+        while high.size > low.size + 1:
+            pairs = min(len(low.members), len(high.members))
+            for taker, giver in zip(low.members[:pairs], high.members[:pairs], strict=True):
+                self.plan[taker].append(self.plan[giver].pop())
+            up, down = levels.at(low.size + 1), levels.at(high.size - 1)
+            up.members += low.members[:pairs]
+            down.members += high.members[:pairs]
+            del low.members[:pairs], high.members[:pairs]
+            if not low.members:
+                levels.delete(low.size)
+                low = levels.lowest()
+            if not high.members:
+                levels.delete(high.size)
+                high = levels.highest()
+
+    def _by_number_then_topic(self, number: int) -> tuple[int, str]:
+        topic, partition = self._table.partition(number)
+        return partition, topic
+
+
+def swap_remove(numbers: list[int], number: int) -> None:
+    """Take one out and put the last one in its place."""
+    place = numbers.index(number)
+    numbers[place] = numbers[-1]
+    numbers.pop()
+
+
+def _withhold(view: LeaderView, lists: list[list[int]]) -> dict[int, int]:
+    """Take from members what they do not own and somebody who claims it is to lose.
+
+    A claim that another one of a newer generation beats does not count as owning.
+
+    Source: AdjustCooperative.
+    """
+    table = view.table
+    claims = []
+    newest: dict[int, int] = {}
+    for member in view.members:
+        numbers = {
+            table.bases[table.index[topic]] + partition
+            for topic, partitions in member.owned
+            if topic in table.index
+            for partition in partitions
+            if 0 <= partition < table.counts[table.index[topic]]
+        }
+        claims.append(numbers)
+        for number in numbers:
+            newest[number] = max(newest.get(number, member.generation), member.generation)
+    lost = set().union(*(mine.difference(got) for mine, got in zip(claims, lists, strict=True)))
+    withheld = {}
+    for position, given in enumerate(lists):
+        generation = view.members[position].generation
+        for number in given:
+            owned = number in claims[position] and generation >= newest[number]
+            if not owned and number in lost:
+                withheld[number] = position
+    for number, position in withheld.items():
+        lists[position].remove(number)
+    return withheld

@@ -1,0 +1,1 @@
+"""What the coordinator and its clients need from outside the standard library."""

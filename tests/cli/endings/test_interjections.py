@@ -1,0 +1,32 @@
+"""What is said while a signal is handled: Python's streams may be in use just then."""
+
+import sys
+
+from tests.support.kafka.child import run_program
+
+INTERRUPTED = """
+import os, signal, sys
+from kgroups.cli.commands.writes.batches import Interrupt
+from kgroups.cli.output import outlet
+
+outlet.protect()
+write = outlet.Outlet.write
+
+def interrupted(self, data):
+    outlet.Outlet.write = write
+    os.kill(os.getpid(), signal.SIGINT)
+    return write(self, data)
+
+with Interrupt() as interrupt:
+    outlet.Outlet.write = interrupted
+    sys.stderr.write("deleting\\n")
+    assert interrupt.asked
+"""
+
+
+def test_ctrl_c_while_stderr_is_written() -> None:
+    """The handler says its line, and the line that it interrupted is said too."""
+    done = run_program([sys.executable, "-c", INTERRUPTED])
+    assert done.returncode == 0, done.stderr
+    stopping = "stopping after this batch; Ctrl-C again stops at once"
+    assert sorted(done.stderr.splitlines()) == ["deleting", stopping]

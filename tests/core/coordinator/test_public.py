@@ -1,0 +1,70 @@
+"""What programs that drive the coordinator count on besides its answers."""
+
+from uuid import UUID
+
+import pytest
+
+from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
+from kgroups.core.coordinator.coordinator import ROUTES, Coordinator
+from kgroups.core.coordinator.effects import Reply, Write
+from kgroups.core.coordinator.log.record_codec import decode_record, encode_record
+from kgroups.core.coordinator.offsets.messages import (
+    OffsetCommitPartition,
+    OffsetCommitRequest,
+    OffsetCommitTopic,
+)
+from kgroups.core.coordinator.topology import TopicInfo, Topology
+
+TOPICS = Topology.of([TopicInfo("t", UUID(int=11), 4)], version=1)
+
+
+def coordinator() -> Coordinator:
+    """A new one that serves every partition."""
+    return Coordinator(CoordinatorConfig(), TOPICS, lambda: UUID(int=1), now_ms=0)
+
+
+def written() -> list[Write]:
+    """What a commit of three groups appends."""
+    one = coordinator()
+    writes = []
+    for token, group in enumerate(("a", "b", "c")):
+        partition = OffsetCommitPartition(partition_index=1, committed_offset=7)
+        topic = OffsetCommitTopic(name="t", partitions=(partition,))
+        one.submit(0, token, OffsetCommitRequest(version=9, group_id=group, topics=(topic,)))
+        effects = one.take()
+        writes += [effect for effect in effects if isinstance(effect, Write)]
+        assert [effect.api for effect in effects if isinstance(effect, Reply)] == ["OffsetCommit"]
+    return writes
+
+
+def test_records_go_to_bytes_and_back() -> None:
+    """`decode_record` is the inverse of `encode_record`."""
+    records = [record for write in written() for record in write.records]
+    assert records
+    assert [decode_record(*encode_record(record)) for record in records] == records
+
+
+def test_reload_in_one_call() -> None:
+    """A coordinator that loads the log holds what the first one held."""
+    records = [record for write in written() for record in write.records]
+    fresh = coordinator()
+    fresh.reload(1_000, records)
+    assert sorted(fresh.group_states()) == ["a", "b", "c"]
+    assert sorted(map(encode_record, fresh.durable_records())) == sorted(
+        map(encode_record, records)
+    )
+
+
+def test_an_unknown_property_is_refused() -> None:
+    """By name, with the nearest one that there is."""
+    assert CoordinatorConfig.from_properties({"group.max.size": "5"}).classic_max_size == 5
+    with pytest.raises(ValueError, match=r"`group.max.sise` .* did you mean `group.max.size`"):
+        CoordinatorConfig.from_properties({"group.max.sise": "5"})
+    assert "log.dirs" not in PROPERTIES
+    with pytest.raises(ValueError, match=r"`log\.dirs`"):
+        CoordinatorConfig.from_properties({"log.dirs": "/tmp"})
+
+
+def test_every_request_is_named_as_kafka_names_it() -> None:
+    """So that a reply's `api` is the name of its request."""
+    assert all(request.__name__.endswith("Request") for request in ROUTES)
