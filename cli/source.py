@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgroups.cli.exits import write_lines
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
@@ -17,18 +18,24 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.config.settings import ClientSettings
     from kgroups.core.kafka.deadline import Deadline
 
 GLOB_SIGNS = frozenset("*?[")
 
+_WARNED_OF: set[Path] = set()
+
 
 @contextmanager
-def cluster(options: GlobalOptions, deadline: "Deadline | None" = None) -> Iterator["ClusterAdmin"]:
+def cluster(
+    options: GlobalOptions, deadline: "Deadline | None" = None, *, silent: bool = False
+) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
     Args:
         options: its address, and the time for each question.
         deadline: of all questions together, instead.
+        silent: do not warn of anything.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
         ClusterError: the cluster does not answer in time or does not let us in.
@@ -37,6 +44,8 @@ def cluster(options: GlobalOptions, deadline: "Deadline | None" = None) -> Itera
     from kgroups.core.kafka.config.settings import read_settings
 
     settings = read_settings(options.bootstrap_server, options.command_config)
+    if options.command_config is not None and not silent:
+        warn_of_exposure(options.command_config, settings)
     with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
         yield admin
 
@@ -48,6 +57,16 @@ def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
 
     with cluster(options, Deadline.after(options.timeout_ms)) as admin:
         yield admin
+
+
+def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
+    """Say on stderr, once for each file, that others can read the password in it."""
+    from kgroups.core.kafka.config.exposure import exposed_secret
+
+    warning = None if file in _WARNED_OF else exposed_secret(file, settings)
+    if warning is not None:
+        _WARNED_OF.add(file)
+        write_lines([f"warning: {warning}"], ())
 
 
 @contextmanager

@@ -31,13 +31,17 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "coordinator/--partitions") echo '@free' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
-    "plan/--add-members") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
     "plan/--drop-host") echo '@free' ;;
     "plan/--set-partitions") echo '@free' ;;
     "plan/--add-topic") echo '@free' ;;
+    "plan/--add-members") echo '@free' ;;
     "plan/--subscribe") echo '@free' ;;
     "plan/--pattern") echo '@free' ;;
+    "plan/--restart") echo '@free' ;;
+    "plan/--expire") echo '@free' ;;
+    "plan/--rolling-restart") echo '@free' ;;
+    "plan/--switch-client") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -233,18 +237,23 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
         '--faithful:Reproduce faults of Java'\''s assignors.'
-        '--add-members:Members that join.'
         '--remove-member:Members that leave.'
         '--drop-host:Hosts whose members leave.'
         '--set-partitions:Topics that grow.'
         '--add-topic:Topics that are created.'
-        '--subscribe:What members read.'
+        '--add-members:Members that join.'
+        '--subscribe:Topics that members read.'
         '--pattern:The pattern that members subscribe by.'
+        '--restart:A member that restarts.'
+        '--expire:A member that stays away too long.'
+        '--rolling-restart:Members that restart one by one.'
+        '--switch-client:A client library to move to.'
         '--metrics:Show balance metrics.'
         '--members:Show each member'\''s assignment.'
         '--moves:Show partitions that change owner.'
         '--rounds:Show what is revoked and assigned in each round.'
         '--outcomes:Show every possible outcome.'
+        '--steps:Show each step of a deploy.'
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'

@@ -11,13 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NoReturn, TypeVar
 
-from kgroups.core.document_text import Step, json_line, parse_json, parse_yaml, yaml_line
-from kgroups.core.errors import UsageError
+from kgroups.core.documents.files import MIB, decode, read_file
+from kgroups.core.documents.json_text import Step, check_json_cost, json_line, parse_json
+from kgroups.core.documents.yaml_text import parse_yaml, yaml_line
+from kgroups.core.errors import UsageError, shorten
 
 Syntax = Literal["json", "yaml"]
 T = TypeVar("T")
 
 YAML_SUFFIXES: Final = (".yaml", ".yml")
+
+MAX_BYTES: Final[dict[Syntax, int]] = {"json": 96 * MIB, "yaml": 32 * MIB}
+"""A snapshot takes some 360 bytes a partition in JSON: this is one of a quarter million."""
+
+MAX_INT64: Final = 2**63 - 1
+
+_SHOWN: Final = 60
+_LONGEST_PATH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +117,24 @@ class Cursor:
             hint = "put it in quotes" if self.document.syntax == "yaml" else None
             self._expected("text", hint=hint)
         if choices and self.value not in choices:
-            close = difflib.get_close_matches(self.value, list(choices), 1)
-            hint = f"did you mean `{close[0]}`?" if close else None
-            self.fail(f"expected one of {_list(choices)}, found `{self.value}`", hint=hint)
+            close = _close(self.value, choices)
+            hint = f"did you mean `{close}`?" if close else None
+            found = shorten(self.value, _SHOWN)
+            self.fail(f"expected one of {_list(choices)}, found `{found}`", hint=hint)
         return self.value
 
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
-        """A whole number within the bounds, both included."""
+        """A whole number within the bounds, both included, and within 64 bits in any case."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self._expected("a whole number")
-        if minimum is not None and self.value < minimum:
-            self.fail(f"expected a whole number of at least {minimum}, found {self.value}")
-        if maximum is not None and self.value > maximum:
-            self.fail(f"expected a whole number of at most {maximum}, found {self.value}")
+        minimum = -MAX_INT64 - 1 if minimum is None else minimum
+        maximum = MAX_INT64 if maximum is None else maximum
+        if self.value < minimum:
+            found = show_number(self.value)
+            self.fail(f"expected a whole number of at least {minimum}, found {found}")
+        if self.value > maximum:
+            found = show_number(self.value)
+            self.fail(f"expected a whole number of at most {maximum}, found {found}")
         return self.value
 
     def flag(self) -> bool:
@@ -132,10 +147,10 @@ class Cursor:
         self.fail(f"expected {what}, found {kind_of(self.value)}", hint=hint)
 
     def _unknown_key(self, key: str, accepted: Collection[str]) -> NoReturn:
-        close = difflib.get_close_matches(key, list(accepted), 1)
-        guess = f"did you mean `{close[0]}`? " if close else ""
-        where = self.child(key, None)
-        where.fail(f"the key `{key}` is not known", hint=guess + _accepted(accepted), key=True)
+        close = _close(key, accepted)
+        guess = f"did you mean `{close}`? " if close else ""
+        what = f"the key `{shorten(key, _SHOWN)}` is not known"
+        self.child(key, None).fail(what, hint=guess + _accepted(accepted), key=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +174,16 @@ def read_document(path: Path, syntax: Syntax | None = None) -> Document:
     """The parsed file, in this syntax; without one YAML by its suffix, JSON otherwise.
 
     Raises:
-        UsageError: the file cannot be read, is not UTF-8 or is not well formed.
+        UsageError: the file cannot be read, is longer than any honest one, is not UTF-8 or is
+            not well formed.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise UsageError(f"`{path}` cannot be read: {reason}", hint="check the path") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"`{path}` is not UTF-8 text", hint="expected JSON or YAML") from error
-    return parse_document(text, str(path), syntax or syntax_of(path))
+    syntax, expected = syntax or syntax_of(path), "JSON or YAML"
+    data = read_file(path, MAX_BYTES[syntax], expected)
+    if syntax == "json":
+        check_json_cost(data, str(path))
+    text = decode(data, str(path), expected)
+    del data  # half of the memory that a long file takes
+    return parse_document(text, str(path), syntax)
 
 
 def syntax_of(path: Path) -> Syntax:
@@ -193,8 +208,9 @@ def show_path(path: tuple[Step, ...]) -> str:
         if isinstance(step, int):
             shown += f"[{step}]"
         else:
-            shown += f".{step}" if shown else step
-    return shown
+            name = shorten(step, _SHOWN)
+            shown += f".{name}" if shown else name
+    return shown if len(shown) <= _LONGEST_PATH else f"…{shown[-_LONGEST_PATH:]}"
 
 
 def kind_of(value: object) -> str:
@@ -204,10 +220,24 @@ def kind_of(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {show_number(value)}"
     if isinstance(value, str):
         return f"the text `{value if len(value) <= 40 else value[:37] + '...'}`"
     return "a list" if isinstance(value, list) else "a mapping"
+
+
+def show_number(value: float) -> str:
+    """A number for messages, however many digits it has."""
+    if isinstance(value, int) and abs(value) > 10 * MAX_INT64:
+        return f"a number of {value.bit_length()} bits"
+    return str(value)
+
+
+def _close(text: str, names: Collection[str]) -> str | None:
+    """The name that was probably meant."""
+    if len(text) > _SHOWN:  # comparing takes time by the square of the length
+        return None
+    return next(iter(difflib.get_close_matches(text, list(names), 1)), None)
 
 
 def _list(names: Collection[str]) -> str:

@@ -25,6 +25,9 @@ __all__ = ["spark"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Files that tests write hold passwords, and the program warns where others can read them.
+os.umask(0o077)
+
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 
 

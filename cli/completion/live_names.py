@@ -100,7 +100,7 @@ def _value_after(words: list[str], flags: tuple[str, ...]) -> str | None:
 
 
 def _names(kind: NameKind, options: GlobalOptions) -> list[str]:
-    with cluster(options) as admin:
+    with cluster(options, silent=True) as admin:
         if kind == "groups":
             return [group.group for group in admin.list_groups().groups]
         topics: set[str] = set()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
+from kgroups.cli.source import warn_of_exposure
 from kgroups.core.errors import ClusterError, UsageError
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def open_cluster(
     except UsageError as error:
         hint = error.message if error.hint is None else f"{error.message}: {error.hint}"
         raise NoClient("Failed to create new KafkaAdminClient", hint=hint) from error
+    if file is not None:
+        warn_of_exposure(Path(file), settings)
     with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0)) as admin:
         yield admin
 

@@ -14,10 +14,13 @@ from kgroups.cli.official.options import RECORD_OPTIONS
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import exception_text
-from kgroups.core.errors import KgroupsError
+from kgroups.core.documents.files import MIB, read_text
+from kgroups.core.documents.json_text import check_json_cost, parse_json
+from kgroups.core.errors import KgroupsError, UsageError, shorten
 from kgroups.core.snapshot import TopicPartition
 
 TIMEOUT_MS: Final = 60_000
+MAX_BYTES: Final = 16 * MIB
 INT: Final = range(-(2**31), 2**31)
 LONG: Final = range(-(2**63), 2**63)
 
@@ -80,8 +83,8 @@ def _delete_records(arguments: Arguments) -> int:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(Path(path), MAX_BYTES, "JSON")
+    except UsageError as error:
         raise BadFile(f"Unable to read file {path}") from error
 
 
@@ -92,8 +95,9 @@ def offsets_of(text: str) -> dict[TopicPartition, int]:
         BadFile: the text is no such JSON; the message is the official one.
     """
     try:
-        document = json.loads(text)
-    except ValueError as error:
+        check_json_cost(text.encode(), "the input string")
+        document = parse_json(text, "the input string", twice=True)
+    except UsageError as error:
         raise BadFile("The input string is not a valid JSON") from error
     if not isinstance(document, dict):
         raise BadFile(f"Expected JSON object, received {_shown(document)}")
@@ -137,4 +141,4 @@ def _number(value: Any, kind: str, allowed: range) -> int:
 
 
 def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return shorten(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

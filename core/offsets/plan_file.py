@@ -3,13 +3,29 @@
 import csv
 import io
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from kgroups.core.errors import UsageError
+from kgroups.core.documents.files import MIB, read_text
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.offsets.targets import MAX_OFFSET
 from kgroups.core.snapshot import TopicPartition
 
 Offsets = dict[TopicPartition, int]
+
+MAX_BYTES: Final = 16 * MIB
+MAX_ROWS: Final = 500_000
+MAX_LINE: Final = 100_000
+_DIGITS: Final = len(str(MAX_OFFSET))
+
+
+def read_plan_text(path: Path) -> str:
+    """The text of such a file.
+
+    Raises:
+        UsageError: it cannot be read, is not a regular file, is longer than any, or is no text.
+    """
+    return read_text(path, MAX_BYTES, "a CSV file, each line `[group,]topic,partition,offset`")
 
 
 class PlanRow(NamedTuple):
@@ -41,14 +57,17 @@ def plan_rows(
     Raises:
         UsageError: another number of cells, a partition or an offset that is no number, or no line.
     """
-    width = 0
-    reader = csv.reader(io.StringIO(text), strict=True)
+    width = rows = 0
+    reader = csv.reader(_short_lines(text, where), strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
             if skip_empty and not any(cells):
                 continue
             line = f"{where}:{reader.line_num}"
+            rows += 1
+            if rows > MAX_ROWS:
+                raise UsageError(f"{line}: more than {MAX_ROWS:,} lines")
             width = width or len(cells)
             if width not in widths or len(cells) != width:
                 raise UsageError(f"{line}: {len(cells)} cells", hint=_expected(widths))
@@ -59,6 +78,14 @@ def plan_rows(
         raise UsageError(f"{where}:{reader.line_num}: {error}") from error
     if not width:
         raise UsageError(f"{where} holds no line")
+
+
+def _short_lines(text: str, where: str) -> Iterator[str]:
+    """The lines of a text; one of millions of cells would be as many objects at once."""
+    for number, line in enumerate(io.StringIO(text), start=1):
+        if len(line) > MAX_LINE:
+            raise UsageError(f"{where}:{number}: longer than {MAX_LINE:,} characters")
+        yield line
 
 
 def parse_offsets(text: str, where: str) -> dict[str | None, Offsets]:
@@ -89,6 +116,7 @@ def _expected(widths: Collection[int]) -> str:
 
 def _number(cell: str, line: str, *, signed: bool = False) -> int:
     digits = cell.removeprefix("-") if signed else cell
-    if not (digits.isascii() and digits.isdecimal() and int(digits) <= MAX_OFFSET):
-        raise UsageError(f"{line}: `{cell}` is no partition or offset")
+    number = digits.isascii() and digits.isdecimal() and len(digits.lstrip("0")) <= _DIGITS
+    if not (number and int(digits) <= MAX_OFFSET):
+        raise UsageError(f"{line}: `{shorten(cell, 40)}` is no partition or offset")
     return int(cell)

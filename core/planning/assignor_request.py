@@ -140,7 +140,7 @@ def build_request(
                 seats[name],
                 brought,
                 strategy_name,
-                _library(seats[name], roster.group, leader),
+                _library(seats[name], roster, leader),
             )
             for name in order
         ],
@@ -159,7 +159,7 @@ def _subscription(
 ) -> MemberSubscription:
     held = brought.held.get(member_id)
     joins = MemberSubscription(
-        member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack or None
+        member_id, seat.topics, instance_id=seat.member.instance_id, rack=seat.member.rack
     )
     if held is None:
         return joins
@@ -174,13 +174,13 @@ def _subscription(
     return rejoin(joins, strategy_name, pairs, brought.generation)
 
 
-def _library(seat: Seat, group: Group, leader: str | None) -> str:
+def _library(seat: Seat, roster: Roster, leader: str | None) -> str:
     """Whose way of saying what it has a member uses: the leader's where it does not show."""
     if seat.library is not None:
         return seat.library
-    if seat.joins or not group.assignor:
+    if seat.joins or not roster.group.assignor:
         return leader or JAVA
-    possible = possible_libraries(seat.member, group.assignor)
+    possible = possible_libraries(seat.member, roster.group.assignor, roster.known)
     if leader in possible:
         return leader
     return next((name for name in LIBRARIES if name in possible), JAVA)

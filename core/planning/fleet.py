@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError
+from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddTopic, Change, SetPartitions
-from kgroups.core.planning.outcomes.ids import broker_order, classic_id, drawn_uuid
-from kgroups.core.planning.roster import Roster, Seat, next_roster
+from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
+from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
-from kgroups.core.uuids import uuid_text
 
 # Codes of what one group may lack without anything being wrong.
 ELSEWHERE = frozenset({"UNKNOWN_MEMBER_ID", "UNKNOWN_HOST"})
@@ -112,7 +112,7 @@ def _next_group(roster: Roster, assumed: dict[tuple[str, str], str]) -> Group:
     """The group with its members after the changes, in the order of the coordinator."""
     group = roster.group
     ids = {
-        seat.member.member_id: _assumed_id(group, seat, number)
+        seat.member.member_id: assumed_id(group.group, seat.id_prefix, number)
         for number, seat in enumerate(roster.seats)
         if seat.joins and not seat.id_known
     }
@@ -124,11 +124,6 @@ def _next_group(roster: Roster, assumed: dict[tuple[str, str], str]) -> Group:
         [name for name, seat in seats.items() if seat.joins],
     )
     return replace(group, members=tuple(_member(seats[name]) for name in order))
-
-
-def _assumed_id(group: Group, seat: Seat, number: int) -> str:
-    drawn = drawn_uuid(group.group, 0, number)
-    return uuid_text(drawn) if seat.id_prefix is None else classic_id(seat.id_prefix, drawn)
 
 
 def _member(seat: Seat) -> Member:

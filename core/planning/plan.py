@@ -1,21 +1,24 @@
 """The dry run: a group as it is, what-if changes, and the assignment that follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
 from kgroups.core.planning.assignor_request import LagByPartition, lag_by_partition
+from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.confidence import confidence_of
 from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
+from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
 from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, RoundStep, find_moves
 from kgroups.core.planning.notes import notes_of
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
-from kgroups.core.planning.roster import Roster, next_roster
+from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -54,6 +57,27 @@ class PlannedMember:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a deploy, when the group has settled.
+
+    Args:
+        event: what happens, a clause.
+        rebalances: whether it makes the group rebalance.
+        assignment: member to topic to partitions; a member that came back goes by its old id.
+        moves: what changes hands.
+        leader_client, confidence, confidence_reason: as of a plan.
+    """
+
+    event: str
+    rebalances: bool
+    assignment: Mapping[str, Mapping[str, tuple[int, ...]]]
+    moves: tuple[Move, ...]
+    leader_client: str | None
+    confidence: Word | None
+    confidence_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the next rebalance of a group does under one strategy.
 
@@ -73,6 +97,10 @@ class Plan:
         faults: what a Java leader would do wrong.
         notes: what was assumed, one sentence each.
         undecided_ids: see `depends_on_member_ids`.
+        roster: who is in the group then; None if nobody was.
+        leaders: members that may have led, with what their library can be; None server side.
+        strategies: those that may have decided, the likeliest first.
+        stages: of a deploy, what happens one after the other.
         partition_counts: partitions of each subscribed topic that exists.
         outcome_metrics: figures of each outcome, in their order.
         partition_racks: racks of each partition's replicas, where brokers have racks.
@@ -95,6 +123,10 @@ class Plan:
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     undecided_ids: bool = False
+    roster: Roster | None = None
+    leaders: Mapping[str, frozenset[str]] | None = None
+    strategies: tuple[Strategy, ...] = ()
+    stages: tuple["Stage", ...] = ()
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
     partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
@@ -114,6 +146,7 @@ def plan_group(
     leader: str | None = None,
     *,
     faithful: bool = False,
+    known: Known = NOTHING_KNOWN,
 ) -> Plan:
     """What the next rebalance of a group does.
 
@@ -124,13 +157,14 @@ def plan_group(
         assignor_name: strategy to plan with; None: the group's own.
         leader: client library of the group's leader; None: inferred.
         faithful: repeat what the Java class does wrong instead of reporting it in `faults`.
+        known: what is known of the members besides what they show.
     Raises:
         RefusedError: the group shows no subscriptions now, or is no consumer group.
         NotFoundError: a change names something that is not there.
         UsageError: a change that cannot be made; no such strategy.
         KgroupsError: the strategy failed.
     """
-    roster = next_roster(snapshot, group, changes)
+    roster = replace(next_roster(snapshot, group, changes), known=known)
     lags = lag_by_partition(snapshot, group, roster)
     if not roster.seats and not roster.leavers:
         return _nothing(group, roster, lags)
@@ -163,6 +197,9 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         outcomes=prospects.outcomes,
         faults=settled.faults,
         notes=tuple(notes_of(roster, prospects, changed=changed)),
+        roster=roster,
+        leaders=prospects.leaders,
+        strategies=tuple(prospect.strategy for prospect in prospects.each),
         undecided_ids=any(
             len(each.outcomes.each) > 1 and not each.raced and _has_unknown_ids(roster, each)
             for each in prospects.each
@@ -192,7 +229,7 @@ def _outcome_metrics(
 
 def _has_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
     """Whether ids matter that do not exist yet: of members, and server side of topics."""
-    topics = roster.subscribed() if prospect.strategy.server_side else []
+    topics = roster.subscribed() if prospect.strategy.runs_on_broker else []
     return any(not seat.id_known for seat in roster.seats) or any(
         roster.topics[name].topic_id is None for name in topics
     )

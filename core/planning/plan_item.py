@@ -8,7 +8,7 @@ from kgroups.core.planning.explanation.explain import Explanation
 from kgroups.core.planning.metrics import Metrics
 from kgroups.core.planning.moves import Move, RoundStep
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome
-from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.planning.plan import Plan, PlannedMember, Stage
 
 Item = dict[str, Any]
 
@@ -34,6 +34,7 @@ def plan_item(plan: Plan) -> Item:
             _outcome_item(outcome, figures)
             for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=True)
         ],
+        "stages": [_stage_item(stage) for stage in plan.stages],
         "failures": [_failure_item(failure) for failure in plan.outcomes.failures],
         "outcomes_count": len(outcomes),
         "outcomes_complete": plan.outcomes.complete,
@@ -88,6 +89,23 @@ def _outcome_item(outcome: Outcome, figures: Metrics) -> Item:
         "members": [
             {"member_id": member, "assignment": assignment_item(held)}
             for member, held in shares.items()
+        ],
+    }
+
+
+def _stage_item(stage: Stage) -> Item:
+    changed = ("moved", "revoked_first")
+    return {
+        "event": stage.event,
+        "rebalances": stage.rebalances,
+        "leader_client": stage.leader_client,
+        "confidence": stage.confidence,
+        "confidence_reason": stage.confidence_reason,
+        "moved": sum(move.kind in changed for move in stage.moves),
+        "moves": [move_item(move) for move in stage.moves],
+        "members": [
+            {"member_id": member, "assignment": assignment_item(held)}
+            for member, held in stage.assignment.items()
         ],
     }
 

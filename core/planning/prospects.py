@@ -4,7 +4,7 @@ One prospect a strategy: every way in which it can end. The plan shows the likel
 likeliest leader that does not fail; all of them together say how certain that is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +14,8 @@ from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import (
     Strategy,
     chosen_assignor,
-    is_server_side,
     leader_strategies,
+    runs_on_broker,
     server_strategy,
 )
 from kgroups.core.planning.moves import RoundStep
@@ -50,11 +50,13 @@ class Prospects:
     Args:
         each: never empty.
         reason: why these libraries may lead, half a sentence; None server side.
+        leaders: members that may lead then, with what their library can be; None server side.
     """
 
     each: tuple[Prospect, ...]
     outcomes: Outcomes
     reason: str | None = None
+    leaders: Mapping[str, frozenset[str]] | None = None
 
     @property
     def shown(self) -> Prospect:
@@ -89,8 +91,8 @@ def find_prospects(
     """
     group = roster.group
     name = chosen_assignor(group, assignor_name)
-    reason = None
-    if is_server_side(group, name):
+    reason, leaders = None, None
+    if runs_on_broker(group, name):
         strategies: Sequence[Strategy] = (server_strategy(group, name),)
     else:
         guess = infer_leader(
@@ -99,16 +101,18 @@ def find_prospects(
             gone={member.member_id for member in roster.leavers},
             newcomers=[seat.library for seat in roster.seats if seat.joins],
             strategy=name,
+            known=roster.known,
         )
+        leaders = guess.leaders
         racks = [seat.member.rack for seat in roster.seats if seat.member.rack]
-        strategies = leader_strategies(group, name, guess, racks)
+        strategies = leader_strategies(name, guess, racks)
         reason = guess.reason
     runs = max(MAX_RUNS // len(strategies), 1)
     each = tuple(_prospect(roster, one, lags, runs, faithful=faithful) for one in strategies)
     weighted = [
         (one.outcomes, 1.0 if place else LIKELIEST_WEIGHT) for place, one in enumerate(each)
     ]
-    return Prospects(each, united_outcomes(weighted), reason)
+    return Prospects(each, united_outcomes(weighted), reason, leaders)
 
 
 def _prospect(
@@ -132,7 +136,7 @@ def _prospect(
         )
 
     def run(draw: Draw) -> Ends:
-        if not strategy.server_side:
+        if not strategy.runs_on_broker:
             return play(roster, brought, draw)
         return _in_stages(roster, brought, draw, play)
 

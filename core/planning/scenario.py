@@ -7,26 +7,14 @@ accepted. The format is described in `cli/schemas/scenario.json`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.document import Cursor, Document
 from kgroups.core.errors import UsageError
-from kgroups.core.planning.changes.kinds import (
-    DIALECTS,
-    MAX_PARTITIONS,
-    Change,
-    Dialect,
-    DropHost,
-    Pattern,
-)
-from kgroups.core.planning.changes.spelling import (
-    parse_add_members,
-    parse_add_topic,
-    parse_pattern,
-    parse_remove_member,
-    parse_set_partitions,
-    parse_subscribe,
-)
+from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
+from kgroups.core.planning.changes.spelling import parse_pattern
+from kgroups.core.planning.changes.table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
@@ -47,15 +35,7 @@ SCHEMA: Final = "kgroups.scenario/1"
 TOPIC_KEYS: Final = ("partitions", "racks", "lag", "topic_id")
 GROUP_KEYS: Final = ("assignor", "protocol", "client", "members", "changes")
 MEMBER_KEYS: Final = ("client_id", "instance_id", "host", "rack", "topics", "pattern", "owned")
-CHANGE_KEYS: Final = (
-    "add_members",
-    "remove_member",
-    "drop_host",
-    "set_partitions",
-    "add_topic",
-    "subscribe",
-    "pattern",
-)
+CHANGE_KEYS: Final = tuple(BY_KEY)
 DEFAULT_ASSIGNORS: Final[Mapping[MemberProtocol, str]] = {"classic": "range", "consumer": "uniform"}
 
 
@@ -69,7 +49,7 @@ class Scenario:
     """
 
     snapshot: ClusterSnapshot
-    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[Change | Deploy, ...]] = field(default_factory=dict)
     leaders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -92,16 +72,23 @@ def parse_scenario(document: Document) -> Scenario:
     """
     root = document.root.fields(("topics", "groups"), ("schema",))
     root.optional("schema", lambda cursor: cursor.text((SCHEMA,)))
-    topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
+    topics: dict[str, Topic] = {}
+    partitions = 0
+    for name, cursor in root["topics"].entries():
+        topics[name] = _topic(name, cursor)
+        partitions += len(topics[name].partitions)
+        if partitions > MAX_PARTITIONS:
+            cursor.fail(f"more than {MAX_PARTITIONS} partitions in all")
     groups: list[Group] = []
-    changes: dict[str, tuple[Change, ...]] = {}
+    changes: dict[str, tuple[Change | Deploy, ...]] = {}
     leaders: dict[str, str] = {}
     for name, cursor in root["groups"].entries():
         fields = cursor.fields(("members",), GROUP_KEYS)
         group = _group(name, cursor, topics)
         groups.append(group)
         ids = frozenset(member.member_id for member in group.members or ())
-        changes[name] = _changes(fields["changes"], ids) if "changes" in fields.values else ()
+        context = Context(ids, "re2" if group.type == "consumer" else "java")
+        changes[name] = _changes(fields["changes"], context) if "changes" in fields.values else ()
         client = fields.optional("client", lambda c: c.text(LIBRARIES))
         if group.type == "classic":
             leaders[name] = client or LIBRARIES[0]
@@ -254,25 +241,22 @@ def _claim(member: Member, cursor: Cursor, owners: dict[tuple[str, int], str]) -
             owners[topic, number] = member.member_id
 
 
-def _changes(cursor: Cursor, present: frozenset[str]) -> tuple[Change, ...]:
-    parsers: Mapping[str, Callable[[str], Change]] = {
-        "add_members": parse_add_members,
-        "remove_member": lambda text: parse_remove_member(text, present),
-        "drop_host": DropHost,
-        "set_partitions": parse_set_partitions,
-        "add_topic": parse_add_topic,
-        "subscribe": parse_subscribe,
-        "pattern": lambda text: parse_pattern(text, DIALECTS[0]),
-    }
-    found: list[Change] = []
+def _changes(cursor: Cursor, context: Context) -> tuple[Change | Deploy, ...]:
+    found: list[Change | Deploy] = []
     for entry in cursor.items():
         fields = entry.fields((), CHANGE_KEYS)
         if len(fields.values) != 1:
             entry.fail(
                 f"expected one change, found {len(fields.values)}", hint=_one_of(CHANGE_KEYS)
             )
-        found += [_spelled(fields[key], parsers[key]) for key in fields.values]
+        for key in fields.values:
+            option = BY_KEY[key]
+            found.append(_spelled(fields[key], partial(_parsed, option, context)))
     return tuple(found)
+
+
+def _parsed(option: ChangeOption, context: Context, text: str) -> Change | Deploy:
+    return option.parse(text, context)
 
 
 def _spelled(cursor: Cursor, parse: Callable[[str], _T]) -> _T:

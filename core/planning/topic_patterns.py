@@ -5,18 +5,28 @@ name; librdkafka's, which begin with `^`, are POSIX extended ones and match a be
 members send RE2 patterns to the coordinator, which match a whole name. A pattern whose meaning
 here would not be the client's is refused, never guessed.
 
+Patterns are other people's. They run in RE2, whose time grows with the name alone; what Java has
+and RE2 has not (look-around, back references, possessive repetition) runs in a backtracking matcher
+that is stopped.
+
 Source: java.util.regex.Pattern; SubscriptionState.matchesSubscribedPattern; regcomp(3);
 KIP-848 (SubscribedTopicRegex).
 """
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NoReturn
+from contextlib import suppress
+from typing import Any, Final, NoReturn
 
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UsageError, shorten
 from kgroups.core.planning.changes.kinds import Dialect
 
 Matches = Callable[[str], bool]
+
+LONGEST_PATTERN: Final = 100_000
+PATIENCE_S: Final = 1.0
+"""For all the names that one pattern is tried on, where RE2 cannot read it."""
 
 # Java clients leave Kafka's own topics out of pattern subscriptions (`exclude.internal.topics`).
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
@@ -51,6 +61,10 @@ GNU_ESCAPES: Final = re.compile(r"\\[A-Za-z0-9<>`']")
 _POSIX_CLASS = re.compile(r"\[:(\w+):\]")
 
 
+class _NotInRe2(Exception):
+    """A pattern that RE2 does not have."""
+
+
 def topic_matcher(pattern: str, dialect: Dialect) -> Matches:
     """Whether a topic's name belongs to a subscription by this pattern.
 
@@ -58,6 +72,8 @@ def topic_matcher(pattern: str, dialect: Dialect) -> Matches:
         UsageError: the pattern is not one of this dialect, or means something that cannot be
             reproduced here.
     """
+    if len(pattern) > LONGEST_PATTERN:
+        _refuse(pattern, dialect, f"it is longer than {LONGEST_PATTERN:,} characters")
     if dialect == "java":
         return _java(pattern)
     if dialect == "librdkafka":
@@ -100,8 +116,10 @@ def _java(pattern: str) -> Matches:
     found = "".join(parts)
     # A named group is `(?<name>` in Java, which would be a look-behind without its sign here.
     found = re.sub(r"\(\?<(?![=!])", "(?P<", found)
-    compiled = _compiled(found, pattern, "java")
-    return lambda name: compiled.fullmatch(name) is not None
+    with suppress(_NotInRe2):
+        compiled = _in_re2(found)
+        return lambda name: compiled.fullmatch(name) is not None
+    return _backtracking(found, pattern)
 
 
 def _posix(pattern: str) -> Matches:
@@ -115,33 +133,66 @@ def _posix(pattern: str) -> Matches:
             _refuse(pattern, "librdkafka", f"there is no class `{found[1]}`")
         return POSIX_CLASSES[found[1]]
 
-    compiled = _compiled(_POSIX_CLASS.sub(chars, text), pattern, "librdkafka")
+    try:
+        compiled = _in_re2(_POSIX_CLASS.sub(chars, text))
+    except _NotInRe2 as error:
+        _refuse(pattern, "librdkafka", str(error))
     return lambda name: compiled.search(name) is not None
 
 
 def _re2(pattern: str) -> Matches:
-    import re2  # a native library: only where a pattern of this dialect is read
+    try:
+        compiled = _in_re2(pattern)
+    except _NotInRe2 as error:
+        _refuse(pattern, "re2", str(error))
+    return lambda name: compiled.fullmatch(name) is not None
+
+
+def _in_re2(pattern: str) -> Any:
+    """The pattern for RE2.
+
+    Raises:
+        _NotInRe2: with RE2's own words.
+    """
+    import re2  # a native library: only where a pattern is read
 
     options = re2.Options()
     options.log_errors = False
     try:
-        compiled = re2.compile(pattern, options)
+        return re2.compile(pattern, options)
     except re2.error as error:
         raw = error.args[0] if error.args else b""
-        text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
-        _refuse(pattern, "re2", text)
-    return lambda name: compiled.fullmatch(name) is not None
+        words = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+        raise _NotInRe2(words) from error
 
 
-def _compiled(translated: str, pattern: str, dialect: Dialect) -> re.Pattern[str]:
+def _backtracking(translated: str, pattern: str) -> Matches:
+    """A Java pattern that RE2 does not have, for a limited time."""
+    import regex  # only where a pattern needs it
+
     try:
-        return re.compile(translated)
-    except re.error as error:
-        _refuse(pattern, dialect, str(error))
+        compiled = regex.compile(translated)
+    except regex.error as error:
+        _refuse(pattern, "java", str(error))
+    except RecursionError:
+        _refuse(pattern, "java", "it is nested too deeply")
+    left_s = PATIENCE_S
+
+    def matches(name: str) -> bool:
+        nonlocal left_s
+        started = time.monotonic()
+        try:
+            return compiled.fullmatch(name, timeout=max(left_s, 0.001)) is not None
+        except TimeoutError:
+            _refuse(pattern, "java", f"trying it on `{shorten(name)}` takes too long")
+        finally:
+            left_s -= time.monotonic() - started
+
+    return matches
 
 
 def _refuse(pattern: str, dialect: Dialect, why: str) -> NoReturn:
     raise UsageError(
-        f"the {dialect} pattern `{pattern}` cannot be read: {why}",
+        f"the {dialect} pattern `{shorten(pattern)}` cannot be read: {shorten(why)}",
         hint="dialects: java:REGEX, librdkafka:REGEX, re2:REGEX",
     )

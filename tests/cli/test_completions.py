@@ -97,7 +97,7 @@ def test_names_of_a_cluster_that_is_not_there() -> None:
     started = time.monotonic()
     offered = complete("kgroups describe ", KGROUPS_BOOTSTRAP_SERVER="127.0.0.1:1")
     assert offered == []
-    assert time.monotonic() - started < 5  # a loaded machine starts Python slowly
+    assert time.monotonic() - started < 10  # what a command may take; a busy machine is slow
 
 
 def test_names_of_a_cluster_that_never_answers() -> None:
@@ -108,4 +108,4 @@ def test_names_of_a_cluster_that_never_answers() -> None:
         port = silent.getsockname()[1]
         started = time.monotonic()
         assert complete(f"kgroups -b 127.0.0.1:{port} describe ") == []
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 10

@@ -84,6 +84,15 @@ CASES = {
     "plan": "plan billing --from shop.json",
     "plan with a member more": "plan billing --from shop.json --add-members 1",
     "plan with a member more as json": "plan billing --from shop.json --add-members 1 -o json",
+    "plan with complete new members": (
+        "plan billing --from shop.json --add-members 2:x,client=java,rack=a,static=till-9"
+        " --add-members 1:y,topics=orders+audit --members"
+    ),
+    "plan a rolling restart": "plan billing --from shop.json --rolling-restart all",
+    "plan a restart as csv": "plan billing --from shop.json --restart till-1 --steps -o csv",
+    "plan with a library that is not there": (
+        "plan billing --from shop.json --add-members 1,client=cobol"
+    ),
     "plan with a member less": "plan billing --from shop.json --remove-member till-1",
     "plan with more partitions as csv": (
         "plan billing --from shop.json --set-partitions orders=6 --moves -o csv"

@@ -79,7 +79,7 @@ def test_line(told: Compared, line: Line) -> None:
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_login_with_scram(guarded_kafka: KafkaCluster, tmp_path: Path, protocol: str) -> None:
-    """A wrong password fails within five seconds, in list and describe; the right one gets in."""
+    """A wrong password fails before the timeout, in list and describe; the right one gets in."""
     group = OLD if protocol == "classic" else LIVE
     address = ("--bootstrap-server", guarded_kafka.addresses("SASL_SSL"))
     way: Way = ("SASL_SSL", "SCRAM-SHA-512", "admin")
@@ -88,7 +88,7 @@ def test_login_with_scram(guarded_kafka: KafkaCluster, tmp_path: Path, protocol:
     for action in (["--list"], ["--describe", "--group", group]):
         start = time.monotonic()
         refused = run_ours([*address, *bad, *action])
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 25  # the timeout is 30 s
         assert (refused.status, refused.stdout) == (1, "")
         assert "SaslAuthenticationException" in refused.stderr
     assert group in run_ours([*address, *good, "--list"]).stdout.splitlines()

@@ -53,7 +53,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     else:
         snapshot = snapshot_of_file(file)
     assignors = query.assignors or used_assignors(snapshot)
-    fleet = next_fleet(snapshot, texts.changes_for) if texts.has_changes else None
+    fleet = next_fleet(snapshot, texts.one_rebalance_for) if texts.has_changes else None
     answer = lag_report(
         [snapshot],
         LagQuery(

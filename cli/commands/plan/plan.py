@@ -5,6 +5,7 @@ import typer
 from kgroups.cli.choosing import chosen_groups
 from kgroups.cli.commands.plan import plan_params as params
 from kgroups.cli.commands.plan.assignor_check import check_report
+from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
 from kgroups.cli.commands.plan.plan_report import VIEWS, confidence_notes, fault_notes, plan_report
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
@@ -26,35 +27,26 @@ Takes the group as it is now, from a snapshot, or from a scenario file,
 applies the changes you name, and runs the group's assignor. Nothing is sent
 to the group. With --from FILE and no GROUP, plans every group in the file.
 
-CHANGES, each repeatable
-  --add-members N[:CLIENT[@RACK]]  N members join
-  --remove-member ID               a member leaves, by member id, instance id
-                                   or client id; a number: that many leave
-  --drop-host HOST                 every member on a host leaves
-  --set-partitions TOPIC=N         a topic gets N partitions
-  --add-topic TOPIC=N              a topic is created
-  --subscribe [MEMBER=][+]TOPIC[,TOPIC...]
-                                   members read other topics, or (+) more
-  --pattern [DIALECT:]REGEX        members subscribe by a pattern: java,
-                                   librdkafka or re2. Classic groups do not
-                                   show theirs, so name it here.
+CHANGES, each repeatable; they happen in this order
+{changes_help()}
 
 ASSIGNORS
   Default: the group's own. Several, separated by commas, are planned side by
   side. Your own: package.module:Class; --check-assignor tests it on 500
   groups. --as names the client library that leads a classic group: java,
-  librdkafka, franz-go, sarama, kafka-python or aiokafka; default: inferred
-  from its members. Java's assignors have faults (a partition assigned to a
-  member that does not subscribe to it, or to two members); a plan avoids and
-  reports them, --faithful reproduces them.
+  librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; default:
+  inferred from its members and its leader's bytes. Java's assignors have
+  faults (a partition assigned to a member that does not subscribe to it, or
+  to two members); a plan avoids and reports them, --faithful reproduces them.
 
 CONFIDENCE
   How sure a plan is; a note says why.
 {CONFIDENCE}
 
 VIEWS
-  --metrics, --members, --moves, --rounds and --outcomes select tables;
-  default: the first three. CSV shows members unless one is selected.
+  --metrics, --members, --moves, --rounds, --outcomes and --steps (of a
+  deploy) select tables; default: the first three. CSV shows members unless
+  one is selected.
   --explain TOPIC:N explains why a partition goes where it goes.
   --fail-on exits with 6 if a condition holds in any outcome, or if that is
   unknown. Its fields are those of `metrics` in --output json.
@@ -68,6 +60,8 @@ FLEET
 EXAMPLES
   kgroups plan orders-app
   kgroups plan orders-app --add-members 2
+  kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
+  kgroups plan orders-app --rolling-restart all --steps
   kgroups plan orders-app --assignor range,roundrobin --metrics
   kgroups plan orders-app --set-partitions orders=48 --moves --output csv
   kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
@@ -79,7 +73,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `plan` to the program."""
-    app.command("plan", help=HELP, cls=Command)(plan)
+    app.command("plan", help=HELP, cls=Command)(with_changes(plan))
 
 
 def plan(
@@ -89,18 +83,13 @@ def plan(
     assignor: params.Assignors = None,
     leader: params.LeaderClient = None,
     faithful: params.Faithful = False,
-    add_members: params.NewMembers = None,
-    remove_member: params.GoneMembers = None,
-    drop_host: params.GoneHosts = None,
-    set_partitions: params.GrownTopics = None,
-    add_topic: params.NewTopics = None,
-    subscribe: params.Subscriptions = None,
-    pattern: params.Patterns = None,
+    changes: ChangeTexts = {},  # noqa: B006 - replaced by an option for each change
     metrics: params.ShowMetrics = False,
     members: params.ShowMembers = False,
     moves: params.ShowMoves = False,
     rounds: params.ShowRounds = False,
     outcomes: params.ShowOutcomes = False,
+    steps: params.ShowStages = False,
     explain: params.Explained = None,
     fail_on: params.Checks = None,
     check_assignor: params.CheckedAssignor = None,
@@ -120,13 +109,7 @@ def plan(
         return
     texts = PlanTexts(
         leader=leader,
-        add_members=tuple(add_members or ()),
-        remove_member=tuple(remove_member or ()),
-        drop_host=tuple(drop_host or ()),
-        set_partitions=tuple(set_partitions or ()),
-        add_topic=tuple(add_topic or ()),
-        subscribe=tuple(subscribe or ()),
-        pattern=tuple(pattern or ()),
+        changes=changes,
         explain=tuple(explain or ()),
         fail_on=tuple(fail_on or ()),
         faithful=faithful,
@@ -146,10 +129,13 @@ def plan(
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
-    asked = (metrics, members, moves, rounds, outcomes, bool(explain))
+    asked = (metrics, members, moves, rounds, outcomes, steps, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     if not chosen:
-        chosen = ["members"] if printer.options.output == "csv" else ["metrics", "members", "moves"]
+        deployed = any(item["stages"] for item in items)
+        chosen = ["metrics", "members", *(["stages"] if deployed else []), "moves"]
+        if printer.options.output == "csv":
+            chosen = chosen[1:2]
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:

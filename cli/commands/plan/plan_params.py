@@ -23,17 +23,6 @@ Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario
 
 Faithful = Annotated[bool, _option("--faithful", "Reproduce faults of Java's assignors.")]
 
-# What changes.
-NewMembers = Annotated[_Texts, _option("--add-members", "Members that join.", "N")]
-GoneMembers = Annotated[_Texts, _option("--remove-member", "Members that leave.", "ID|N")]
-GoneHosts = Annotated[_Texts, _option("--drop-host", "Hosts whose members leave.", "HOST")]
-GrownTopics = Annotated[_Texts, _option("--set-partitions", "Topics that grow.", "TOPIC=N")]
-NewTopics = Annotated[_Texts, _option("--add-topic", "Topics that are created.", "TOPIC=N")]
-Subscriptions = Annotated[_Texts, _option("--subscribe", "What members read.", "TOPICS")]
-Patterns = Annotated[
-    _Texts, _option("--pattern", "The pattern that members subscribe by.", "REGEX")
-]
-
 # What is shown.
 ShowMetrics = Annotated[bool, _option("--metrics", "Show balance metrics.")]
 ShowMembers = Annotated[bool, _option("--members", "Show each member's assignment.")]
@@ -42,6 +31,7 @@ ShowRounds = Annotated[
     bool, _option("--rounds", "Show what is revoked and assigned in each round.")
 ]
 ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every possible outcome.")]
+ShowStages = Annotated[bool, _option("--steps", "Show each step of a deploy.")]
 Explained = Annotated[
     _Texts, _option("--explain", "Explain why this partition goes where it goes.", "TOPIC:N")
 ]

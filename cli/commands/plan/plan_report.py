@@ -69,6 +69,17 @@ OUTCOME_COLUMNS = (
     Column("member_id", "MEMBER-ID"),
     Column("assignment", "ASSIGNMENT"),
 )
+STAGE_COLUMNS = (
+    *PLAN_COLUMNS[:2],
+    Column("step", "STEP", right=True),
+    Column("event", "EVENT"),
+    Column("rebalances", "REBALANCES"),
+    Column("leader_client", "LEADER", shared=True, quiet=(None,)),
+    Column("confidence", "CONFIDENCE", shared=True),
+    Column("confidence_reason"),
+    Column("moved", "MOVED", right=True),
+    Column("assignment", "ASSIGNMENT"),
+)
 EXPLAIN_COLUMNS = (
     *PLAN_COLUMNS,
     Column("topic", "TOPIC", shared=True),
@@ -166,6 +177,13 @@ def _outcome_rows(item: Item) -> Iterator[Row]:
         yield (*_plan_values(item), *chance, None, failure["message"], None, None)
 
 
+def _stage_rows(item: Item) -> Iterator[Row]:
+    for number, stage in enumerate(item["stages"], 1):
+        told = (stage[column.field] for column in STAGE_COLUMNS[3:-1])
+        shares = (f"{m['member_id']}={assignment_text(m['assignment'])}" for m in stage["members"])
+        yield (item["group"], item["assignor"], number, *told, " ".join(shares))
+
+
 def _explain_rows(item: Item) -> Iterator[Row]:
     for each in item.get("explanations", ()):
         where = (each["topic"], each["partition"], each["from"], each["to"])
@@ -179,5 +197,6 @@ VIEWS: Mapping[str, View] = {
     "moves": View("move", MOVE_COLUMNS, _move_rows),
     "rounds": View("round", ROUND_COLUMNS, _round_rows),
     "outcomes": View("outcome", OUTCOME_COLUMNS, _outcome_rows),
+    "stages": View("step", STAGE_COLUMNS, _stage_rows),
     "explain": View("explanation", EXPLAIN_COLUMNS, _explain_rows),
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
@@ -16,21 +16,11 @@ from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
-    from kgroups.core.planning.changes.kinds import Change, Dialect
+    from kgroups.cli.commands.plan.change_options import ChangeTexts
+    from kgroups.core.planning.changes.kinds import Change, Deploy, Dialect
     from kgroups.core.planning.plan import Plan
 
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
-
-# Fields of `PlanTexts` that change a group.
-CHANGE_FIELDS = (
-    "add_members",
-    "remove_member",
-    "drop_host",
-    "set_partitions",
-    "add_topic",
-    "subscribe",
-    "pattern",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +28,7 @@ class PlanTexts:
     """The options of a plan, as they were written."""
 
     leader: str | None = None
-    add_members: tuple[str, ...] = ()
-    remove_member: tuple[str, ...] = ()
-    drop_host: tuple[str, ...] = ()
-    set_partitions: tuple[str, ...] = ()
-    add_topic: tuple[str, ...] = ()
-    subscribe: tuple[str, ...] = ()
-    pattern: tuple[str, ...] = ()
+    changes: "ChangeTexts" = field(default_factory=dict)
     explain: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
     faithful: bool = False
@@ -64,7 +48,7 @@ class PlanTexts:
             parse_condition(text)
         for text in self.explain:
             parse_partition(text)
-        self.changes_for(Group("", "classic", "Empty", members=()))
+        self._of_nobody()
 
     def refuse_views(self, option: str) -> None:
         """Refuse the options that look at one group at a time.
@@ -87,25 +71,37 @@ class PlanTexts:
     @property
     def has_changes(self) -> bool:
         """Whether anything is to happen before the plan."""
-        return any(getattr(self, name) for name in CHANGE_FIELDS)
+        return any(self.changes.values())
 
-    def changes_for(self, group: Group) -> list["Change"]:
-        """What happens to a group: members leave, topics change, subscriptions, members join."""
-        from kgroups.core.planning.changes import kinds, spelling
+    def changes_for(self, group: Group) -> list["Change | Deploy"]:
+        """What happens to a group, in the order of the table."""
+        from kgroups.core.planning.changes.table import CHANGES, Context
 
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
-        present = frozenset(ids)
-        dialect = self._dialect(group) if self.pattern else "java"
+        context = Context(frozenset(ids), self._dialect(group) if self.has_changes else "java")
         return [
-            *(spelling.parse_remove_member(text, present) for text in self.remove_member),
-            *(kinds.DropHost(host) for host in self.drop_host),
-            *map(spelling.parse_set_partitions, self.set_partitions),
-            *map(spelling.parse_add_topic, self.add_topic),
-            *map(spelling.parse_subscribe, self.subscribe),
-            *(spelling.parse_pattern(text, dialect) for text in self.pattern),
-            *map(spelling.parse_add_members, self.add_members),
+            option.parse(text, context)
+            for option in CHANGES
+            for text in self.changes.get(option.key, ())
         ]
+
+    def one_rebalance_for(self, group: Group) -> list["Change"]:
+        """The same, of changes that lead to one rebalance.
+
+        Raises:
+            UsageError: a deploy is among them.
+        """
+        from kgroups.core.planning.changes.table import CHANGES
+
+        for option in CHANGES:
+            if option.deploys and self.changes.get(option.key):
+                raise UsageError(
+                    f"`{option.flag}` cannot be combined with `--report`",
+                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                )
+        # Parsers of the other rows give nothing but these.
+        return cast("list[Change]", self.changes_for(group))
 
     def _dialect(self, group: Group) -> "Dialect":
         """Whose patterns the members of a group use."""
@@ -119,36 +115,49 @@ class PlanTexts:
 
     def topics_named(self) -> set[str]:
         """The topics that have to be there for the changes to be made."""
-        from kgroups.core.planning.changes.spelling import (
-            parse_add_topic,
-            parse_set_partitions,
-            parse_subscribe,
-        )
+        from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions
 
-        subscribed = {topic for text in self.subscribe for topic in parse_subscribe(text).topics}
-        grown = {parse_set_partitions(text).topic for text in self.set_partitions}
-        made = {parse_add_topic(text).topic for text in self.add_topic}
-        return (subscribed | grown) - made
+        made = self._of_nobody()
+        grown = {each.topic for each in made if isinstance(each, SetPartitions)}
+        new = {each.topic for each in made if isinstance(each, AddTopic)}
+        return (self._subscribed() | grown) - new
 
     def names_topic(self) -> Callable[[str], bool] | None:
         """Which topics of the cluster the changes are about, beyond those that groups read."""
-        from kgroups.core.planning.changes.kinds import DIALECTS
-        from kgroups.core.planning.changes.spelling import parse_pattern, parse_subscribe
+        from kgroups.core.planning.changes.kinds import DIALECTS, AddMembers, Pattern
         from kgroups.core.planning.topic_patterns import topic_matcher
 
-        named = {topic for text in self.subscribe for topic in parse_subscribe(text).topics}
+        named = self._subscribed()
+        made = self._of_nobody()
+        patterns = {each.pattern for each in made if isinstance(each, Pattern)}
+        joining = [each.pattern for each in made if isinstance(each, AddMembers)]
+        patterns |= {each.pattern for each in joining if each is not None}
         matchers: list[Callable[[str], bool]] = []
-        for text in self.pattern:
+        for pattern, dialect in product(sorted(patterns), DIALECTS):
             # The group's own dialect is not known yet; a topic too many does no harm.
-            for dialect in DIALECTS:
-                found = parse_pattern(text, dialect)
-                try:
-                    matchers.append(topic_matcher(found.pattern, found.dialect))
-                except UsageError:
-                    continue
+            try:
+                matchers.append(topic_matcher(pattern, dialect))
+            except UsageError:
+                continue
         if not named and not matchers:
             return None
         return lambda name: name in named or any(matches(name) for matches in matchers)
+
+    def _subscribed(self) -> set[str]:
+        """Topics that members are to read by name."""
+        from kgroups.core.planning.changes.kinds import AddMembers, Subscribe
+
+        made = self._of_nobody()
+        return {
+            topic
+            for each in made
+            if isinstance(each, AddMembers | Subscribe)
+            for topic in each.topics or ()
+        }
+
+    def _of_nobody(self) -> list["Change | Deploy"]:
+        """The changes as they are without a group."""
+        return self.changes_for(Group("", "classic", "Empty", members=()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +165,7 @@ class PlanSource:
     """The groups to plan, and what a scenario says of them."""
 
     snapshot: ClusterSnapshot
-    changes: Mapping[str, Sequence["Change"]] = field(default_factory=dict)
+    changes: Mapping[str, Sequence["Change | Deploy"]] = field(default_factory=dict)
     leaders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -238,8 +247,8 @@ def plan_or_error(
     verbose: bool = False,
 ) -> Item | None:
     """The plan of one group as an item; None, and one more error, if it cannot be planned."""
+    from kgroups.core.planning.deploys.deploy import plan_changes
     from kgroups.core.planning.explanation.explain import explain, parse_partition
-    from kgroups.core.planning.plan import plan_group
     from kgroups.core.planning.plan_item import explanation_item, plan_item
 
     if assignor is not None and ":" in assignor and "" not in sys.path:
@@ -247,7 +256,7 @@ def plan_or_error(
     changes = [*source.changes.get(group.group, ()), *texts.changes_for(group)]
     leader = texts.leader or source.leaders.get(group.group)
     try:
-        plan = plan_group(
+        plan = plan_changes(
             source.snapshot, group, changes, assignor, leader, faithful=texts.faithful
         )
         item = plan_item(plan)

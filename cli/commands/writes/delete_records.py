@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
-from kgroups.cli.commands.writes.lookups import committed_by, read_logs, read_text, resolved
+from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -38,7 +38,7 @@ from kgroups.core.offsets.erasure import (
     to_be_seen,
     verify_erasures,
 )
-from kgroups.core.offsets.plan_file import parse_offsets
+from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
@@ -179,7 +179,7 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     if target.kind != "file":
         return {}
     path = Path(target.name).expanduser()
-    given = parse_offsets(read_text(path), str(path))
+    given = parse_offsets(read_plan_text(path), str(path))
     if set(given) != {None}:
         raise UsageError(
             f"`{path}` names groups, and records have none", hint="lines `topic,partition,offset`"

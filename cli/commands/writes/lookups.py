@@ -1,11 +1,10 @@
 """What the commands that change offsets look at first: groups that are free, topics, files."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.errors import NotFoundError
 from kgroups.core.offsets.change import Change, blocked_group
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.scope import Scope, partitions_of
@@ -43,18 +42,6 @@ def free_groups(
 
 def _is_absent(change: Change) -> bool:
     return change.error is not None and change.error.code == "GROUP_ID_NOT_FOUND"
-
-
-def read_text(path: Path) -> str:
-    """The text of a file that the user named.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        return path.expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}") from error
 
 
 def resolved(scope: Scope, topics: Mapping[str, Topic]) -> list[TopicPartition]:

@@ -12,7 +12,6 @@ from kgroups.cli.commands.writes.lookups import (
     committed_by,
     free_groups,
     read_logs,
-    read_text,
     resolved,
 )
 from kgroups.cli.commands.writes.writing import (
@@ -36,7 +35,7 @@ from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.plan_file import Offsets, parse_offsets
+from kgroups.core.offsets.plan_file import Offsets, parse_offsets, read_plan_text
 from kgroups.core.offsets.reset import Known, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
@@ -226,7 +225,7 @@ def _request(
     given: Mapping[str | None, Offsets] = {}
     if target.kind == "file":
         path = Path(target.name).expanduser()
-        given = parse_offsets(read_text(path), str(path))
+        given = parse_offsets(read_plan_text(path), str(path))
     return Request(target, scope, all_topics, only_lagging, given)
 
 

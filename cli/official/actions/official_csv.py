@@ -7,7 +7,7 @@ from kgroups.cli.official.arguments import LateError
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.plan_file import plan_rows
+from kgroups.core.offsets.plan_file import plan_rows, read_plan_text
 from kgroups.core.snapshot import TopicPartition
 
 Plan = Mapping[str, Mapping[TopicPartition, int]]
@@ -49,8 +49,8 @@ def read_plan(
         Misuse: an offset is negative.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_plan_text(Path(path))
+    except UsageError as error:
         raise LateError(f"java.io.IOException: Unable to read file {path}") from error
     names = list(groups)
     plan: dict[str, dict[TopicPartition, int]] = {}

@@ -9,11 +9,16 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from kgroups.core.documents.files import MIB, read_text
 from kgroups.core.errors import UsageError
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANKS = " \t\f"
 _NAME = re.compile(r"[\w.-]+")
+_EXPECTED = "a file of Kafka client properties, one `key=value` a line"
+
+MAX_BYTES = MIB
+"""Of a file of properties; certificates may stand in it."""
 
 
 class Property(NamedTuple):
@@ -41,22 +46,7 @@ def read_properties(path: Path) -> dict[str, Property]:
     Raises:
         UsageError: the file is missing, not text, or a line cannot be understood.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"`{path}` cannot be read: {(error.strerror or str(error)).lower()}",
-            hint="expected a file of Kafka client properties, one `key=value` a line",
-        ) from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(
-            f"{path}:{line}: not text in UTF-8",
-            hint="expected a file of Kafka client properties, one `key=value` a line",
-        ) from error
-    return parse_properties(text, str(path))
+    return parse_properties(read_text(path, MAX_BYTES, _EXPECTED), str(path))
 
 
 def parse_properties(text: str, source: str) -> dict[str, Property]:

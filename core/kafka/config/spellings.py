@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from kgroups.core.documents.files import first_bytes
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.properties import Property
 
@@ -141,11 +142,7 @@ def _store_type(store: Property, declared: Property | None) -> str:
     if declared is not None:
         return declared.value.upper()
     suffix = Path(store.value).suffix.lower()
-    try:
-        with Path(store.value).open("rb") as file:
-            start = file.read(4)
-    except OSError:
-        start = b""
+    start = first_bytes(Path(store.value), 4)
     if start == b"\xfe\xed\xfe\xed":
         return "JKS"
     if start[:1] == b"\x30" or suffix in _PKCS12_SUFFIXES:

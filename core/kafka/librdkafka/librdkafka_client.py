@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.config.stores import check_stores
 from kgroups.core.snapshot import Group, GroupType, Member
 
 Client = TypeVar("Client")
@@ -69,6 +70,7 @@ def make_client(
     Raises:
         UsageError: a property has a value that librdkafka refuses.
     """
+    check_stores(settings.tls)
     config: dict[str, Any] = dict(settings.properties)
     config |= {
         "bootstrap.servers": settings.bootstrap_servers,

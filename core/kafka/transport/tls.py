@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import ClientSettings, SecurityProtocol, TlsSettings
+from kgroups.core.kafka.config.stores import check_stores
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.connection import Connection
 
@@ -17,8 +18,10 @@ def make_context(tls: TlsSettings) -> ssl.SSLContext:
     """Context for client connections.
 
     Raises:
-        UsageError: a certificate or key file is missing, not PEM, or its password is wrong.
+        UsageError: a certificate or key file is missing, no file, not PEM, or its password is
+            wrong.
     """
+    check_stores(tls)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = tls.verify and tls.verify_host
     context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.core.snapshot import MemberProtocol
+
 Dialect = Literal["java", "librdkafka", "re2"]
 DIALECTS: Final[tuple[Dialect, ...]] = ("java", "librdkafka", "re2")
 
 # More members or partitions than any cluster has would only fill the memory.
 MAX_MEMBERS: Final = 100_000
-MAX_PARTITIONS: Final = 10_000_000
+MAX_PARTITIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,13 @@ class AddMembers:
         count: how many.
         client_id: their `client.id`; None: that of most present members.
         rack: their `client.rack`; None: none.
-        instance_id: `group.instance.id` of the one member that joins; None for dynamic members.
+        instance_id: `group.instance.id`, with a number behind it if several join; None for
+            dynamic members.
         topics: what they subscribe to; None: what most present members of the same client id,
             or else of the group, subscribe to.
         member_id: their exact id, where it is known before they join; None otherwise.
+        library: their client library; None: what leads the group.
+        pattern: by which they subscribe instead.
     """
 
     count: int = 1
@@ -31,6 +36,8 @@ class AddMembers:
     instance_id: str | None = None
     topics: tuple[str, ...] | None = None
     member_id: str | None = None
+    library: str | None = None
+    pattern: "Pattern | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,46 @@ class Pattern:
     member: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A member goes and comes back at once: a static one before its session ends."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """A member is away for longer than its session, and then comes back."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollingRestart:
+    """Members restart one after another, each when the group has settled.
+
+    Args:
+        who: client id of those that do; None: all.
+    """
+
+    who: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchClient:
+    """Members move to another client library, one after another: a deploy."""
+
+    library: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToProtocol:
+    """Members move to the other protocol, one after another: a deploy."""
+
+    protocol: MemberProtocol
+
+
+# What leads to one rebalance, and what leads to a sequence of them.
 Change = (
     AddMembers
     | RemoveMember
@@ -110,3 +157,4 @@ Change = (
     | Subscribe
     | Pattern
 )
+Deploy = Restart | Expire | RollingRestart | SwitchClient | ToProtocol

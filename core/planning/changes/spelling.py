@@ -8,33 +8,20 @@ from kgroups.core.planning.changes.kinds import (
     DIALECTS,
     MAX_MEMBERS,
     MAX_PARTITIONS,
-    AddMembers,
     AddTopic,
     Change,
     Dialect,
     Pattern,
     RemoveMember,
     RemoveMembers,
+    RollingRestart,
     SetPartitions,
     Subscribe,
+    SwitchClient,
+    ToProtocol,
 )
 
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
-
-
-def parse_add_members(text: str) -> AddMembers:
-    """The change that `--add-members N[:client-id[@rack]]` spells.
-
-    Raises:
-        UsageError: not of that form.
-    """
-    number, colon, rest = text.partition(":")
-    count = _whole(number, text, "--add-members", "N[:client-id[@rack]]", MAX_MEMBERS)
-    # A client id may hold any character; a rack cannot hold `@`, so the last one divides.
-    client_id, at, rack = rest.rpartition("@") if "@" in rest else (rest, "", "")
-    if (colon and not client_id and not rack) or (at and not rack):
-        _refuse("--add-members", text, "N[:client-id[@rack]]")
-    return AddMembers(count, client_id or None, rack or None)
 
 
 def parse_remove_member(text: str, present: frozenset[str] = frozenset()) -> Change:
@@ -45,9 +32,9 @@ def parse_remove_member(text: str, present: frozenset[str] = frozenset()) -> Cha
     """
     if text in present or not text.isdecimal():
         if not text:
-            _refuse("--remove-member", text, "a member id, or how many members leave")
+            refuse("--remove-member", text, "a member id, or how many members leave")
         return RemoveMember(text)
-    return RemoveMembers(_whole(text, text, "--remove-member", "ID or N", MAX_MEMBERS))
+    return RemoveMembers(whole(text, text, "--remove-member", "ID or N", MAX_MEMBERS))
 
 
 def parse_set_partitions(text: str) -> SetPartitions:
@@ -77,12 +64,9 @@ def parse_subscribe(text: str) -> Subscribe:
     form = "[MEMBER=][+]TOPIC[,TOPIC...]"
     member, equals, rest = text.rpartition("=")
     if equals and not member:
-        _refuse("--subscribe", text, form)
+        refuse("--subscribe", text, form)
     added = rest.startswith("+")
-    names = tuple(name.strip() for name in rest.removeprefix("+").split(","))
-    for name in names:
-        if not _TOPIC_NAME.fullmatch(name):
-            _refuse("--subscribe", text, form)
+    names = topic_names(rest.removeprefix("+"), ",", "--subscribe", text, form)
     return Subscribe(names, added, member or None)
 
 
@@ -99,20 +83,38 @@ def parse_pattern(text: str, default: Dialect) -> Pattern:
             text, default = text.removeprefix(f"{dialect}:"), dialect
             break
     if not text:
-        _refuse("--pattern", text, "[java:|librdkafka:|re2:]REGEX")
+        refuse("--pattern", text, "[java:|librdkafka:|re2:]REGEX")
     return Pattern(text, default)
 
 
 def _topic_count(text: str, option: str) -> tuple[str, int]:
     topic, equals, number = text.rpartition("=")
     if not equals or not _TOPIC_NAME.fullmatch(topic):
-        _refuse(option, text, "TOPIC=N")
-    return topic, _whole(number, text, option, "TOPIC=N", MAX_PARTITIONS)
+        refuse(option, text, "TOPIC=N")
+    return topic, whole(number, text, option, "TOPIC=N", MAX_PARTITIONS)
 
 
-def _whole(number: str, text: str, option: str, form: str, largest: int) -> int:
+def topic_names(joined: str, sign: str, option: str, text: str, form: str) -> tuple[str, ...]:
+    """Names of topics with a sign between them.
+
+    Raises:
+        UsageError: one is no name of a topic.
+    """
+    names = tuple(name.strip() for name in joined.split(sign))
+    for name in names:
+        if not _TOPIC_NAME.fullmatch(name):
+            refuse(option, text, form)
+    return names
+
+
+def whole(number: str, text: str, option: str, form: str, largest: int) -> int:
+    """A number from 1 to the largest one.
+
+    Raises:
+        UsageError: it is another one, or none.
+    """
     if not (number.isascii() and number.isdecimal()):
-        _refuse(option, text, form)
+        refuse(option, text, form)
     count = int(number)
     if not 1 <= count <= largest:
         raise UsageError(
@@ -121,5 +123,68 @@ def _whole(number: str, text: str, option: str, form: str, largest: int) -> int:
     return count
 
 
-def _refuse(option: str, text: str, form: str) -> NoReturn:
+def refuse(option: str, text: str, form: str) -> NoReturn:
+    """Say that a text is not of the form that its option has.
+
+    Raises:
+        UsageError: always.
+    """
     raise UsageError(f"`{option} {text}` cannot be understood", hint=f"expected {form}")
+
+
+def parse_rolling_restart(text: str) -> RollingRestart:
+    """The deploy that `--rolling-restart all|CLIENT-ID` spells.
+
+    Raises:
+        UsageError: empty.
+    """
+    return RollingRestart(None if text == "all" else named(text, "--rolling-restart"))
+
+
+def parse_to_protocol(text: str) -> ToProtocol:
+    """The deploy that `--to-protocol classic|consumer` spells.
+
+    Raises:
+        UsageError: another word.
+    """
+    if text == "classic":
+        return ToProtocol("classic")
+    if text == "consumer":
+        return ToProtocol("consumer")
+    refuse("--to-protocol", text, "classic or consumer")
+
+
+def parse_switch_client(text: str) -> SwitchClient:
+    """The deploy that `--switch-client LIBRARY` spells.
+
+    Raises:
+        UsageError: no such library.
+    """
+    return SwitchClient(client_library(text, "--switch-client", text))
+
+
+def client_library(name: str, option: str, text: str) -> str:
+    """A client library by its name.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    from kgroups.core.planning.leaders.libraries import LIBRARIES  # costs time at every start
+
+    if name not in LIBRARIES:
+        raise UsageError(
+            f"`{option} {text}`: no client library is called `{name}`",
+            hint="known: " + ", ".join(LIBRARIES),
+        )
+    return name
+
+
+def named(text: str, option: str) -> str:
+    """A name that is not empty.
+
+    Raises:
+        UsageError: it is.
+    """
+    if not text:
+        refuse(option, text, "a name")
+    return text

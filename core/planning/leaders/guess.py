@@ -9,8 +9,9 @@ Source: ClassicGroup.remove and .add (who leads); `libraries` (what shows).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from kgroups.core.planning.leaders.libraries import (
     LIBRARIES,
@@ -25,6 +26,23 @@ from kgroups.core.snapshot import Group, Member
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of members besides what they show: in a deploy, from the step before.
+
+    Args:
+        libraries: member id to client library.
+        leaders: ids of the members that may lead now, with what their library can be; None: it is
+            told from the bytes.
+    """
+
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    leaders: Mapping[str, frozenset[str]] | None = None
+
+
+NOTHING_KNOWN: Final = Known()
+
+
+@dataclass(frozen=True, slots=True)
 class LeaderGuess:
     """Who may lead a group.
 
@@ -33,12 +51,14 @@ class LeaderGuess:
         said: whether the user named it.
         reason: why, half a sentence for a note.
         older: those of them that may be of a time before the strategy got its present form.
+        leaders: members that may lead, with what their library can be; empty if one that joins may.
     """
 
     libraries: tuple[str, ...]
     said: bool
     reason: str
     older: frozenset[str] = frozenset()
+    leaders: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def likeliest(self) -> str:
@@ -53,6 +73,7 @@ def infer_leader(
     gone: Collection[str] = (),
     newcomers: Sequence[str | None] = (),
     strategy: str | None = None,
+    known: Known = NOTHING_KNOWN,
 ) -> LeaderGuess:
     """The libraries that a classic group's leader may use at the next rebalance.
 
@@ -63,6 +84,7 @@ def infer_leader(
         newcomers: libraries of those that join, None where not said; one of them leads only if
             nobody else is left.
         strategy: by which the next rebalance is decided; None: the group's own.
+        known: what is known of the members.
     """
     if said is not None:
         return LeaderGuess((said,), True, "as given")
@@ -73,8 +95,12 @@ def infer_leader(
         return _of_newcomers(newcomers, protocol)
     if not staying:
         return LeaderGuess(("java",), False, "nobody is left to lead")
-    leaders = _next_leaders(group, staying)
-    possible = {name for _, found in leaders for name in found}
+    leaders = _next_leaders(group, staying, known)
+    able = SPEAKERS.get(protocol or "", LIBRARIES)
+    possible = {name for _, found in leaders for name in found if name in able}
+    if not possible:
+        told = f"no client that is there has `{protocol}`: shown is Java's"
+        return LeaderGuess(("java",), False, told)
     votes: Counter[str] = Counter(name for _, found in leaders for name in found)
     votes.update(hint for m in staying if (hint := named_by_client_id(m)) in possible)
     ranked = sorted(possible, key=lambda name: (-votes[name], LIBRARIES.index(name)))
@@ -84,38 +110,49 @@ def infer_leader(
         for trace in traces_of(member, group.assignor)
         if trace.older and trace.library in found
     )
-    return LeaderGuess(tuple(ranked), False, _reason(group), older)
+    ids = {member.member_id: found for member, found in leaders}
+    return LeaderGuess(tuple(ranked), False, _reason(group), older, ids)
 
 
-def _next_leaders(group: Group, staying: Sequence[Member]) -> list[tuple[Member, frozenset[str]]]:
+def _next_leaders(
+    group: Group, staying: Sequence[Member], known: Known
+) -> list[tuple[Member, frozenset[str]]]:
     """Members that may lead next, each with what its library can be then; never none."""
     members = group.members or ()
     ids = {member.member_id for member in staying}
-    writers = _writers(group)
+    if known.leaders is not None:
+        by_id = {member.member_id: member for member in members}
+        present: Iterable[tuple[Member, frozenset[str]]] = [
+            (by_id[name], libraries) for name, libraries in known.leaders.items() if name in by_id
+        ]
+    else:
+        present = _present_leaders(group, members, _writers(group), known)
     found: dict[str, tuple[Member, frozenset[str]]] = {}
-    for member, libraries in _present_leaders(group, members, writers):
+    for member, libraries in present:
         if member.member_id in ids:
             found[member.member_id] = (member, libraries)
         else:
             first = staying[0]
-            found.setdefault(first.member_id, (first, possible_libraries(first, group.assignor)))
+            follows = possible_libraries(first, group.assignor, known)
+            found.setdefault(first.member_id, (first, follows))
     return list(found.values())
 
 
 def _present_leaders(
-    group: Group, members: Sequence[Member], writers: frozenset[Trace]
+    group: Group, members: Sequence[Member], writers: frozenset[Trace], known: Known
 ) -> Iterable[tuple[Member, frozenset[str]]]:
     """Members that may have written the assignment of now, with what their library then is."""
     named = [member for member in members if member.member_id == group.leader] or list(members)
     fitting = [
         (member, frozenset(trace.library for trace in traces))
         for member in named
-        if (traces := traces_of(member, group.assignor) & writers)
+        if member.member_id not in known.libraries
+        and (traces := traces_of(member, group.assignor) & writers)
     ]
     if fitting:
         return fitting
     # Nothing shows who wrote the assignment, or it is of a library that is not known.
-    return [(member, possible_libraries(member, group.assignor)) for member in named]
+    return [(member, possible_libraries(member, group.assignor, known)) for member in named]
 
 
 def _writers(group: Group) -> frozenset[Trace]:
@@ -125,10 +162,14 @@ def _writers(group: Group) -> frozenset[Trace]:
     return frozenset.intersection(*each) if each else frozenset()
 
 
-def possible_libraries(member: Member, strategy: str | None) -> frozenset[str]:
+def possible_libraries(
+    member: Member, strategy: str | None, known: Known = NOTHING_KNOWN
+) -> frozenset[str]:
     """What a member's library can be; every one that knows the strategy if nothing tells."""
-    known = SPEAKERS.get(strategy or "", LIBRARIES)
-    return libraries_of(member, strategy) or frozenset(known)
+    named = known.libraries.get(member.member_id)
+    if named is not None:
+        return frozenset({named})
+    return libraries_of(member, strategy) or frozenset(SPEAKERS.get(strategy or "", LIBRARIES))
 
 
 def _of_newcomers(newcomers: Sequence[str | None], protocol: str | None) -> LeaderGuess:

@@ -151,6 +151,7 @@ TRACES: Final[tuple[Trace, ...]] = (
     _trace("franz-go", COOPERATIVE, 3, (Form.ZERO, *_SHARES), 0, _NULL),
     _trace("sarama", _EAGER, 1, _NULL, 0, _NULL),
     _trace("sarama", STICKY, 1, (*_NULL, *_SHARES), 0, _SHARES),
+    _trace("sarama", COOPERATIVE, 1, (Form.GENERATION,), 0, _NULL),
     _trace("sarama", _EAGER, 0, _NULL, 0, _NULL),
     _trace("kafka-python", _EAGER, 0, _EMPTY, 0, _EMPTY),
     _trace("kafka-python", STICKY, 0, (*_EMPTY, Form.PREFIXED), 0, _EMPTY),

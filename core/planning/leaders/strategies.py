@@ -19,9 +19,9 @@ from kgroups.assignors.registry import (
 from kgroups.assignors.spec import Assignor, AssignorError
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.leaders.guess import LeaderGuess
-from kgroups.core.planning.leaders.libraries import SPEAKERS
+from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
-from kgroups.core.snapshot import Group, Member
+from kgroups.core.snapshot import Group
 
 COOPERATIVE: Final = frozenset({"cooperative-sticky"})
 DEFAULT_SERVER_ASSIGNOR: Final = "uniform"
@@ -46,7 +46,7 @@ class Strategy:
     notes: tuple[str, ...] = ()
 
     @property
-    def server_side(self) -> bool:
+    def runs_on_broker(self) -> bool:
         """Whether the coordinator assigns."""
         return self.protocol == "consumer"
 
@@ -67,7 +67,7 @@ def chosen_assignor(group: Group, name: str | None = None) -> str:
     )
 
 
-def is_server_side(group: Group, name: str) -> bool:
+def runs_on_broker(group: Group, name: str) -> bool:
     """Whether the coordinator runs this strategy: it is its group, or only it knows the name."""
     return group.type == "consumer" or (name in SERVER_ASSIGNORS and name not in CLIENT_ASSIGNORS)
 
@@ -90,9 +90,7 @@ def server_strategy(group: Group, name: str) -> Strategy:
     return Strategy(found, "consumer", notes=notes)
 
 
-def leader_strategies(
-    group: Group, name: str, guess: LeaderGuess, racks: Sequence[str]
-) -> tuple[Strategy, ...]:
+def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tuple[Strategy, ...]:
     """The strategy of this name as each library that may lead computes it, the likeliest first.
 
     Args:
@@ -105,35 +103,26 @@ def leader_strategies(
     if name not in SPEAKERS:
         return (Strategy(_load(name, "java"), protocol),)
     return tuple(
-        Strategy(
-            _load(name, library), protocol, library, _doubt(group, library, name, guess, racks)
-        )
+        Strategy(_load(name, library), protocol, library, _doubt(library, name, guess, racks))
         for library in guess.libraries
     )
 
 
-def _doubt(
-    group: Group, library: str, name: str, guess: LeaderGuess, racks: Sequence[str]
-) -> str | None:
+def _doubt(library: str, name: str, guess: LeaderGuess, racks: Sequence[str]) -> str | None:
     """Why the library's choice of partitions may be another one; None if it is its own."""
     if library in guess.older:
         return f"the members may be of a {library} release whose `{name}` is older than ours"
-    if is_exact(library, name) and _sure(group.members or (), library, name, racks):
+    if is_exact(library, name) and _sure(library, name, racks):
         return None
     return f"a {library} leader's `{name}` may choose other partitions, and move a few more"
 
 
-def _sure(members: Sequence[Member], library: str, name: str, racks: Sequence[str]) -> bool:
-    """Whether a variant was seen to be right for such a group.
+def _sure(library: str, name: str, racks: Sequence[str]) -> bool:
+    """Whether what a library does is known for such racks.
 
-    Sticky ones if all members read the same and none has a rack; franz-go looks at racks only if
-    its application says so, which does not show.
+    franz-go looks at racks only if its application says so, which does not show.
     """
-    if library == "java":
-        return True
-    if name in COOPERATIVE:
-        return not racks and len({frozenset(each.subscription or ()) for each in members}) <= 1
-    return not (racks and name == "range" and library == "franz-go")
+    return not (racks and name == RANGE and library == "franz-go")
 
 
 def _load(name: str, library: str) -> Assignor:

@@ -70,7 +70,7 @@ def find_outcomes(
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
     draws, complete = _draws(roster, strategy, unknown)
-    if strategy.server_side:
+    if strategy.runs_on_broker:
         admitted = sequences(roster, strategy.assignor.name)
         complete = complete and admitted.complete
         draws = [
@@ -88,19 +88,48 @@ def find_outcomes(
         ends = run(draw)
         complete = complete and ends.complete
         share = draw.weight / max(len(ends.each) + len(ends.failures), 1)
-        outcomes += [Outcome(_renamed(end, draw.ids, unknown), share) for end in ends.each]
+        outcomes += [_outcome(end, draw.ids, unknown, share) for end in ends.each]
         failures += [Failure(failed.message, share, failed) for failed in ends.failures]
     return gathered(outcomes, failures, complete=complete and len(draws) <= allowed)
+
+
+def ids_matter(
+    roster: Roster, strategies: Sequence[Strategy], assumed: Mapping[str, str | None]
+) -> bool:
+    """Whether one of these strategies can tell assumed ids from others that members may have.
+
+    Args:
+        assumed: id to what it is known to begin with; None for a KIP-848 member.
+    """
+    ids = [seat.member.member_id for seat in roster.seats if seat.id_known]
+    if not any(name in assumed for name in ids):
+        return False
+    for visible in (visible_orders(roster, strategy) for strategy in strategies):
+        if visible.tables is not None or (visible.text and _is_undecided(ids, assumed)):
+            return True
+    return False
+
+
+def _is_undecided(ids: Sequence[str], assumed: Mapping[str, str | None]) -> bool:
+    """Whether an assumed id has more than one place in the order of texts."""
+    for name in ids:
+        if name in assumed:
+            prefix = assumed[name]
+            space = kip848_ids() if prefix is None else classic_ids(prefix)
+            others = sorted(utf16_key(other) for other in ids if other != name)
+            if sum(low < high for low, high in space.gaps(others)) > 1:
+                return True
+    return False
 
 
 def _draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
     """One draw of each class of ids, and whether these are all classes."""
-    new_topics = _topics_without_id(roster) if strategy.server_side else []
+    new_topics = _topics_without_id(roster) if strategy.runs_on_broker else []
     if not unknown and not new_topics:
         return [Draw()], True
-    newcomers = [_newcomer(seat, distinct=strategy.server_side) for seat in unknown]
+    newcomers = [_newcomer(seat, distinct=strategy.runs_on_broker) for seat in unknown]
     visible = visible_orders(roster, strategy)
     members = list(islice(_member_draws(roster, newcomers, visible), MAX_CLASSES + 1))
     topics = []
@@ -217,20 +246,23 @@ def _random_draw(
     )
 
 
-def _renamed(settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat]) -> Settled:
-    """The same end with roster names; joiners that are alike are named in order of their share."""
+def _outcome(
+    settled: Settled, ids: Mapping[str, str], unknown: Sequence[Seat], share: float
+) -> Outcome:
+    """The end with roster names; joiners that are alike are named in order of their share."""
     assumed_id = dict(ids)
     for alike in _alike(unknown):
         # Which of two equal newcomers gets which share means nothing: the first gets the first.
         ordered = sorted((ids[name] for name in alike), key=lambda i: _share_key(settled.shares[i]))
         assumed_id.update(zip(alike, ordered, strict=True))
     names = {assumed: name for name, assumed in assumed_id.items()}
-    return Settled(
+    renamed = Settled(
         {names.get(member, member): held for member, held in settled.shares.items()},
         tuple(step.renamed(names) for step in settled.steps),
         settled.faults,
         settled.settled,
     )
+    return Outcome(renamed, share, ids=assumed_id)
 
 
 def _alike(unknown: Sequence[Seat]) -> list[list[str]]:

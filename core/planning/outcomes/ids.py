@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kgroups.assignors.order.java_order import hash_order, spread, string_hash, utf16_key
+from kgroups.core.uuids import uuid_text
 
 LARGEST_TABLE = 1 << 20
 
@@ -31,6 +32,16 @@ def classic_id(prefix: str, drawn: uuid.UUID) -> str:
 def bucket(member_id: str, capacity: int) -> int:
     """Where a Java HashMap of this capacity keeps the id."""
     return spread(string_hash(member_id)) & (capacity - 1)
+
+
+def assumed_id(group: str, prefix: str | None, number: int) -> str:
+    """An id that a member of this group may draw, always the same.
+
+    Args:
+        prefix: what classic ids begin with; None for a KIP-848 member.
+    """
+    drawn = drawn_uuid(group, 0, number)
+    return uuid_text(drawn) if prefix is None else classic_id(prefix, drawn)
 
 
 def table_capacity_of(member_ids: Sequence[str]) -> int | None:

@@ -16,11 +16,13 @@ class Outcome:
         settled: the end; members that join go by their names in the roster.
         share: how likely it is, 0 to 1.
         leaders: client libraries whose leader would end there; empty server side.
+        ids: ids of members that join, with which it ends so: name in the roster to id.
     """
 
     settled: Settled
     share: float
     leaders: tuple[str, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

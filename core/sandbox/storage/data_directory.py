@@ -11,11 +11,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 from uuid import UUID
 
-from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.document import read_document
+from kgroups.core.documents.files import MIB
+from kgroups.core.errors import RefusedError, UsageError, shorten
 from kgroups.core.sandbox.storage.batches import (
+    HEADER_BYTES,
     BatchHeader,
     CorruptBatch,
     read_batch_header,
@@ -26,6 +29,8 @@ from kgroups.core.sandbox.storage.topics import Topics
 _FORMAT = 1
 _META = "meta.json"
 _LOCK = "lock"
+_LOCK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+_MAX_BATCH_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class DataDirectory:
         self._lock: TextIO | None = None
         try:
             self._logs.mkdir(parents=True, exist_ok=True)
-            lock = (path / _LOCK).open("a")
+            lock = os.fdopen(os.open(path / _LOCK, _LOCK_FLAGS, 0o644), "a")
         except OSError as error:
             raise UsageError(f"data directory `{path}`: {error.strerror}") from error
         try:
@@ -98,15 +103,16 @@ class DataDirectory:
             UsageError: the file is not what this program writes.
         """
         path = self.path / _META
-        try:
-            raw = json.loads(path.read_text(encoding="utf-8"))
-            return _meta_from(raw)
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "move the data directory away to start with an empty one"
+        try:
+            return _meta_from(cast(Any, read_document(path).value))
+        except UsageError as error:
+            raise UsageError(error.message, hint=hint) from error
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise UsageError(
-                f"`{path}` cannot be read: {error!r}",
-                hint="move the data directory away to start with an empty one",
+                f"`{path}` cannot be read: {shorten(repr(error))}", hint=hint
             ) from error
 
     def write_meta(self, meta: Meta) -> None:
@@ -149,15 +155,18 @@ class DataDirectory:
     def read_log(self, topic: str, partition: int) -> Iterator[tuple[BatchHeader, bytes]]:
         """Batches of a partition, oldest first; what follows a broken one is cut off."""
         path = self._log(topic, partition)
-        if not path.exists():
+        if not path.is_file():
             return
-        data = path.read_bytes()
         start = 0
         try:
-            while start < len(data):
-                stop = start + 12 + read_batch_header(data, start).length
-                yield split_batches(data[start:stop], stored=True)[0]
-                start = stop
+            with path.open("rb") as file:
+                while head := file.read(HEADER_BYTES):
+                    length = 12 + read_batch_header(head, 0).length
+                    if not len(head) <= length <= _MAX_BATCH_BYTES:
+                        raise CorruptBatch
+                    batch = head + file.read(length - len(head))
+                    yield split_batches(batch, stored=True)[0]
+                    start += length
         except (CorruptBatch, IndexError):
             os.truncate(path, start)
 

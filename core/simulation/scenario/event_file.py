@@ -67,7 +67,7 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
 def _plain_value(value: str) -> object:
     if value in ("true", "false"):
         return value == "true"
-    return int(value) if value.isdigit() else value
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value
 
 
 def _event(cursor: Cursor, names: Names) -> Scheduled:

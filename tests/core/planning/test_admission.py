@@ -7,10 +7,10 @@ from itertools import permutations
 
 import pytest
 
+from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, Subscribe
 from kgroups.core.planning.outcomes.admission import sequences
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.planning.roster import next_roster
 from kgroups.core.snapshot import Group
 from kgroups.core.uuids import uuid_text
 from tests.support.planning.coordinated_group import CoordinatedGroup

@@ -16,7 +16,7 @@ from kgroups.core.planning.changes.kinds import (
 )
 from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.planning.topic_patterns import matching_topics
+from kgroups.core.planning.topic_patterns import matching_topics, topic_matcher
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic
 from tests.support.planning.small_groups import cluster_of, group_of, member, topics_of
 
@@ -165,6 +165,55 @@ def test_a_modern_pattern_is_shown() -> None:
     plan = plan_group(with_ids(group, {"t": 2}), group, [AddTopic("u", 1), AddMembers()])
     assert plan.partition_counts == {"t": 2, "u": 1}
     assert plan.members[1].topics == ("t", "u")
+
+
+LOOKING = [
+    (r"(?!__|dead-)[a-z-]+", ("orders", "orders-eu")),
+    (r"orders(?=-eu).*", ("orders-eu",)),
+    (r"(?<!-)\w+", ("orders", "Orders", "a1", "__consumer_offsets")),
+    (r"(o)rders-eu|(.)\d", ("orders-eu", "a1")),
+    (r"[^-]++.eu", ("orders-eu",)),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), LOOKING)
+def test_java_patterns_that_re2_does_not_have(pattern: str, expected: tuple[str, ...]) -> None:
+    """Look-around, back references and possessive repetition mean what they mean in Java."""
+    matches = topic_matcher(pattern, "java")
+    assert {name for name in NAMES if matches(name)} == set(expected)
+
+
+EXPLOSIVE = [
+    ("java", r"(a+)+$b"),
+    ("java", r"(a|a)*b"),
+    ("java", r"(.*)*(.*)*(.*)*x"),
+    ("librdkafka", r"^(a+)+$b"),
+    ("librdkafka", r"^(a|aa)+$x"),
+    ("re2", r"(a+)+$b"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "pattern"), EXPLOSIVE)
+def test_patterns_that_explode_elsewhere_do_not_here(dialect: Dialect, pattern: str) -> None:
+    """A backtracking matcher takes minutes on the longest name of a topic."""
+    names = ("a" * 249, "a" * 100 + "!")
+    assert matching_topics(names, pattern, dialect) == ()
+
+
+@pytest.mark.parametrize("pattern", [r"(?!x)(a|aa)+[bc]", r"(a*)(a*)(a*)(a*)(a*)(a*)\1\2\3[bc]"])
+def test_a_pattern_that_explodes_for_want_of_re2_is_refused(pattern: str) -> None:
+    """After a time that does not depend on how many topics there are."""
+    names = tuple("a" * 200 + str(number) for number in range(1_000))
+    with pytest.raises(UsageError, match="the java pattern"):
+        matching_topics(names, pattern, "java")
+
+
+def test_a_pattern_that_is_too_long_or_too_deep_is_refused() -> None:
+    """Nobody subscribes so; compiling it would take the memory or the stack."""
+    for pattern in ("a" * 100_001, "(?!x)" + "(" * 20_000 + ")" * 20_000):
+        with pytest.raises(UsageError, match="the java pattern") as refused:
+            matching_topics(["a"], pattern, "java")
+        assert len(refused.value.message) < 500
 
 
 NAMES = ("orders", "orders-eu", "orders.eu", "Orders", "a1", "__consumer_offsets")

@@ -60,6 +60,8 @@ CASES = [
     Case("no data is not", "sticky", 3, None, None, ("java",)),
     Case("sarama leads with shares", "sticky", 1, None, V1, ("sarama",), wrote=(0, V1)),
     Case("an older Java leads with none", "sticky", 1, None, V1, ("java",), wrote=(1, None)),
+    Case("sarama cooperates like an older Java", COOPERATIVE, 1, None, NUMBER, ("java", "sarama")),
+    Case("but writes version 0", COOPERATIVE, 1, None, NUMBER, ("sarama",), wrote=(0, None)),
     Case("aiokafka gives no generation", "sticky", 0, None, UNDATED, ("aiokafka",)),
     Case("kafka-python writes a version first", "sticky", 0, None, PREFIXED, ("kafka-python",)),
     Case("version 1", "range", 1, None, None, ("java", "sarama")),

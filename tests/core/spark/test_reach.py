@@ -71,7 +71,7 @@ def test_an_open_port_of_something_else(
             spark_session(SessionOptions(master=master, remote=remote)),
         ):
             pytest.fail("a session")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_tls_is_spoken_only_with_whom_speaks_it() -> None:

@@ -19,6 +19,9 @@ BASE_PROPERTIES: Mapping[str, str] = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "share.coordinator.state.topic.num.partitions": "4",
+    # One that gets no processor for 9 s, the default, would be fenced, and topics that are made
+    # then go to the other brokers alone; those that are stopped say so.
+    "broker.session.timeout.ms": "60000",
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",

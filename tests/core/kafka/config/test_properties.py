@@ -72,7 +72,7 @@ def test_binary_file_is_a_usage_error(tmp_path: Path) -> None:
     """A key store given by mistake is said not to be text, with the line of the first bad byte."""
     path = tmp_path / "store.p12"
     path.write_bytes(b"a=b\n\xff\xfe\x00")
-    with pytest.raises(UsageError, match=r"store\.p12:2: not text in UTF-8"):
+    with pytest.raises(UsageError, match=r"store\.p12`, line 2: not text in UTF-8"):
         read_properties(path)
 
 

@@ -107,7 +107,7 @@ def test_file_that_cannot_be_read(tmp_path: Path) -> None:
             read_fault_file(path)
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="is not UTF-8 text"):
+    with pytest.raises(UsageError, match="not text in UTF-8"):
         Sandbox(faults=binary).start()
 
 

@@ -1,0 +1,84 @@
+"""Files that the user names, read whole: regular ones only, and no longer than their kind may be.
+
+Nothing else reads such a file, but for undo files, whose reader goes line by line. A pipe or a
+device has no end that could be waited for, and a length beyond any honest file's fills the memory
+before a parser can say what is wrong with it.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from kgroups.core.errors import UsageError, shorten
+
+MIB: Final = 1 << 20
+
+
+def read_file(path: Path, most: int, expected: str) -> bytes:
+    """The content of a file.
+
+    Args:
+        path: `~` stands for the home directory.
+        most: bytes that a file of this kind has at most.
+        expected: what the file should be, for the hint.
+    Raises:
+        UsageError: it cannot be read, is not a regular file, or is longer.
+    """
+    shown = f"`{shorten(str(path))}`"
+    hint = f"expected {expected}"
+    try:
+        # Opening a pipe that nobody writes to would wait for ever.
+        descriptor = os.open(path.expanduser(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
+                what = "a directory" if stat.S_ISDIR(about.st_mode) else "not a regular file"
+                raise UsageError(f"{shown} is {what}", hint=hint)
+            data = b"" if about.st_size > most else file.read(most + 1) or b""
+    except (OSError, ValueError, RuntimeError) as error:  # no file, no path, no home directory
+        reason = (error.strerror if isinstance(error, OSError) else None) or "no such path"
+        raise UsageError(f"{shown} cannot be read: {reason.lower()}", hint=hint) from error
+    if about.st_size > most or len(data) > most:
+        raise UsageError(f"{shown} is longer than {show_bytes(most)}", hint=hint)
+    return data
+
+
+def read_text(path: Path, most: int, expected: str) -> str:
+    """The content of a text file in UTF-8, without a byte order mark.
+
+    Raises:
+        UsageError: as `read_file`, or it is no such text.
+    """
+    return decode(read_file(path, most, expected), shorten(str(path)), expected)
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """What a regular file begins with; nothing of anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            return (file.read(count) or b"") if regular else b""
+    except (OSError, ValueError):
+        return b""
+
+
+def decode(data: bytes, name: str, expected: str) -> str:
+    """Bytes as text in UTF-8, without a byte order mark; `name` stands for the file in messages.
+
+    Raises:
+        UsageError: they are no such text.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"`{name}`, line {line}: not text in UTF-8", hint=f"expected {expected}"
+        ) from error
+
+
+def show_bytes(count: int) -> str:
+    """`64 MiB`, `512 KiB`: a limit for people."""
+    return f"{count // MIB} MiB" if count >= MIB else f"{count // 1024} KiB"

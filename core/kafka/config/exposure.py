@@ -1,0 +1,33 @@
+"""Whether a file of client properties gives a secret away."""
+
+import stat
+from pathlib import Path
+from typing import Final
+
+from kgroups.core.kafka.config.settings import ClientSettings
+
+_SECRET_WORDS: Final = ("password", "secret", "key.pem", "keystore.key", "token")
+_PLACES: Final = ("endpoint", "location", "url", "uri")
+"""Properties about a secret that say where one is to be had."""
+
+
+def exposed_secret(path: Path, settings: ClientSettings) -> str | None:
+    """One sentence if the file holds a secret and every user of the machine may read it.
+
+    Args:
+        path: the file that the settings were read from.
+        settings: what it says.
+    """
+    if settings.password is None and not any(map(_is_secret, settings.properties)):
+        return None
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return None
+    if not stat.S_ISREG(mode) or not mode & stat.S_IROTH:
+        return None
+    return f"`{path}` holds a password and can be read by every user; `chmod 600` keeps it yours"
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name for word in _SECRET_WORDS) and not name.endswith(_PLACES)

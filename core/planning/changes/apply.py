@@ -1,0 +1,136 @@
+"""From a group as it is to the group after the changes.
+
+Changes are applied in the order given; each sees what the ones before it left.
+"""
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from kgroups.assignors.order.java_order import java_sorted
+from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.planning.changes.draft import Draft
+from kgroups.core.planning.changes.joining import add_members, settle_followers
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    AddTopic,
+    Change,
+    DropHost,
+    Pattern,
+    RemoveMember,
+    RemoveMembers,
+    SetPartitions,
+    Subscribe,
+)
+from kgroups.core.planning.changes.leaving import drop_host, remove_member, remove_members
+from kgroups.core.planning.changes.subscribing import subscribe, subscribe_by_pattern
+from kgroups.core.planning.changes.topics import add_topic, set_partitions
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.topic_patterns import matching_topics
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
+
+MADE_BY: Final[Mapping[type, Callable[[Draft, Any], None]]] = {
+    AddMembers: add_members,
+    RemoveMember: remove_member,
+    RemoveMembers: remove_members,
+    DropHost: drop_host,
+    SetPartitions: set_partitions,
+    AddTopic: add_topic,
+    Subscribe: subscribe,
+    Pattern: subscribe_by_pattern,
+}
+
+
+def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Change]) -> Roster:
+    """The group after the changes.
+
+    Args:
+        snapshot: has the topics that exist.
+        group: with its members.
+        changes: in the order in which they happen.
+    Raises:
+        RefusedError: the group is in no state that shows what its members subscribe to.
+        NotFoundError: a change names a member, host or topic that is not there.
+        UsageError: a change that cannot be made, such as fewer partitions.
+    """
+    found: dict[Pattern, tuple[str, ...]] = {}
+    seats = [_seat(group, member) for member in _members(group)]
+    draft = Draft(
+        group,
+        [replace(s, read_before=_resolved(s, snapshot.topics, found).topics) for s in seats],
+        # Not a copy: a fleet's groups are many, and so are its topics.
+        ChainMap({}, cast(MutableMapping[str, Topic], snapshot.topics)),
+    )
+    for change in changes:
+        MADE_BY[type(change)](draft, change)
+    settle_followers(draft)
+    _say_what_is_not_known(draft, changes)
+    # Patterns last: they see topics that the changes add. Members mostly share one.
+    found.clear()
+    draft.seats = [_resolved(seat, draft.topics, found) for seat in draft.seats]
+    read = {topic for seat in draft.seats for topic in seat.topics}
+    return Roster(
+        group,
+        tuple(draft.seats),
+        tuple(draft.leavers),
+        draft.topics,
+        tuple(draft.notes),
+        tuple(dict.fromkeys(draft.guesses)),
+        not read.isdisjoint(draft.new_topics),
+    )
+
+
+def _members(group: Group) -> tuple[Member, ...]:
+    if group.type not in ("classic", "consumer"):
+        raise RefusedError(
+            f"`{group.group}` is a {group.type} group; a dry run knows consumer groups only",
+            code="UNSUPPORTED_GROUP_TYPE",
+        )
+    if group.protocol_type not in (None, "", "consumer"):
+        raise RefusedError(
+            f"`{group.group}` is a group of `{group.protocol_type}`, which assigns no partitions",
+            code="UNSUPPORTED_GROUP_TYPE",
+        )
+    if group.members is None:
+        raise UsageError(
+            f"the members of `{group.group}` are not known", hint="take the snapshot with members"
+        )
+    return group.members
+
+
+def _seat(group: Group, member: Member) -> Seat:
+    topics = member.subscription
+    if topics is None and member.subscription_regex is None:
+        raise RefusedError(
+            f"`{group.group}` is {group.state or 'in an unknown state'}: what its members"
+            " subscribe to is shown only while it is Stable",
+            hint="try again when the group is Stable",
+            code="REBALANCE_IN_PROGRESS",
+        )
+    pattern = member.subscription_regex
+    return Seat(member, topics or (), pattern=Pattern(pattern, "re2") if pattern else None)
+
+
+def _resolved(
+    seat: Seat, topics: Mapping[str, Topic], found: dict[Pattern, tuple[str, ...]]
+) -> Seat:
+    """The seat with the topics that its pattern stands for now; `found` remembers patterns."""
+    pattern = seat.pattern
+    if pattern is None:
+        return seat
+    if pattern not in found:
+        found[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
+    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found[pattern]})))
+
+
+def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:
+    """A guess where a topic is added and members may subscribe by a pattern that does not show."""
+    added = [change.topic for change in changes if isinstance(change, AddTopic)]
+    said = any(isinstance(change, Pattern | Subscribe) for change in changes)
+    hidden = any(seat.pattern is None for seat in draft.seats)
+    if added and hidden and not said:
+        draft.guesses.append(
+            "members show the names that a client's pattern stood for, not the pattern: if they"
+            f" subscribe by one, say it with `--pattern`, or nobody reads {', '.join(added)}"
+        )

@@ -1,0 +1,75 @@
+"""A group while the changes are applied to it."""
+
+from collections import Counter
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.changes.kinds import Pattern
+from kgroups.core.planning.roster import Seat
+from kgroups.core.snapshot import Group, Member, Topic
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Draft:
+    """A roster while the changes are applied.
+
+    Args:
+        followers: names of new members that will read what the others read, with the topics that
+            they were told to read besides.
+        new_topics: topics that are new or have grown.
+        said_topics, said_pattern: what a change has the whole group read.
+    """
+
+    group: Group
+    seats: list[Seat]
+    topics: MutableMapping[str, Topic]
+    leavers: list[Member] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    guesses: list[str] = field(default_factory=list)
+    followers: dict[str, set[str]] = field(default_factory=dict)
+    new_topics: set[str] = field(default_factory=set)
+    said_topics: tuple[str, ...] | None = None
+    said_pattern: Pattern | None = None
+
+    def named(self, name: str) -> Seat:
+        """The one member that goes by this name.
+
+        Raises:
+            NotFoundError: nobody does.
+            UsageError: several do.
+        """
+        found = [seat for seat in self.seats if seat.member.member_id == name]
+        found = found or [seat for seat in self.seats if goes_by(seat, name)]
+        if len(found) > 1:
+            ids = ", ".join(seat.member.member_id for seat in found[:3])
+            raise UsageError(
+                f"`{name}` is the client id of {len(found)} members of `{self.group.group}`",
+                hint=f"name one by its member id: {ids}",
+            )
+        if not found:
+            raise self.lacks(name)
+        return found[0]
+
+    def lacks(self, name: str) -> NotFoundError:
+        """What is to be said of a name that nobody goes by."""
+        return NotFoundError(
+            f"`{self.group.group}` has no member `{name}`",
+            hint="`kgroups describe GROUP --members` lists them",
+            code="UNKNOWN_MEMBER_ID",
+        )
+
+
+def goes_by(seat: Seat, name: str | None) -> bool:
+    """Whether a member goes by this member id, instance id or client id; None is everybody's."""
+    facts = seat.member
+    return name is None or name in (facts.member_id, facts.instance_id, facts.client_id)
+
+
+def most_common(values: Iterable[_T]) -> _T | None:
+    """The commonest value, the first of equally common ones; None for none."""
+    common = Counter(values).most_common(1)
+    return common[0][0] if common else None

@@ -1,0 +1,114 @@
+"""Members that join, and what they read where that was not said."""
+
+from dataclasses import replace
+
+from kgroups.assignors.order.java_order import java_sorted
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.draft import Draft, most_common
+from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.roster import Seat
+from kgroups.core.planning.topic_patterns import topic_matcher
+from kgroups.core.snapshot import Member, MemberProtocol
+
+UNKNOWN_HOST = ""
+
+
+def add_members(draft: Draft, change: AddMembers) -> None:
+    """Members join; they read what they are said to read, or later what the others read.
+
+    Raises:
+        UsageError: an instance id is taken, or several are to have one member id.
+    """
+    if change.count > 1 and change.member_id is not None:
+        raise UsageError("only one member can join with a member id")
+    if change.pattern is not None:
+        topic_matcher(change.pattern.pattern, change.pattern.dialect)
+    client_id = change.client_id
+    if client_id is None:
+        client_id = most_common(seat.member.client_id for seat in draft.seats) or "consumer"
+    protocol = _joiner_protocol(draft)
+    for number in range(1, change.count + 1):
+        instance_id = change.instance_id
+        if instance_id is not None and change.count > 1:
+            instance_id = f"{instance_id}-{number}"
+        prefix = instance_id or client_id
+        _check_free(draft, instance_id)
+        place = len([seat for seat in draft.seats if seat.joins]) + 1
+        name = change.member_id or f"{prefix}-new-{place}"
+        facts = Member(
+            member_id=name,
+            client_id=client_id,
+            host=UNKNOWN_HOST,
+            instance_id=instance_id,
+            member_protocol=protocol,
+            assignment={},
+            rack=change.rack,
+        )
+        draft.seats.append(
+            Seat(
+                facts,
+                change.topics or (),
+                joins=True,
+                id_prefix=prefix if protocol == "classic" else None,
+                id_known=change.member_id is not None,
+                pattern=change.pattern,
+                library=change.library,
+            )
+        )
+        if change.topics is None and change.pattern is None:
+            draft.followers[name] = set()
+
+
+def _check_free(draft: Draft, instance_id: str | None) -> None:
+    taken = [s for s in draft.seats if instance_id and s.member.instance_id == instance_id]
+    if taken:
+        raise UsageError(
+            f"the instance id `{instance_id}` is taken by `{taken[0].member.member_id}`",
+            hint="remove that member first",
+        )
+
+
+def _joiner_protocol(draft: Draft) -> MemberProtocol:
+    common = most_common(seat.member.member_protocol for seat in draft.seats)
+    if common is None:
+        common = "consumer" if draft.group.type == "consumer" else "classic"
+    return "consumer" if common == "consumer" else "classic"
+
+
+def settle_followers(draft: Draft) -> None:
+    """Give new members that read what the others read their topics, when all changes are made.
+
+    Raises:
+        UsageError: there are no others.
+    """
+    for place, seat in enumerate(draft.seats):
+        besides = draft.followers.get(seat.member.member_id)
+        if besides is None:
+            continue
+        topics, pattern = draft.said_topics or (), draft.said_pattern
+        if draft.said_topics is None and pattern is None:
+            usual = _usual(draft, seat.member.client_id)
+            topics, pattern = usual.topics, usual.pattern
+        draft.seats[place] = replace(
+            seat, topics=tuple(java_sorted({*topics, *besides})), pattern=pattern
+        )
+
+
+def _usual(draft: Draft, client_id: str) -> Seat:
+    """A member that reads what most of this client id read, or else most of the group."""
+    others = [seat for seat in draft.seats if not seat.joins]
+    others = others or [s for s in draft.seats if s.member.member_id not in draft.followers]
+    alike = [seat for seat in others if seat.member.client_id == client_id] or others
+    common = most_common((seat.topics, seat.pattern) for seat in alike)
+    if common is None:
+        raise UsageError(
+            f"`{draft.group.group}` has no members, so what a new one subscribes to is not known",
+            hint="say it: `--subscribe TOPIC[,TOPIC...]`, or `topics=` of `--add-members`",
+        )
+    topics, _ = common
+    if len({(tuple(sorted(set(seat.topics))), seat.pattern) for seat in alike}) > 1:
+        draft.guesses.append(
+            f"members of `{client_id}` subscribe to different topics; new ones are taken to"
+            f" subscribe to {', '.join(topics) or 'nothing'}, as most do"
+        )
+    return next(seat for seat in alike if (seat.topics, seat.pattern) == common)

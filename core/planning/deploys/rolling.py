@@ -1,0 +1,124 @@
+"""Which events a deploy is made of: restarts, members that come back too late, another library."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    Deploy,
+    Expire,
+    Pattern,
+    RemoveMember,
+    Restart,
+    RollingRestart,
+    SwitchClient,
+)
+from kgroups.core.planning.deploys.walk import Event, Walk
+from kgroups.core.planning.leaders.guess import possible_libraries
+from kgroups.core.planning.leaders.libraries import SPEAKERS
+from kgroups.core.snapshot import Group, Member
+
+
+def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
+    """The events of a deploy, from the group as it is when it begins.
+
+    Raises:
+        NotFoundError: no member goes by the name.
+        UsageError: the deploy cannot be made by this group.
+    """
+    group = walk.group
+    match deploy:
+        case Restart(member=name):
+            yield from _restart(walk, _named(walk, name))
+        case Expire(member=name):
+            yield from _away(walk, _named(walk, name))
+        case RollingRestart(who=who):
+            for member in _rolled(group, walk, who):
+                yield from _restart(walk, member)
+        case SwitchClient(library=library):
+            _check_library(group, library)
+            for member in _rolled(group, walk, None):
+                yield from _restart(walk, member, library)
+        case _:
+            raise UsageError("a move to another protocol is planned by itself")
+
+
+def _shown(walk: Walk, member: Member) -> str:
+    return walk.names.get(member.member_id, member.member_id)
+
+
+def _named(walk: Walk, name: str) -> Member:
+    members = walk.group.members or ()
+    found = [m for m in members if name in (m.member_id, _shown(walk, m), m.instance_id)]
+    found = found or [m for m in members if m.client_id == name]
+    if not found:
+        raise NotFoundError(
+            f"`{walk.group.group}` has no member `{name}`",
+            hint="`kgroups describe GROUP --members` lists them",
+            code="UNKNOWN_MEMBER_ID",
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"`{name}` is the client id of {len(found)} members of `{walk.group.group}`",
+            hint="name one by its member id, or all of them: `--rolling-restart`",
+        )
+    return found[0]
+
+
+def _rolled(group: Group, walk: Walk, who: str | None) -> list[Member]:
+    """Members in the order in which a deploy goes through them: by instance or client id."""
+    members = [m for m in group.members or () if who is None or m.client_id == who]
+    if not members:
+        raise NotFoundError(
+            f"`{group.group}` has no member with the client id `{who}`"
+            if who is not None
+            else f"`{group.group}` has no members",
+            code="UNKNOWN_MEMBER_ID",
+        )
+    key: Callable[[Member], tuple[str, str]] = lambda m: (m.instance_id or m.client_id, m.member_id)  # noqa: E731
+    return sorted(members, key=key)
+
+
+def _restart(walk: Walk, member: Member, library: str | None = None) -> Iterator[Event]:
+    """A member goes and comes back; a static one before its session ends."""
+    name, said = _shown(walk, member), f" as a {library} client" if library else ""
+    if member.instance_id is not None:
+        yield Event(f"`{name}` restarts{said}", restarted=name, library=library)
+        return
+    back = _back(walk, member, name, library)  # from what is known before it leaves
+    yield Event(f"`{name}` leaves", (RemoveMember(walk.id_of(name)),))
+    yield back
+
+
+def _away(walk: Walk, member: Member) -> Iterator[Event]:
+    """A member's session ends before it comes back."""
+    name = _shown(walk, member)
+    back = _back(walk, member, name, None)
+    yield Event(f"the session of `{name}` ends", (RemoveMember(walk.id_of(name)),))
+    yield back
+
+
+def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
+    possible = possible_libraries(member, walk.group.assignor, walk.known)
+    own = next(iter(possible)) if len(possible) == 1 else None
+    regex = member.subscription_regex
+    joins = AddMembers(
+        client_id=member.client_id,
+        rack=member.rack or None,
+        instance_id=member.instance_id,
+        topics=member.subscription or (),
+        library=library or own,
+        pattern=Pattern(regex, "re2") if regex else None,
+    )
+    said = f" as a {library} client" if library else ""
+    return Event(f"`{name}` is back{said}", (joins,), back=name, library=library)
+
+
+def _check_library(group: Group, library: str) -> None:
+    """Refuse a library that does not know the group's strategy."""
+    speakers: Sequence[str] = SPEAKERS.get(group.assignor or "", (library,))
+    if group.type == "classic" and library not in speakers:
+        raise UsageError(
+            f"{library} clients have no `{group.assignor}`, so they cannot join `{group.group}`",
+            hint=f"libraries that do: {', '.join(speakers)}",
+        )

@@ -1,0 +1,243 @@
+"""A group taken through one event after the other, each when it has settled from the one before.
+
+After every event the group is taken as the plan of it says: with the likeliest outcome, and with
+ids for members that joined with which it comes out so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kgroups.core.planning.changes.kinds import Change
+from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
+from kgroups.core.planning.moves import find_moves
+from kgroups.core.planning.outcomes.draws import ids_matter
+from kgroups.core.planning.outcomes.ids import assumed_id, broker_order
+from kgroups.core.planning.outcomes.outcome import Outcome
+from kgroups.core.planning.plan import Plan, Stage, plan_group
+from kgroups.core.planning.roster import Seat
+from kgroups.core.planning.settle import Shares
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happens at one step of a deploy.
+
+    Args:
+        text: a clause.
+        changes: what leads to a rebalance; empty if there is none.
+        back: the member that comes back, where one does; its old id stands for it.
+        restarted: id of a static member that restarts within its session: no rebalance.
+        library: the client library that the member that joins or restarts has then, if another.
+    """
+
+    text: str
+    changes: tuple[Change, ...] = ()
+    back: str | None = None
+    restarted: str | None = None
+    library: str | None = None
+
+
+@dataclass(slots=True)
+class Walk:
+    """A group on its way through a deploy.
+
+    Args:
+        group: as it is now; `start` is how it was.
+        names: id of a member that came back, or that joined, to the name that it goes by.
+        doubts: why what happens is not certain.
+        last: the plan of the last rebalance.
+        assumed: ids that were assumed, with what they are known to begin with.
+    """
+
+    snapshot: ClusterSnapshot
+    group: Group
+    assignor: str | None = None
+    leader: str | None = None
+    known: Known = NOTHING_KNOWN
+    names: dict[str, str] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    last: Plan | None = None
+    assumed: dict[str, str | None] = field(default_factory=dict)
+    start: Group = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = self.group
+        if self.leader is not None:  # it is one of the members, and they are taken to be alike
+            ids = [member.member_id for member in self.group.members or ()]
+            self.known = Known(dict.fromkeys(ids, self.leader))
+            self.leader = None
+
+    def id_of(self, name: str) -> str:
+        """The id that the member of this name has now."""
+        return next((now for now, shown in self.names.items() if shown == name), name)
+
+    def step(self, event: Event) -> None:
+        """Let one event happen."""
+        if event.restarted is not None:
+            self._restart(event, event.restarted)
+            return
+        plan = plan_group(
+            self.snapshot,
+            self.group,
+            event.changes,
+            self.assignor,
+            self.leader,
+            known=self.known,
+        )
+        if plan.roster is not None and ids_matter(plan.roster, plan.strategies, self.assumed):
+            self.doubts.append("members came back with ids that nobody knows yet, and they matter")
+        before = self.shares()
+        self._move_on(plan, event)
+        after = self.shares()
+        moves = find_moves(before, after, plan.rebalance_protocol or "eager", before.keys() & after)
+        self.stages.append(
+            Stage(
+                event.text,
+                True,
+                after,
+                tuple(move for move in moves if move.kind != "kept"),
+                plan.leader_client,
+                plan.confidence,
+                plan.confidence_reason,
+            )
+        )
+        self.last = plan
+        if plan.confidence not in ("exact", None):
+            self.doubts.append(f"{event.text}: {plan.confidence}, {plan.confidence_reason}")
+
+    def shares(self) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Who has what now, by the names that members go by."""
+        return {
+            self.names.get(member.member_id, member.member_id): dict(member.assignment or {})
+            for member in self.group.members or ()
+        }
+
+    def _restart(self, event: Event, name: str) -> None:
+        """A static member is back within its session, with another id: it gets what it had."""
+        old = self.id_of(name)
+        members = self.group.members or ()
+        facts = next(member for member in members if member.member_id == old)
+        prefix = facts.instance_id if facts.member_protocol == "classic" else None
+        new = assumed_id(self.group.group, prefix, 1 + len(self.stages))
+        renamed = replace(facts, member_id=new)
+        self.group = replace(
+            self.group,
+            members=_listed(self.group, [renamed if m is facts else m for m in members], {new}),
+        )
+        self.names[new] = name
+        libraries = {new if k == old else k: v for k, v in self.known.libraries.items()}
+        if event.library is not None:
+            libraries[new] = event.library
+        leaders = self.known.leaders
+        if leaders is not None and old in leaders:
+            own = frozenset({event.library}) if event.library else leaders[old]
+            leaders = {new if k == old else k: own if k == old else v for k, v in leaders.items()}
+        self.known = Known(libraries, leaders)
+        self.assumed[new] = prefix
+        self.stages.append(
+            Stage(
+                event.text,
+                False,
+                self.shares(),
+                (),
+                None,
+                "exact",
+                "a static member that is back within its session gets what it had",
+            )
+        )
+
+    def _move_on(self, plan: Plan, event: Event) -> None:
+        """Take the group as the plan leaves it."""
+        roster, outcome = plan.roster, shown_outcome(plan)
+        if roster is None or outcome is None:
+            self.group = replace(self.group, members=())
+            return
+        ids = outcome.ids
+        shares = outcome.settled.shares
+        members = [_member_after(seat, ids, shares, roster.group.type) for seat in roster.seats]
+        joined = {
+            ids.get(seat.member.member_id, seat.member.member_id)
+            for seat in roster.seats
+            if seat.joins
+        }
+        for seat in roster.seats:
+            if seat.joins:
+                name = seat.member.member_id
+                self.names[ids.get(name, name)] = event.back or name
+                if not seat.id_known:
+                    self.assumed[ids.get(name, name)] = seat.id_prefix
+        libraries = {
+            name: library
+            for name, library in self.known.libraries.items()
+            if name in {member.member_id for member in members}
+        }
+        for seat in roster.seats:
+            if seat.joins and seat.library is not None:
+                libraries[ids.get(seat.member.member_id, seat.member.member_id)] = seat.library
+        self.known = Known(libraries, _leaders(plan, ids))
+        self.snapshot = replace(self.snapshot, topics=dict(roster.topics))
+        epoch = None if self.group.group_epoch is None else self.group.group_epoch + 1
+        self.group = replace(
+            self.group,
+            members=_listed(self.group, members, joined),
+            group_epoch=epoch,
+            target_epoch=epoch,
+            assignor=self.group.assignor or plan.assignor,
+            state="Stable",
+        )
+
+
+def shown_outcome(plan: Plan) -> Outcome | None:
+    """The outcome that a plan shows: the likeliest of the likeliest leader."""
+    shown = {
+        member.member_id: {topic: set(numbers) for topic, numbers in member.assignment.items()}
+        for member in plan.members
+    }
+    for outcome in plan.outcomes.each:
+        held = {
+            name: {topic: set(numbers) for topic, numbers in topics.items()}
+            for name, topics in outcome.settled.shares.items()
+        }
+        if held == shown:
+            return outcome
+    return None
+
+
+def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str) -> Member:
+    """A member as it is when the group has settled."""
+    name = seat.member.member_id
+    held = shares.get(name, {})
+    pattern = seat.pattern
+    return replace(
+        seat.member,
+        member_id=ids.get(name, name),
+        subscription=seat.topics,
+        subscription_regex=pattern.pattern if pattern and pattern.dialect == "re2" else None,
+        assignment=held,
+        target_assignment=held if kind == "consumer" else None,
+    )
+
+
+def _leaders(plan: Plan, ids: Mapping[str, str]) -> Mapping[str, frozenset[str]] | None:
+    """Who may lead now: those who may have led, or one of those that joined."""
+    if plan.leaders is None:
+        return None
+    if plan.leaders:
+        return plan.leaders
+    return {
+        ids.get(member.member_id, member.member_id): frozenset(plan.leader_clients)
+        for member in plan.members
+    }
+
+
+def _listed(group: Group, members: Sequence[Member], joined: set[str]) -> tuple[Member, ...]:
+    """The members in the order in which the coordinator lists them."""
+    present = [member.member_id for member in group.members or ()]
+    by_id = {member.member_id: member for member in members}
+    staying = [name for name in by_id if name not in joined]
+    joining = [name for name in by_id if name in joined]
+    if group.type != "classic":
+        return tuple(by_id[name] for name in (*staying, *joining))
+    return tuple(by_id[name] for name in broker_order(present, staying, joining))

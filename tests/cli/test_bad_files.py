@@ -1,0 +1,176 @@
+"""Files that are broken, endless or absurd: exit 2, one sentence, little memory.
+
+Each kind of file that the program reads meets each kind of bad content, and each thing that is no
+file. The commands that need a cluster get an embedded one.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.cli.measured import Measured, measure
+
+MAX_PEAK_BYTES = 400_000_000
+
+
+class Kind(NamedTuple):
+    """A kind of file: its suffix, and the command that reads one, with `{file}` and `{cluster}`."""
+
+    suffix: str
+    command: tuple[str, ...]
+    exit_code: int = 2
+
+
+RESET = ("-b", "{cluster}", "reset-offsets", "g", "--dry-run")
+OFFICIAL = ("--bootstrap-server", "{cluster}")
+KINDS: dict[str, Kind] = {
+    "snapshot": Kind(".json", ("list", "--from", "{file}")),
+    "YAML snapshot": Kind(".yaml", ("list", "--from", "{file}")),
+    "snapshot for a sandbox": Kind(".json", ("sandbox", "up", "--port", "0", "--from", "{file}")),
+    "planning scenario": Kind(".yaml", ("plan", "--from", "{file}")),
+    "simulation": Kind(".yaml", ("simulate", "{file}")),
+    "faults": Kind(".yaml", ("sandbox", "up", "--port", "0", "--faults", "{file}")),
+    "client properties": Kind(
+        ".properties", ("list", "-b", "{cluster}", "--command-config", "{file}")
+    ),
+    "offsets": Kind(".csv", (*RESET, "--to", "file:{file}")),
+    "offsets of records": Kind(
+        ".csv", ("-b", "{cluster}", "delete-records", "t", "--before", "file:{file}", "--dry-run")
+    ),
+    "official plan": Kind(
+        ".csv",
+        (*OFFICIAL, "--reset-offsets", "--group", "g", "--from-file", "{file}", "--dry-run"),
+        1,
+    ),
+    "official records": Kind(
+        ".json", ("delete-records", *OFFICIAL, "--offset-json-file", "{file}"), 1
+    ),
+    "trust store": Kind(".pem", ("list", "-b", "{cluster}", "--command-config", "{properties}")),
+}
+
+BYTES: dict[str, bytes] = {
+    "nothing": b"",
+    "NULs": bytes(1_000),
+    "no UTF-8": b"\xff\xfe\xfa" * 100,
+    "a word": b"hello",
+    "deep lists": b"[" * 200_000,
+    "deep objects": b'{"a":' * 100_000,
+    "deep and closed": b"[" * 50_000 + b"]" * 50_000,
+    "deep YAML": b"".join(b" " * depth + b"a:\n" for depth in range(1_500)),
+    "a number beyond all": b'{"a": ' + b"9" * 5_000 + b"}",
+    "2^70": b'{"schema": "kgroups.snapshot/1", "items": 1180591620717411303424}',
+    "infinity": b'{"a": 1e999}',
+    "no number": b'{"a": NaN}',
+    "half a character": b'{"a": "\\ud800"}',
+    "laughs": b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+    + b"".join(
+        b"%c: &%c [%s]\n" % (98 + n, 98 + n, b",".join([b"*%c" % (97 + n)] * 10)) for n in range(9)
+    ),
+    "a long line": b"a" * 5_000_000,
+    "a long key": b'{"' + b"k" * 1_000_000 + b'": 1}',
+    "many values": b"[" + b"[]," * 5_000_000 + b"0]",
+    "many keys": b"{" + b",".join(b'"%d":{}' % n for n in range(1_000_000)) + b"}",
+    "many lines": b"t,0,0\n" * 1_000_000,
+    "many numbers": b"t,9999999999999999999999999,1\n" * 10,
+    "a list": b"[1, 2, 3]",
+    "two documents": b"a: 1\n---\nb: 2\n",
+    "a tag": b"a: !!python/object/apply:os.system ['true']\n",
+    "a mark and nothing": b"\xef\xbb\xbf",
+}
+
+PROPERTIES = ("nothing", "a mark and nothing", "laughs", "a tag")
+GOOD = {(".pem", "a folder"), *((".properties", name) for name in PROPERTIES)}
+"""What is a file of its kind after all: a folder of certificates, odd properties."""
+
+Maker = Callable[[Path], None]
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(50 << 30)
+
+
+def _long(path: Path) -> None:
+    path.write_bytes(b" " * (90 << 20))
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+PLACES: dict[str, Maker] = {
+    "a folder": lambda path: path.mkdir(),
+    "a pipe": lambda path: os.mkfifo(path),
+    "an endless device": lambda path: path.symlink_to("/dev/zero"),
+    "an empty device": lambda path: path.symlink_to("/dev/null"),
+    "nothing there": lambda path: None,
+    "a link to itself": _loop,
+    "fifty gigabytes": _sparse,
+    "ninety megabytes": _long,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """A cluster with a topic and no groups."""
+    with Sandbox(brokers=1, topics={"t": 2}) as running:
+        yield running.bootstrap_servers
+
+
+def run(kind: Kind, file: Path, cluster: str, place: Path) -> Measured:
+    """The command of the kind, with this file."""
+    properties = place / "client.properties"
+    properties.write_text(f"security.protocol=SSL\nssl.ca.location={file}\n")
+    names = {"file": str(file), "cluster": cluster, "properties": str(properties)}
+    return measure(place, *(word.format(**names) for word in kind.command))
+
+
+def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
+    """What is wrong with how the program took a bad file; None if nothing is."""
+    print(file.name, result)
+    words = result.stderr.strip()
+    said = result.errors if kind.exit_code == 2 else [words] * bool(words)
+    if result.code != kind.exit_code:
+        return f"exit {result.code}: {words[:300]}"
+    if result.peak_bytes > MAX_PEAK_BYTES:
+        return f"{result.peak_bytes:,} bytes"
+    if len(said) != 1 or "Traceback" in words or "a bug in" in words:
+        return words[:300]
+    if max(map(len, words.splitlines())) > 700:
+        return f"a line of {max(map(len, words.splitlines())):,} characters"
+    if kind.exit_code == 2 and file.name not in said[0]:
+        return f"the file is not named: {said[0][:300]}"
+    return None
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
+    """Whatever stands in the file."""
+    wrong = {}
+    for number, (name, content) in enumerate(BYTES.items()):
+        file = tmp_path / f"bad{number}{kind.suffix}"
+        file.write_bytes(content)
+        complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)
+        if complaint is not None and (kind.suffix, name) not in GOOD:
+            wrong[name] = complaint
+        file.unlink()
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_places_that_are_no_files(kind: Kind, cluster: str, tmp_path: Path) -> None:
+    """Folders, pipes and devices are refused before they are read, and so is what is too long."""
+    wrong = {}
+    for number, (name, make) in enumerate(PLACES.items()):
+        file = tmp_path / f"bad{number}{kind.suffix}"
+        make(file)
+        complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)
+        if complaint is not None and (kind.suffix, name) not in GOOD:
+            wrong[name] = complaint
+        if name == "ninety megabytes":
+            file.unlink()
+    assert wrong == {}

@@ -1,0 +1,142 @@
+"""Restarts, rolling ones, absences and a change of the client library, step by step."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.planning.changes.kinds import (
+    Change,
+    Deploy,
+    Expire,
+    Restart,
+    RollingRestart,
+    SetPartitions,
+    SwitchClient,
+)
+from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.plan import Plan
+from kgroups.core.planning.plan_item import plan_item
+from kgroups.core.snapshot import Group
+from tests.support.planning.member_bytes import COOPERATIVE, NUMBER
+from tests.support.planning.small_groups import cluster_of, group_of, member
+
+STATIC = group_of(
+    member("i1-0", {"t": [0, 1]}, instance_id="i1", client_id="a"),
+    member("i2-0", {"t": [2, 3]}, instance_id="i2", client_id="b"),
+)
+DYNAMIC = group_of(
+    member("a-0", {"t": [0, 1]}, client_id="a"), member("b-0", {"t": [2, 3]}, client_id="b")
+)
+
+
+def deployed(group: Group, *changes: Change | Deploy, leader: str | None = "java") -> Plan:
+    """The plan of a deploy on a topic of four partitions."""
+    return plan_changes(cluster_of(group, {"t": 4}), group, changes, leader=leader)
+
+
+def told(plan: Plan) -> list[tuple[str, bool, dict[str, list[int]]]]:
+    """Event, whether it rebalances, and who has what of the topic then."""
+    return [
+        (
+            stage.event,
+            stage.rebalances,
+            {who: list(held.get("t", ())) for who, held in stage.assignment.items()},
+        )
+        for stage in plan.stages
+    ]
+
+
+def test_a_static_member_that_restarts_moves_nothing() -> None:
+    """It is back within its session and gets what it had."""
+    plan = deployed(STATIC, Restart("i1"))
+    assert told(plan) == [("`i1-0` restarts", False, {"i1-0": [0, 1], "i2-0": [2, 3]})]
+    assert (plan.confidence, plan.metrics.moved, plan.metrics.rounds) == ("exact", 0, 0)
+
+
+def test_a_static_member_that_stays_away_too_long() -> None:
+    """Its partitions go to the other, and come back with it."""
+    plan = deployed(STATIC, Expire("i1"))
+    assert told(plan) == [
+        ("the session of `i1-0` ends", True, {"i2-0": [0, 1, 2, 3]}),
+        ("`i1-0` is back", True, {"i2-0": [2, 3], "i1-0": [0, 1]}),
+    ]
+    assert plan.confidence == "exact"
+    assert plan.metrics.moved == 0
+    assert [len(stage.moves) for stage in plan.stages] == [2, 2]
+    assert {m.member_id: m.partitions_before for m in plan.members} == {"i1-0": 2, "i2-0": 2}
+
+
+def test_a_rolling_restart_of_static_members() -> None:
+    """Nobody notices."""
+    plan = deployed(STATIC, RollingRestart())
+    assert [stage.rebalances for stage in plan.stages] == [False, False]
+    assert plan.metrics.kept == 4
+
+
+def test_a_rolling_restart_of_dynamic_members() -> None:
+    """Each one leaves and comes back: two rebalances, told with the old names."""
+    plan = deployed(DYNAMIC, RollingRestart())
+    assert told(plan) == [
+        ("`a-0` leaves", True, {"b-0": [0, 1, 2, 3]}),
+        ("`a-0` is back", True, {"b-0": [2, 3], "a-0": [0, 1]}),
+        ("`b-0` leaves", True, {"a-0": [0, 1, 2, 3]}),
+        ("`b-0` is back", True, {"a-0": [0, 1], "b-0": [2, 3]}),
+    ]
+    assert plan.confidence == "exact"
+    assert sum(len(stage.moves) for stage in plan.stages) == 8
+    assert plan.metrics.moved == 0
+
+
+def test_only_some_restart() -> None:
+    """Those of one client id."""
+    plan = deployed(DYNAMIC, RollingRestart("b"))
+    assert [stage.event for stage in plan.stages] == ["`b-0` leaves", "`b-0` is back"]
+    with pytest.raises(NotFoundError, match="client id `c`"):
+        deployed(DYNAMIC, RollingRestart("c"))
+
+
+def test_ids_that_matter_later_are_a_doubt() -> None:
+    """Both have one client id: where the first stands when it is back, nobody knows."""
+    alike = group_of(member("app-0", {"t": [0, 1]}), member("app-f", {"t": [2, 3]}))
+    plan = deployed(alike, RollingRestart())
+    assert plan.confidence == "likely"
+    assert "ids that do not exist yet decide" in (plan.confidence_reason or "")
+
+
+def test_changes_come_first() -> None:
+    """Partitions are added, then the deploy begins."""
+    plan = deployed(STATIC, SetPartitions("t", 6), Restart("i2"))
+    assert [stage.event for stage in plan.stages] == ["the changes are made", "`i2-0` restarts"]
+    assert plan.metrics.newly_assigned == 2
+
+
+def test_the_leader_changes_with_the_library() -> None:
+    """franz-go's members take over from Java's: who leads is followed through the deploy."""
+    group = group_of(
+        *(
+            replace(one, assignment_version=3, user_data=NUMBER)
+            for one in (
+                member("a-0", {"t": [0, 1]}, client_id="a"),
+                member("b-0", {"t": [2, 3]}, client_id="b"),
+            )
+        ),
+        assignor=COOPERATIVE,
+    )
+    plan = deployed(replace(group, leader="a-0"), SwitchClient("franz-go"), leader=None)
+    assert [stage.leader_client for stage in plan.stages] == [
+        "java",  # a-0 led, b-0 follows
+        "java",
+        "franz-go",  # b-0 leaves
+        "franz-go",
+    ]
+    with pytest.raises(UsageError, match="kafkajs clients have no `cooperative-sticky`"):
+        deployed(group, SwitchClient("kafkajs"))
+
+
+def test_the_item_has_the_steps() -> None:
+    """JSON tells each step with its own confidence."""
+    item = plan_item(deployed(DYNAMIC, Restart("a")))
+    assert [stage["event"] for stage in item["stages"]] == ["`a-0` leaves", "`a-0` is back"]
+    assert {stage["confidence"] for stage in item["stages"]} == {"exact"}
+    assert item["stages"][0]["moved"] == 2
