@@ -81,7 +81,7 @@ def _ground(prospects: Prospects) -> str:
     libraries = [p.strategy.leader_client for p in prospects.each if p.strategy.leader_client]
     if not libraries:
         strategy = prospects.each[0].strategy
-        if strategy.server_side:
+        if strategy.runs_on_broker:
             return "the coordinator assigns, and all that it looks at is known"
         return f"`{strategy.assignor.name}` assigns, and all that it looks at is known"
     if len(libraries) == 1:
@@ -103,10 +103,10 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     if any(prospect.raced for prospect in several):
         found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
     unraced = [prospect for prospect in several if not prospect.raced]
-    if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.server_side):
+    if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
         found.append(
             "ids that do not exist yet, or the order in which members come, decide"
-            if unraced[0].strategy.server_side
+            if unraced[0].strategy.runs_on_broker
             else "ids that do not exist yet decide"
         )
     elif unraced:

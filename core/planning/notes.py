@@ -75,7 +75,7 @@ def _failures(prospects: Prospects) -> list[str]:
 def _coordinator_notes(roster: Roster, shown: Prospect, changed: bool) -> list[str]:
     """What is peculiar to an assignment by the coordinator."""
     group = roster.group
-    if not shown.strategy.server_side or group.type != "consumer":
+    if not shown.strategy.runs_on_broker or group.type != "consumer":
         return []
     notes: list[str] = []
     own = shown.strategy.assignor.name == (group.assignor or shown.strategy.assignor.name)

@@ -229,7 +229,7 @@ def _outcome_metrics(
 
 def _has_unknown_ids(roster: Roster, prospect: Prospect) -> bool:
     """Whether ids matter that do not exist yet: of members, and server side of topics."""
-    topics = roster.subscribed() if prospect.strategy.server_side else []
+    topics = roster.subscribed() if prospect.strategy.runs_on_broker else []
     return any(not seat.id_known for seat in roster.seats) or any(
         roster.topics[name].topic_id is None for name in topics
     )

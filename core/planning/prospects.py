@@ -14,8 +14,8 @@ from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import (
     Strategy,
     chosen_assignor,
-    is_server_side,
     leader_strategies,
+    runs_on_broker,
     server_strategy,
 )
 from kgroups.core.planning.moves import RoundStep
@@ -92,7 +92,7 @@ def find_prospects(
     group = roster.group
     name = chosen_assignor(group, assignor_name)
     reason, leaders = None, None
-    if is_server_side(group, name):
+    if runs_on_broker(group, name):
         strategies: Sequence[Strategy] = (server_strategy(group, name),)
     else:
         guess = infer_leader(
@@ -136,7 +136,7 @@ def _prospect(
         )
 
     def run(draw: Draw) -> Ends:
-        if not strategy.server_side:
+        if not strategy.runs_on_broker:
             return play(roster, brought, draw)
         return _in_stages(roster, brought, draw, play)
 

@@ -72,7 +72,13 @@ def parse_scenario(document: Document) -> Scenario:
     """
     root = document.root.fields(("topics", "groups"), ("schema",))
     root.optional("schema", lambda cursor: cursor.text((SCHEMA,)))
-    topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
+    topics: dict[str, Topic] = {}
+    partitions = 0
+    for name, cursor in root["topics"].entries():
+        topics[name] = _topic(name, cursor)
+        partitions += len(topics[name].partitions)
+        if partitions > MAX_PARTITIONS:
+            cursor.fail(f"more than {MAX_PARTITIONS} partitions in all")
     groups: list[Group] = []
     changes: dict[str, tuple[Change | Deploy, ...]] = {}
     leaders: dict[str, str] = {}

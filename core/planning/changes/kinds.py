@@ -8,7 +8,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = ("java", "librdkafka", "re2")
 
 # More members or partitions than any cluster has would only fill the memory.
 MAX_MEMBERS: Final = 100_000
-MAX_PARTITIONS: Final = 10_000_000
+MAX_PARTITIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

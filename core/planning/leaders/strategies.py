@@ -46,7 +46,7 @@ class Strategy:
     notes: tuple[str, ...] = ()
 
     @property
-    def server_side(self) -> bool:
+    def runs_on_broker(self) -> bool:
         """Whether the coordinator assigns."""
         return self.protocol == "consumer"
 
@@ -67,7 +67,7 @@ def chosen_assignor(group: Group, name: str | None = None) -> str:
     )
 
 
-def is_server_side(group: Group, name: str) -> bool:
+def runs_on_broker(group: Group, name: str) -> bool:
     """Whether the coordinator runs this strategy: it is its group, or only it knows the name."""
     return group.type == "consumer" or (name in SERVER_ASSIGNORS and name not in CLIENT_ASSIGNORS)
 

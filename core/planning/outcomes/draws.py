@@ -70,7 +70,7 @@ def find_outcomes(
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
     draws, complete = _draws(roster, strategy, unknown)
-    if strategy.server_side:
+    if strategy.runs_on_broker:
         admitted = sequences(roster, strategy.assignor.name)
         complete = complete and admitted.complete
         draws = [
@@ -126,10 +126,10 @@ def _draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
     """One draw of each class of ids, and whether these are all classes."""
-    new_topics = _topics_without_id(roster) if strategy.server_side else []
+    new_topics = _topics_without_id(roster) if strategy.runs_on_broker else []
     if not unknown and not new_topics:
         return [Draw()], True
-    newcomers = [_newcomer(seat, distinct=strategy.server_side) for seat in unknown]
+    newcomers = [_newcomer(seat, distinct=strategy.runs_on_broker) for seat in unknown]
     visible = visible_orders(roster, strategy)
     members = list(islice(_member_draws(roster, newcomers, visible), MAX_CLASSES + 1))
     topics = []

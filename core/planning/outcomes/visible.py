@@ -56,7 +56,7 @@ def visible_orders(roster: Roster, strategy: Strategy) -> Visible:
         listed = library in ORDERED and len(static) > 1
         return Visible(True, Tables(leader=False) if listed else None)
     if name not in STICKY_FAMILY:
-        return Visible(True, Tables(listing=not strategy.server_side, copies=True))
+        return Visible(True, Tables(listing=not strategy.runs_on_broker, copies=True))
     if library != "java":
         return Visible(True, Tables(leader=False))
     subscriptions = {frozenset(seat.topics) for seat in roster.seats}
