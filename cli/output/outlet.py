@@ -31,6 +31,7 @@ class Outlet(io.RawIOBase):
         super().__init__()
         self._descriptor = descriptor
         self._failure = failure
+        self._is_cut = False
         self.loss: OSError | None = None
         """Why something that was written did not arrive; None while everything did."""
         self.is_told = False
@@ -50,11 +51,15 @@ class Outlet(io.RawIOBase):
 
     def write(self, data: "ReadableBuffer", /) -> int:
         """How many bytes were taken: all of them, where nothing arrives any more."""
-        if self._failure is None:
+        if self._failure is None and not self._is_cut:
             try:
                 return self._written(data)
             except OSError as error:
                 self._failure = error
+            except KeyboardInterrupt:
+                # Python does not know how much was taken, and would write it again.
+                self._is_cut = self._descriptor == STDOUT
+                raise
         self.loss = self._failure
         return memoryview(data).nbytes
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
@@ -53,6 +53,7 @@ class ClusterAdmin:
         self.deadline = deadline
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._cluster: Cluster | None = None
         self._obstacle = "it was asked for" if through_librdkafka else settings.wire_obstacle()
         self._fallback: LibrdkafkaClient | None = None
@@ -290,6 +291,22 @@ class ClusterAdmin:
         except KeyboardInterrupt:
             self.close()
             raise
+        except asyncio.CancelledError:
+            self.close()
+            raise KeyboardInterrupt from None
+
+    def cancel(self) -> bool:
+        """End the question that is under way, from a signal handler: it raises KeyboardInterrupt.
+
+        Returns:
+            False where that cannot be done so, because none is, or librdkafka is asked.
+        """
+        task, runner = self._task, self._runner
+        if task is None or runner is None:
+            return False
+        task.cancel()
+        runner.get_loop().call_soon_threadsafe(lambda: None)  # wakes it
+        return True
 
     async def _keep(
         self,
@@ -303,7 +320,11 @@ class ClusterAdmin:
         then takes the repr of that handler, of the task and of its result: 0.1 s for a snapshot
         of 2,000 groups.
         """
-        answers.append(await self._ask(question, deadline))
+        self._task = asyncio.current_task()
+        try:
+            answers.append(await self._ask(question, deadline))
+        finally:
+            self._task = None
 
     def _librdkafka(self) -> "LibrdkafkaClient":
         if self._fallback is None or self._fallback.is_stuck:

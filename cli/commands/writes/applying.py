@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explain_changes
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
@@ -20,9 +21,12 @@ Wanted = dict[str, dict[tuple[str, int], CommittedOffset | None]]
 
 
 def applied(
-    printer: Printer, admin: "ClusterAdmin", changes: Sequence[Change]
-) -> tuple[list[Change], bool]:
-    """The changes as they are now, read back from the cluster, and whether Ctrl-C ended it."""
+    printer: Printer,
+    admin: "ClusterAdmin",
+    changes: Sequence[Change],
+    interruption: Interruption,
+) -> list[Change]:
+    """The changes as they are now, read back from the cluster unless Ctrl-C has ended that."""
     from kgroups.core.kafka.doubts import WRITING
     from kgroups.core.kafka.writes.commit_reads import read_until
     from kgroups.core.kafka.writes.group_writes import write_and_read
@@ -43,8 +47,8 @@ def applied(
         return answers
 
     names, until = list(wanted), admin.ends().part(WRITING)
-    progress = in_batches(printer, "writing", "groups", names, send, parts, until)
-    if progress.interrupted:
+    progress = in_batches(printer, interruption, "writing", "groups", names, send, parts, until)
+    if interruption.asked:
         left = set(names[progress.sent :])
         changes = [
             change._replace(result="skipped")
@@ -57,8 +61,9 @@ def applied(
     back = ReadBack(written)
     again = dict.fromkeys([*back.take(held), *back.left])
     with suppress(KgroupsError):
-        read_until(admin, list(again), back.take)
-    return explain_changes(admin, settle(written, back.held)), progress.interrupted
+        interruption.look(lambda: read_until(admin, list(again), back.take), None)
+    settled = settle(written, back.held)
+    return interruption.look(lambda: explain_changes(admin, settled), settled)
 
 
 def _wanted(changes: Sequence[Change]) -> Wanted:

@@ -1,14 +1,11 @@
 """Writes batch by batch: progress, Ctrl-C after the batch, and the end when the cluster is gone."""
 
-import contextlib
-import os
-import signal
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.exits import write_lines
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
 
 BATCH: Final = 500
-STDERR: Final = 2
 
 Key = TypeVar("Key")
 
@@ -30,50 +26,16 @@ class Progress(Generic[Key]):
     Args:
         answers: an error, or None where it was done, by key; what was never sent is missing,
             unless the cluster was gone.
-        sent: how many names were sent and answered.
-        interrupted: whether Ctrl-C ended it.
+        sent: how many names were sent.
     """
 
     answers: Mapping[Key, ItemError | None]
     sent: int
-    interrupted: bool = False
-
-
-class Interrupt:
-    """While it is entered, the first Ctrl-C only sets `asked`; the second one interrupts."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._former: object = None
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._former = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._former is not None:
-            signal.signal(signal.SIGINT, self._former)  # type: ignore[arg-type]
-
-    def _note(self, _number: int, _frame: FrameType | None) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        # Not through `sys.stderr`: it may be in the middle of a write, and cannot be entered again.
-        wipe = "\r\x1b[K" if os.isatty(STDERR) else ""
-        with contextlib.suppress(OSError):
-            os.write(
-                STDERR, f"{wipe}stopping after this batch; Ctrl-C again stops at once\n".encode()
-            )
 
 
 def in_batches(
     printer: Printer,
+    interruption: Interruption,
     doing: str,
     what: str,
     names: Sequence[str],
@@ -85,6 +47,7 @@ def in_batches(
 
     Args:
         printer: told how far it is.
+        interruption: Ctrl-C ends it after a batch.
         doing: `writing`.
         what: `groups`.
         names: what is to be sent.
@@ -95,35 +58,39 @@ def in_batches(
     """
     answers: dict[Key, ItemError | None] = {}
     sent = 0
-    with Interrupt() as interrupt:
-        while sent < len(names) and not interrupt.asked:
-            _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
-            batch = names[sent : sent + BATCH]
-            last = sent + len(batch) == len(names)
-            if until.is_over:
-                rest = (part for name in names[sent:] for part in keys_of(name))
-                answers |= {key: _too_late(target) for key, target in rest}
-                break
-            try:
-                found = send(batch, until if last else until.part(1 / 2))
-            except KgroupsError as error:
-                found = {
-                    key: ItemError.of(target, error)
-                    for name in batch
-                    for key, target in keys_of(name)
-                }
-            answers |= found
-            sent += len(batch)
-            if found and all(map(is_gone, found.values())):
-                why = next(iter(found.values()))
-                rest = (part for name in names[sent:] for part in keys_of(name))
-                answers |= {key: _not_sent(why, target) for key, target in rest}
-                break
-    stopped = interrupt.asked and sent < len(names)
-    if stopped:
+    while sent < len(names) and not interruption.asked:
+        _tell(printer, f"{doing}, {sent:,} of {len(names):,} {what}", many=len(names) > BATCH)
+        batch = names[sent : sent + BATCH]
+        last = sent + len(batch) == len(names)
+        if until.is_over:
+            answers |= {key: _too_late(target) for key, target in _parts(names[sent:], keys_of)}
+            break
+        try:
+            limit = until if last else until.part(1 / 2)
+            found = interruption.send(partial(send, batch, limit))
+        except KgroupsError as error:
+            found = {key: ItemError.of(target, error) for key, target in _parts(batch, keys_of)}
+        if found is None:
+            found = {key: not_waited_for(target) for key, target in _parts(batch, keys_of)}
+        answers |= found
+        sent += len(batch)
+        if found and all(map(is_gone, found.values())):
+            why = next(iter(found.values()))
+            answers |= {
+                key: _not_sent(why, target) for key, target in _parts(names[sent:], keys_of)
+            }
+            break
+    if interruption.asked:
         printer.wipe()
-        write_lines([f"interrupted: {sent:,} of {len(names):,} {what} were sent"], [])
-    return Progress(answers, sent, stopped)
+        many = "all" if sent == len(names) else f"{sent:,} of"
+        write_lines([f"interrupted: {many} {len(names):,} {what} were sent"], [])
+    return Progress(answers, sent)
+
+
+def _parts(
+    names: Sequence[str], keys_of: Callable[[str], Sequence[tuple[Key, str]]]
+) -> Iterator[tuple[Key, str]]:
+    return (part for name in names for part in keys_of(name))
 
 
 def is_gone(error: ItemError | None) -> bool:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.commands.writes.writing import ask, count_results
 from kgroups.cli.exits import end_with
@@ -93,7 +95,6 @@ def delete(
             "cannot ask for confirmation without a terminal",
             hint="use --yes to skip the question, or --dry-run to see the plan",
         )
-    interrupted = agreed = False
     with cluster_to_change(options) as admin:
         # 1. look at every group
         listing = admin.list_groups()
@@ -110,22 +111,22 @@ def delete(
         # 2. refuse as a whole
         blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)
         go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
-        if not dry_run:
-            # 3. preview and confirm, 4. apply
-            agreed = go and (yes or confirm(printer, admin, deletions))
+        # 3. preview and confirm, 4. apply
+        agreed = go and not dry_run and (yes or confirm(printer, admin, deletions))
+        interruption = Interruption(admin, "this batch")
+        with interruption if agreed else nullcontext():
             if agreed:
-                deletions, interrupted = apply(printer, admin, deletions)
-            else:
+                deletions = apply(printer, admin, deletions, interruption)
+            elif not dry_run:
                 deletions = skip_planned(deletions)
-    # 5. report
-    errors = [*errors_of(deletions), *strangers, *listing.errors]
-    printer.show(delete_report(deletions, errors, where))
+            # 5. report
+            errors = [*errors_of(deletions), *strangers, *listing.errors]
+            printer.show(delete_report(deletions, errors, where))
     if not deletions:
         printer.note("no group to delete")
     elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; --keep-going deletes the groups that can be")
-    if interrupted:
-        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+    interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
@@ -158,9 +159,12 @@ def explain(admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> list[Deleti
 
 
 def apply(
-    printer: Printer, admin: "ClusterAdmin", deletions: Sequence[Deletion]
-) -> tuple[list[Deletion], bool]:
-    """The deletions with what became of the planned ones, and whether Ctrl-C ended it."""
+    printer: Printer,
+    admin: "ClusterAdmin",
+    deletions: Sequence[Deletion],
+    interruption: Interruption,
+) -> list[Deletion]:
+    """The deletions with what became of the planned ones; skipped where Ctrl-C came before."""
     planned = [each.group for each in deletions if each.result == "planned"]
 
     def send(names: Sequence[str], until: "Deadline") -> Mapping[str, ItemError | None]:
@@ -169,8 +173,10 @@ def apply(
     def parts(name: str) -> list[tuple[str, str]]:
         return [(name, name)]
 
-    progress = in_batches(printer, "deleting", "groups", planned, send, parts, admin.ends())
-    left = set(planned[progress.sent :]) if progress.interrupted else set()
+    progress = in_batches(
+        printer, interruption, "deleting", "groups", planned, send, parts, admin.ends()
+    )
+    left = set(planned[progress.sent :]) if interruption.asked else set()
     deletions = [
         replace(each, result="skipped") if each.group in left else each for each in deletions
     ]
@@ -179,8 +185,9 @@ def apply(
     )
     late = [each for each in applied if each.group in progress.answers]
     if any(each.result == "refused" for each in late):
-        applied = explain(admin, applied)
-    return applied, progress.interrupted
+        refused = applied
+        applied = interruption.look(lambda: explain(admin, refused), refused)
+    return applied
 
 
 def confirm(printer: Printer, admin: "ClusterAdmin", deletions: Sequence[Deletion]) -> bool:

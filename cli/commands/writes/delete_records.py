@@ -1,12 +1,13 @@
 """`kgroups delete-records`: let the oldest records of topics go."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -131,22 +132,23 @@ def delete_records(
         planned = [each for each in erasures if each.result == "planned"]
         blocked = any(each.error is not None for each in erasures)
         go = bool(planned) and not (blocked and not keep_going)
-        agreed = False
-        if not dry_run:
-            agreed = go and (yes or _confirmed(printer, admin, planned))
+        agreed = go and not dry_run and (yes or _confirmed(printer, admin, planned))
+        interruption = Interruption(admin)
+        with interruption if agreed else nullcontext():
             if agreed:
-                erasures = _applied(printer, admin, erasures)
-            else:
+                erasures = _applied(printer, admin, erasures, interruption)
+            elif not dry_run:
                 erasures = [
                     each._replace(result="skipped") if each.result == "planned" else each
                     for each in erasures
                 ]
-    errors = [each.error for each in erasures if each.error is not None]
-    printer.show(_report(erasures, errors, where))
+            errors = [each.error for each in erasures if each.error is not None]
+            printer.show(_report(erasures, errors, where))
     if not planned and not blocked:
         printer.note("no record to delete")
     elif blocked and planned and not go and not dry_run:
         printer.note("nothing was deleted; --keep-going does what can be done")
+    interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
@@ -229,7 +231,12 @@ def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasur
     return ask(admin, f"Delete {lost:,} records of {what}? This cannot be undone.")
 
 
-def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure]) -> list[Erasure]:
+def _applied(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    erasures: Sequence[Erasure],
+    interruption: Interruption,
+) -> list[Erasure]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.deadline import Attempts
     from kgroups.core.kafka.doubts import Doubts
@@ -245,23 +252,33 @@ def _applied(printer: Printer, admin: "ClusterAdmin", erasures: Sequence[Erasure
     doubts: Doubts[TopicPartition] = Doubts()
     answers: dict[TopicPartition, ItemError | None]
     try:
-        answers = {
-            at: doubts.error(at, f"{at[0]}-{at[1]}", outcome) if isinstance(outcome, str) else None
-            for at, outcome in send(admin, wanted, doubts).items()
-        }
+        found = interruption.send(lambda: send(admin, wanted, doubts))
+        if found is None:
+            answers = {at: not_waited_for(f"{at[0]}-{at[1]}") for at in wanted}
+        else:
+            answers = {
+                at: doubts.error(at, f"{at[0]}-{at[1]}", outcome)
+                if isinstance(outcome, str)
+                else None
+                for at, outcome in found.items()
+            }
     except KgroupsError as error:
         answers = {
             (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
     written = apply_erasures(erasures, answers)
-    checked = verify_erasures(written, None)
-    for _ in Attempts(admin.ends(), whole=True):
-        names = to_be_seen(written, checked)
-        if not names:
-            break
-        with suppress(KgroupsError):
-            checked = verify_erasures(written, topics_with_bounds(admin, names).topics)
-    return checked
+    checked = [verify_erasures(written, None)]
+
+    def look() -> None:
+        for _ in Attempts(admin.ends(), whole=True):
+            names = to_be_seen(written, checked[-1])
+            if not names:
+                break
+            with suppress(KgroupsError):
+                checked.append(verify_erasures(written, topics_with_bounds(admin, names).topics))
+
+    interruption.look(look, None)
+    return checked[-1]
 
 
 def _report(

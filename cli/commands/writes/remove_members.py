@@ -1,12 +1,13 @@
 """`kgroups remove-members`: remove members from a group."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -116,16 +117,19 @@ def remove_members(
         removals = [
             Removal(each) for each in chosen(found, member or (), instance or (), all_members)
         ]
-        agreed = bool(removals) and not dry_run and (yes or _confirmed(admin, group, removals))
-        if agreed:
-            removals = _applied(admin, group, removals, reason)
-        elif not dry_run:
-            removals = [replace(each, result="skipped") for each in removals]
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-    errors = [each.error for each in removals if each.error is not None]
-    printer.show(_report(group, removals, errors, where))
+        agreed = bool(removals) and not dry_run and (yes or _confirmed(admin, group, removals))
+        interruption = Interruption(admin)
+        with interruption if agreed else nullcontext():
+            if agreed:
+                removals = _applied(admin, group, removals, reason, interruption)
+            elif not dry_run:
+                removals = [replace(each, result="skipped") for each in removals]
+            errors = [each.error for each in removals if each.error is not None]
+            printer.show(_report(group, removals, errors, where))
     if not removals:
         printer.note("the group has no member")
+    interruption.end()
     code = exit_code_of(errors)
     if code:
         raise typer.Exit(code)
@@ -163,30 +167,41 @@ def _confirmed(admin: "ClusterAdmin", group: str, removals: Sequence[Removal]) -
 
 
 def _applied(
-    admin: "ClusterAdmin", group: str, removals: Sequence[Removal], reason: str
+    admin: "ClusterAdmin",
+    group: str,
+    removals: Sequence[Removal],
+    reason: str,
+    interruption: Interruption,
 ) -> list[Removal]:
     """The removals with the broker's answers, and with what the group looks like afterwards."""
     from kgroups.core.kafka.deadline import Attempts
     from kgroups.core.kafka.writes.member_removal import remove_members as send
 
-    answers: Mapping[str, ItemError | None]
+    answers: Mapping[str, ItemError | None] | None
+    members = [each.member for each in removals]
     try:
-        answers = send(admin, group, [each.member for each in removals], reason)
+        answers = interruption.send(lambda: send(admin, group, members, reason))
+        if answers is None:
+            answers = {each.member_id: not_waited_for(each.member_id) for each in members}
     except KgroupsError as error:
         failed = ItemError(group, error.code, error.message, error.hint, error.exit_code)
         answers = {each.member.member_id: failed for each in removals}
     answered = [_answered(each, answers[each.member.member_id]) for each in removals]
-    checked = answered
-    for _ in Attempts(admin.ends(), whole=True):
-        with suppress(KgroupsError):
-            looked = admin.snapshot([group], offsets=False, log_offsets=False)
-            checked = [_seen(each, looked, group) for each in answered]
-        if not any(
-            now.result == "unknown" or (was.result == "done" and now.result != "done")
-            for was, now in zip(answered, checked, strict=True)
-        ):
-            break
-    return checked
+    checked = [answered]
+
+    def look() -> None:
+        for _ in Attempts(admin.ends(), whole=True):
+            with suppress(KgroupsError):
+                looked = admin.snapshot([group], offsets=False, log_offsets=False)
+                checked.append([_seen(each, looked, group) for each in answered])
+            if not any(
+                now.result == "unknown" or (was.result == "done" and now.result != "done")
+                for was, now in zip(answered, checked[-1], strict=True)
+            ):
+                break
+
+    interruption.look(look, None)
+    return checked[-1]
 
 
 def _answered(removal: Removal, error: ItemError | None) -> Removal:

@@ -3,7 +3,7 @@
 import gc
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Self
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import typer
 
 from kgroups.cli.commands.writes.applying import applied
-from kgroups.cli.exits import end_with
+from kgroups.cli.commands.writes.interruption import Interruption
+from kgroups.cli.exits import end_with, write_lines
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer, Report
@@ -204,33 +205,48 @@ def carry_out(
     planned = [change for change in changes if change.result == "planned"]
     blocked = blocked or write.is_held_back(changes)
     go = bool(planned) and not (blocked and not consent.keep_going)
-    agreed = interrupted = False
+    agreed = (
+        go
+        and not consent.dry_run
+        and (consent.yes or _confirmed(printer, admin, write.action, changes))
+    )
     undo: Path | None = None
-    if not consent.dry_run:
-        agreed = go and (consent.yes or _confirmed(printer, admin, write.action, changes))
+    interruption = Interruption(admin, "this batch")
+    with interruption if agreed else nullcontext():
         if agreed:
             undo = _save_undo(write, planned)
             if undo is not None:
                 printer.note(f"undo file: {undo}", of_a_write=True)
-            changes, interrupted = applied(printer, admin, changes)
-        else:
+            changes = applied(printer, admin, changes, interruption)
+        elif not consent.dry_run:
             changes = skip_planned(changes)
-    every_error = [*(change.error for change in changes if change.error is not None), *errors]
-    printer.show(offsets_report(write, changes, every_error, undo))
-    if undo is not None and printer.is_unread:
-        add_outcome(undo, count_results(change.result for change in changes))
+        every_error = [*(change.error for change in changes if change.error is not None), *errors]
+        printer.show(offsets_report(write, changes, every_error, undo))
+        if undo is not None and printer.is_unread:
+            add_outcome(undo, count_results(change.result for change in changes))
     if not changes:
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
         printer.note("nothing was changed; --keep-going does what can be done")
     done = sum(change.result == "done" for change in changes)
+    if interruption.asked:
+        _tell_interrupted(changes, done, len(planned), undo)
     if undo is not None and done < len(planned):
         printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
-    if interrupted:
-        raise typer.Exit(EXIT_CODE_INTERRUPTED)
+    interruption.end()
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _tell_interrupted(
+    changes: Sequence[Change], done: int, planned: int, undo: Path | None
+) -> None:
+    """Say how much is written, in one line."""
+    unknown = sum(change.result == "unknown" for change in changes)
+    open_ = f", {unknown:,} may be" if unknown else ""
+    file = "" if undo is None else f"; undo file: {undo}"
+    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
 
 
 def _confirmed(

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kgroups.core.snapshot import MemberProtocol
-
 Dialect = Literal["java", "librdkafka", "re2"]
 DIALECTS: Final[tuple[Dialect, ...]] = ("java", "librdkafka", "re2")
 
@@ -139,13 +137,6 @@ class SwitchClient:
     library: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToProtocol:
-    """Members move to the other protocol, one after another: a deploy."""
-
-    protocol: MemberProtocol
-
-
 # What leads to one rebalance, and what leads to a sequence of them.
 Change = (
     AddMembers
@@ -157,4 +148,4 @@ Change = (
     | Subscribe
     | Pattern
 )
-Deploy = Restart | Expire | RollingRestart | SwitchClient | ToProtocol
+Deploy = Restart | Expire | RollingRestart | SwitchClient

@@ -18,7 +18,6 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
     SwitchClient,
-    ToProtocol,
 )
 
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -139,19 +138,6 @@ def parse_rolling_restart(text: str) -> RollingRestart:
         UsageError: empty.
     """
     return RollingRestart(None if text == "all" else named(text, "--rolling-restart"))
-
-
-def parse_to_protocol(text: str) -> ToProtocol:
-    """The deploy that `--to-protocol classic|consumer` spells.
-
-    Raises:
-        UsageError: another word.
-    """
-    if text == "classic":
-        return ToProtocol("classic")
-    if text == "consumer":
-        return ToProtocol("consumer")
-    refuse("--to-protocol", text, "classic or consumer")
 
 
 def parse_switch_client(text: str) -> SwitchClient:

@@ -39,8 +39,6 @@ def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
             _check_library(group, library)
             for member in _rolled(group, walk, None):
                 yield from _restart(walk, member, library)
-        case _:
-            raise UsageError("a move to another protocol is planned by itself")
 
 
 def _shown(walk: Walk, member: Member) -> str:

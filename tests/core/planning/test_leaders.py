@@ -11,10 +11,18 @@ from kgroups.core.planning.changes.kinds import (
     Pattern,
     RemoveMember,
     SetPartitions,
+    Subscribe,
 )
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
-from tests.support.planning.member_bytes import COOPERATIVE, EMPTY_V1, PREFIXED, UNDATED, V1
+from tests.support.planning.member_bytes import (
+    COOPERATIVE,
+    EMPTY_V1,
+    NUMBER,
+    PREFIXED,
+    UNDATED,
+    V1,
+)
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 STATIC = group_of(
@@ -121,6 +129,28 @@ def test_an_unknown_library_is_refused() -> None:
     """`--as` takes libraries that are known."""
     with pytest.raises(UsageError, match="no client library"):
         plan_group(cluster_of(STATIC, {"t": 3}), STATIC, leader="cobol")
+
+
+@pytest.mark.parametrize(
+    ("leader", "rounds", "unassigned"),
+    [("java", 1, 0), ("librdkafka", 1, 0), ("kafka-python", 1, 1)],
+)
+def test_a_cooperative_member_that_drops_a_topic(leader: str, rounds: int, unassigned: int) -> None:
+    """It gives the topic up before it joins, so the first round hands it on.
+
+    kafka-python goes on claiming it: the round withholds it, and nobody asks for a second one.
+    """
+    data = {"java": NUMBER, "librdkafka": V1, "kafka-python": b""}[leader]
+    version, rack = (1, None) if leader == "kafka-python" else (3, None)
+    rack = "" if leader == "librdkafka" else rack
+    held = [
+        member("a", {"t": [0, 1], "u": [0]}, version=version, user_data=data, rack=rack),
+        member("b", {"t": [2, 3]}, topics=("t", "u"), version=version, user_data=data, rack=rack),
+    ]
+    group = group_of(*held, assignor=COOPERATIVE)
+    cluster = cluster_of(group, {"t": 4, "u": 1})
+    plan = plan_group(cluster, group, [Subscribe(("t",), member="a")], leader=leader)
+    assert (plan.metrics.rounds, plan.metrics.unassigned) == (rounds, unassigned)
 
 
 @pytest.mark.parametrize(

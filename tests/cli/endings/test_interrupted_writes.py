@@ -1,0 +1,148 @@
+"""Ctrl-C between the first write and its report: what was done is told, and what is not known."""
+
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pytest
+
+from kgroups.core.sandbox.apis import Api
+from kgroups.core.sandbox.faults.fault_rules import Fault, LoseRequest
+from tests.support.endings.held import check_words, check_writes, document_of
+from tests.support.endings.lines import LINES, Line
+from tests.support.endings.program import Ending, Program, is_over, run_program
+from tests.support.endings.world import CLIENT, Place, World
+from tests.support.kafka.waiting import wait_until
+
+LONG_MS: Final = 300_000
+AT_ONCE: Final = "Ctrl-C again stops at once"
+WRITTEN: Final = re.compile(r"^interrupted: (\S+) of (\S+) commits are written", re.MULTILINE)
+CODES: Final = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+# The request that writes.
+WRITES: Final = {
+    "reset-offsets": Api.OFFSET_COMMIT,
+    "reset-offsets --undo": Api.OFFSET_COMMIT,
+    "copy-offsets": Api.OFFSET_COMMIT,
+    "delete-offsets": Api.OFFSET_DELETE,
+    "delete": Api.DELETE_GROUPS,
+    "delete-records": Api.DELETE_RECORDS,
+    "remove-members": Api.LEAVE_GROUP,
+}
+
+
+@contextmanager
+def fault(world: World, rule: Fault) -> Iterator[Fault]:
+    """A fault of the cluster."""
+    world.sandbox.add_fault(rule)
+    try:
+        yield rule
+    finally:
+        world.sandbox.clear_faults()
+
+
+def end(world: World, line: Line, place: Place, meanwhile: Callable[[Program], None]) -> Ending:
+    """The end of a line in a place."""
+    ending = run_program(
+        world.words(line, place, LONG_MS),
+        place.folder,
+        env=world.environment(place),
+        meanwhile=meanwhile,
+    )
+    check_words(ending, place)
+    check_writes(world, line, place, ending)
+    return ending
+
+
+def await_hit(rule: Fault, process: Program) -> None:
+    """Wait until the fault was met."""
+    wait_until(lambda: rule.hits or is_over(process), "the fault is met", timeout_s=120)
+    assert not is_over(process)
+
+
+def await_words(place: Place, words: str, process: Program) -> None:
+    """Wait until the program has said something."""
+    file = place.folder / "stderr"
+    wait_until(
+        lambda: words in file.read_text(encoding="utf-8") or is_over(process),
+        f"it says {words!r}",
+        timeout_s=120,
+    )
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize(
+    "name", ["reset-offsets", "reset-offsets --undo", "copy-offsets", "delete-offsets"]
+)
+def test_while_reading_back(world: World, name: str, number: signal.Signals) -> None:
+    """At once; one line says that everything is written, and names the undo file."""
+    place = world.place(LINES[name])
+    group = place.values["group"]
+    lose = LoseRequest()
+    rule = Fault(Api.OFFSET_FETCH, group, client=CLIENT, action=lose, skip=1, times=None)
+    with fault(world, rule) as lost:
+
+        def interrupt(process: Program) -> None:
+            await_hit(lost, process)
+            os.kill(process.pid, number)
+
+        ending = end(world, LINES[name], place, interrupt)
+    assert ending.code == CODES[number], ending
+    many = f"{len(place.old):,}"
+    found = WRITTEN.findall(ending.said)
+    assert found == [(many, many)], ending
+    (undo,) = place.undo_files
+    assert f"commits are written; undo file: {undo}\n" in ending.said
+    document = document_of(ending)
+    assert document is not None
+    assert {item["result"] for item in document["items"]} == {"done"}
+    assert world.state(place) == place.new
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("name", WRITES)
+def test_once_while_writing(world: World, name: str, number: signal.Signals) -> None:
+    """The answer is waited for, and told."""
+    place = world.place(LINES[name])
+    with fault(world, Fault(WRITES[name], client=CLIENT, delay_ms=2_000, times=None)) as late:
+
+        def interrupt(process: Program) -> None:
+            await_hit(late, process)
+            os.kill(process.pid, number)
+
+        ending = end(world, LINES[name], place, interrupt)
+    assert ending.code == CODES[number], ending
+    assert AT_ONCE in ending.said
+    assert world.state(place) == place.new
+    document = document_of(ending)
+    if document is not None:
+        assert {item["result"] for item in document["items"]} == {"done"}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_twice_while_writing(world: World, name: str) -> None:
+    """The answer is not waited for: it is not known what became of it."""
+    place = world.place(LINES[name])
+    rule = Fault(WRITES[name], client=CLIENT, action=LoseRequest(), times=None)
+    with fault(world, rule) as lost:
+
+        def interrupt(process: Program) -> None:
+            await_hit(lost, process)
+            os.kill(process.pid, signal.SIGINT)
+            await_words(place, AT_ONCE, process)
+            os.kill(process.pid, signal.SIGINT)
+
+        ending = end(world, LINES[name], place, interrupt)
+    assert ending.code == 130, ending
+    document = document_of(ending)
+    if document is not None:
+        assert {item["result"] for item in document["items"]} == {"unknown"}
+    else:
+        assert b"unknown" in ending.stdout
+    assert world.state(place) == place.old
+    if LINES[name].writes == "offsets":
+        many = f"{len(place.old):,}"
+        assert f"interrupted: 0 of {many} commits are written, {many} may be; undo" in ending.said
