@@ -12,7 +12,7 @@ from pathlib import Path
 from kgroups.assignors.registry import CLIENT_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.snapshot_file import read_snapshot
 

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 
 from bench.simulation_results import Row, write_report
 from bench.stage import say
-from kgroups.core.document import parse_document
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation

@@ -12,7 +12,7 @@ from kgroups.cli.exits import write_lines
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
-from kgroups.core.lag.arithmetic import check_isolation
+from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from kgroups.cli.output.printer import timestamp
+from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from kgroups.cli.exits import show_error, show_item_errors
-from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.signals import told_to_end

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from kgroups.core.lag.arithmetic import OffsetRow, lag_summary
+from kgroups.core.lag.group_lag import OffsetRow, lag_summary
 from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, PartitionLog, Topic
 
 Item = dict[str, Any]

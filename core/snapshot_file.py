@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
-from kgroups.core.document import read_document, syntax_of
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.group_item import Item, broker_item, describe_item, topic_item
-from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.input_files.document import read_document, syntax_of
+from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     Group,

@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeVar, cast, get_args
 
-from kgroups.core.document import Cursor, Document, Fields
 from kgroups.core.errors import ItemError
+from kgroups.core.input_files.document import Cursor, Document, Fields
 from kgroups.core.snapshot import (
     Broker,
     ClusterSnapshot,

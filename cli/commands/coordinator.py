@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms

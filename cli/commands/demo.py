@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals

@@ -10,7 +10,8 @@ import typer
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import list_text
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
     GROUP_STATES,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
-from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.signals import stop_on_signals

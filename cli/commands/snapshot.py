@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from kgroups.cli.exits import end_with, show_item_errors
-from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import take_snapshot

@@ -14,9 +14,9 @@ from kgroups.cli.official.options import RECORD_OPTIONS
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import exception_text
-from kgroups.core.documents.files import MIB, read_text
-from kgroups.core.documents.json_text import check_json_cost, parse_json
 from kgroups.core.errors import KgroupsError, UsageError, shorten
+from kgroups.core.input_files.files import MIB, read_text
+from kgroups.core.input_files.json_text import check_json_cost, parse_json
 from kgroups.core.snapshot import TopicPartition
 
 TIMEOUT_MS: Final = 60_000

@@ -5,67 +5,28 @@ whole text of a document: items are written as they come.
 """
 
 import csv
-import datetime
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import orjson
 
 from kgroups.cli.exits import show_item_errors
+from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
-from kgroups.cli.output.table import Grid, Item, View, cell_text, grid_of, table_chunks
+from kgroups.cli.output.table import Grid, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
 RICH_ROWS: Final = 200
 CSV_ROWS_A_CHUNK: Final = 1_000
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
-
-
-def _itself(item: Item) -> Item:
-    return item
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a command found, before it is given a form.
-
-    Args:
-        schema: name and version, `kgroups.list/1`.
-        cluster: `id` and `bootstrap`; None where no cluster was asked.
-        generated_at_ms: epoch milliseconds of the facts.
-        items: the things asked for; may be lazy and is gone through once.
-        views: how a table shows them, in order; CSV takes exactly one.
-        errors: what failed while others went on.
-        summary: counts over the items; asked for after the last item.
-        extra: further fields of the envelope, after `items`.
-        plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
-        document_of: makes an item what it is in JSON, where tables take it in another form.
-    """
-
-    schema: str
-    generated_at_ms: int
-    items: Iterable[Any]
-    views: Sequence[View]
-    cluster: Mapping[str, str | None] | None = None
-    errors: Sequence[ItemError] = ()
-    summary: Callable[[], Mapping[str, Any]] = dict
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    plain: Callable[[], Iterable[str]] | None = None
-    document_of: Callable[[Any], Item] = _itself
-
-    @property
-    def documents(self) -> Iterator[Item]:
-        """The items as they are in JSON; gone through once."""
-        return map(self.document_of, self.items)
 
 
 class Printer:
@@ -109,7 +70,7 @@ class Printer:
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
         items = list(report.documents)
-        text = _json_text({**_head(report), "items": items, **_tail(report)})
+        text = _json_text({**envelope_head(report), "items": items, **envelope_tail(report)})
         self.head(text + "\n")
 
     def head(self, text: str) -> None:
@@ -189,14 +150,14 @@ class Printer:
         items = report.documents
         first = next(items, None)  # a failure before the first item leaves stdout untouched
         write = self._begin()
-        head = _json_text(_head(report))
+        head = _json_text(envelope_head(report))
         write(head[:-1] + ',"items":[')
         if first is not None:
             write("\n" + _json_text(first))
         for item in items:
             write(",\n" + _json_text(item))
         write("\n]" if first is not None else "]")
-        for key, value in _tail(report).items():
+        for key, value in envelope_tail(report).items():
             write(f',"{key}":{_json_text(value)}')
         write("}\n")
 
@@ -227,14 +188,14 @@ class Printer:
         from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
 
         write = self._begin()
-        write(dump(_head(report)))
+        write(dump(envelope_head(report)))
         empty = True
         for item in report.documents:
             write(("items:\n" if empty else "") + dump([item]))
             empty = False
         if empty:
             write("items: []\n")
-        write(dump(_tail(report)))
+        write(dump(envelope_tail(report)))
 
 
 class _Lines:
@@ -276,36 +237,3 @@ def _json_text(value: object) -> str:
         return visible_json(orjson.dumps(value).decode())
     except TypeError:
         return visible_json(_ENCODER.encode(value))
-
-
-def timestamp(time_ms: int) -> str:
-    """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
-    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def error_items(errors: Iterable[ItemError]) -> Iterator[dict[str, str | None]]:
-    """Failures as entries of the envelope."""
-    for error in errors:
-        yield {
-            "target": error.target,
-            "code": error.code,
-            "message": error.message,
-            "hint": error.hint,
-        }
-
-
-def _head(report: Report) -> dict[str, Any]:
-    return {
-        "schema": report.schema,
-        "cluster": None if report.cluster is None else dict(report.cluster),
-        "generated_at": timestamp(report.generated_at_ms),
-    }
-
-
-def _tail(report: Report) -> dict[str, Any]:
-    return {
-        **report.extra,
-        "errors": list(error_items(report.errors)),
-        "summary": dict(report.summary()),
-    }

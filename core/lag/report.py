@@ -13,7 +13,6 @@ from pyspark.sql.types import StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import check_isolation
 from kgroups.core.lag.captures.capture_tables import (
     MEMBERS,
     NO_TIMES,
@@ -26,6 +25,7 @@ from kgroups.core.lag.captures.capture_tables import (
     plan_tables,
 )
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
+from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -77,7 +77,7 @@ class LagQuery:
         top: most rows that the answer may have.
         sort: column to sort by, the most first; None: lag, or what planning would change.
         where: only rows of which this is true: a SQL condition on the columns of the report.
-        uncommitted, isolation: as in `arithmetic.offset_rows`.
+        uncommitted, isolation: as in `group_lag.offset_rows`.
         pictures: whether rows for charts are wanted too.
         times: whether lag in seconds is wanted of a single capture, from record times.
     """

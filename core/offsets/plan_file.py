@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kgroups.core.documents.files import MIB, read_text
 from kgroups.core.errors import UsageError, shorten
+from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.offsets.targets import MAX_OFFSET
 from kgroups.core.snapshot import TopicPartition
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from kgroups.assignors.other_clients.rejoins import rejoin_as
 from kgroups.assignors.rejoin import COOPERATIVE, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
-from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS

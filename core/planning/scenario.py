@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar, cast, get_args
 
-from kgroups.core.document import Cursor, Document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
 from kgroups.core.planning.changes.spelling import parse_pattern
 from kgroups.core.planning.changes.table import BY_KEY, ChangeOption, Context

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, View, cell_text, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kgroups.core.difference import Difference, differences
 from kgroups.core.group_item import describe_item
-from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset
 from tests.support.cli.clusters import shop
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.snapshot_file import (
     describe_item,

@@ -7,8 +7,8 @@ import pytest
 from kgroups.cli.commands.lag.lag_options import window_of
 from kgroups.cli.params import parse_timeout_ms
 from kgroups.cli.watching import interval_ms
-from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.offsets.targets import parse_target
 from kgroups.core.sandbox.faults.fault_file import parse_faults
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation

@@ -24,7 +24,7 @@ from kio.static.primitive import i32
 from kgroups.core.coordinator.offsets.messages import WriteTxnMarkerRequest
 from kgroups.core.kafka.admin import ClusterAdmin, Isolation
 from kgroups.core.kafka.config.settings import ClientSettings
-from kgroups.core.lag.arithmetic import offset_rows
+from kgroups.core.lag.group_lag import offset_rows
 from tests.support.coordinator.coordinator_driver import Harness
 from tests.support.coordinator.default_requests import commit, commit_in_transaction, fetched
 from tests.support.kafka.broker import KafkaCluster

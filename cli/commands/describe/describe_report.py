@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from kgroups.cli.output.printer import Report
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
-from kgroups.core.lag.arithmetic import OffsetRow, offset_rows
+from kgroups.core.lag.group_lag import OffsetRow, offset_rows
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
 

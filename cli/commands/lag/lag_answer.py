@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot

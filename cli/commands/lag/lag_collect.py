@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.printer import Printer, Report, timestamp
+from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.source import cluster, now_ms

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kgroups.cli.output.printer import Report, timestamp
+from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.pages.charts import bars, heat_map, lines, shares
 from kgroups.cli.pages.page import Figure, Page, Section, Table
 

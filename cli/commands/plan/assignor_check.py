@@ -3,7 +3,7 @@
 import sys
 
 from kgroups.assignors.spec import Assignor
-from kgroups.cli.output.printer import Report
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError

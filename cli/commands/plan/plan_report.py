@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kgroups.cli.output.printer import Report
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, assignment_text
 from kgroups.core.errors import ItemError
 from kgroups.core.snapshot import ClusterSnapshot

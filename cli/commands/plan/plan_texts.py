@@ -196,7 +196,7 @@ def read_source(
     """
     if file is None:
         return PlanSource(live_snapshot(printer, names, texts))
-    from kgroups.core.document import read_document
+    from kgroups.core.input_files.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
     from kgroups.core.snapshot_parser import parse_snapshot
 

@@ -10,7 +10,8 @@ import typer
 
 from kgroups.cli.commands.lag.lag_options import HtmlFile
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.printer import Printer, Report, write_text
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command
@@ -172,7 +173,7 @@ def read_scenario(
         return scenario_of_group(snapshot, group)
     if file is not None:
         raise UsageError("`--from` names the snapshot for `--from-group`")
-    from kgroups.core.document import read_document
+    from kgroups.core.input_files.document import read_document
     from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 
     assert path is not None

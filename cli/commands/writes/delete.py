@@ -15,8 +15,9 @@ from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.commands.writes.writing import ask, count_results
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import deleted_text
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import for_stdout
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change, now_ms

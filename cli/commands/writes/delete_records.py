@@ -20,7 +20,8 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms

@@ -16,7 +16,8 @@ from kgroups.cli.commands.writes.writing import (
     count_results,
     preview,
 )
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms

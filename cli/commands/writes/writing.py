@@ -13,9 +13,10 @@ import typer
 from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
-from kgroups.cli.output.printer import Printer, Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from kgroups.core.documents.files import MIB, read_text
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.files import MIB, read_text
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANKS = " \t\f"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from kgroups.core.documents.files import first_bytes
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.files import first_bytes
 from kgroups.core.kafka.config.properties import Property
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from kgroups.core.documents.files import MIB, read_file
+from kgroups.core.input_files.files import MIB, read_file
 from kgroups.core.kafka.config.settings import TlsSettings
 
 MAX_BYTES: Final = 16 * MIB

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.arithmetic import (
+from kgroups.core.lag.group_lag import (
     NO_COMMIT,
     NO_COMMITS,
     NO_LOG,

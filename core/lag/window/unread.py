@@ -1,6 +1,6 @@
 """Which records groups will read next: whose times say how old what is unread is. Pure."""
 
-from kgroups.core.lag.arithmetic import NO_COMMITS, NO_LOG
+from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG
 from kgroups.core.snapshot import ClusterSnapshot
 
 Place = tuple[str, int, int]

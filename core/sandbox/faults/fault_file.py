@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from kgroups.core.document import Cursor, Document, Fields, read_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.faults.fault_rules import Action, Drop, Fault, LoseRequest, error_code
 from kgroups.core.times import duration_hint, duration_ms

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 from uuid import UUID
 
-from kgroups.core.document import read_document
-from kgroups.core.documents.files import MIB
 from kgroups.core.errors import RefusedError, UsageError, shorten
+from kgroups.core.input_files.document import read_document
+from kgroups.core.input_files.files import MIB
 from kgroups.core.sandbox.storage.batches import (
     HEADER_BYTES,
     BatchHeader,

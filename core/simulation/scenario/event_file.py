@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kgroups.core.document import Cursor, Document
+from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENTS,
     ScenarioEvent,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
-from kgroups.core.document import Cursor
+from kgroups.core.input_files.document import Cursor
 from kgroups.core.simulation.scenario.units import read_ms
 
 Library = Literal["java", "librdkafka"]

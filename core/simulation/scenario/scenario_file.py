@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.document import Cursor, Document, Fields
+from kgroups.core.input_files.document import Cursor, Document, Fields
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from kgroups.core.document import Cursor
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import Cursor
 from kgroups.core.times import MAX_MS, UNITS_MS, duration_hint, parse_duration_ms
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(ms|s|m|h|d))?")

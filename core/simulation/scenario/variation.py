@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any, Final, cast
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.document import Cursor, Document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, SETTINGS, Library
 from kgroups.core.simulation.scenario.scenario_file import read_spread
 from kgroups.core.simulation.scenario.scenario_model import (

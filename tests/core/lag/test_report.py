@@ -11,8 +11,7 @@ from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.errors import UsageError
-from kgroups.core.lag import arithmetic, transforms
-from kgroups.core.lag.arithmetic import OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag import group_lag, transforms
 from kgroups.core.lag.captures.capture_tables import (
     PLAN_MEMBERS,
     ROWS,
@@ -21,6 +20,7 @@ from kgroups.core.lag.captures.capture_tables import (
     plan_tables,
 )
 from kgroups.core.lag.fleet import as_planned, dryrun
+from kgroups.core.lag.group_lag import OffsetRow, lag_summary, offset_rows
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.snapshot import (
@@ -304,7 +304,7 @@ def test_nothing_is_computed_in_python_on_the_driver(
         raise AssertionError("computed on the driver")
 
     for name in ("partition_lag", "offset_rows", "lag_summary"):
-        monkeypatch.setattr(arithmetic, name, broken)
+        monkeypatch.setattr(group_lag, name, broken)
     monkeypatch.setattr(RangeAssignor, "assign", broken)
     assert ask(spark, snapshot, **query).items == before.items
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag import transforms
-from kgroups.core.lag.arithmetic import OffsetRow, offset_rows
+from kgroups.core.lag.group_lag import OffsetRow, offset_rows
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.snapshot import (
     ClusterSnapshot,

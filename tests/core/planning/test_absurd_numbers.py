@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.scenario import parse_scenario
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.snapshot_file import read_snapshot

@@ -8,8 +8,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMembers
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.scenario import Scenario, is_scenario, parse_scenario

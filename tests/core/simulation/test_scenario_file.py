@@ -8,8 +8,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from kgroups.core.document import parse_document
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.scenario.event_file import parse_event
 from kgroups.core.simulation.scenario.scenario_events import Crash, Scheduled

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from kgroups.core.document import parse_document
+from kgroups.core.input_files.document import parse_document
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 

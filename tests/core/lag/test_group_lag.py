@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgroups.core.lag.arithmetic import LagSummary, OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, offset_rows
 from kgroups.core.lag.rules import LAG_STATUSES, partition_lag
 from kgroups.core.snapshot import (
     ClusterSnapshot,

@@ -5,8 +5,8 @@ import math
 import re
 from typing import Final, NoReturn
 
-from kgroups.core.documents.files import MIB
 from kgroups.core.errors import UsageError, shorten
+from kgroups.core.input_files.files import MIB
 
 Step = str | int
 

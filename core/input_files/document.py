@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NoReturn, TypeVar
 
-from kgroups.core.documents.files import MIB, decode, read_file
-from kgroups.core.documents.json_text import Step, check_json_cost, json_line, parse_json
-from kgroups.core.documents.yaml_text import parse_yaml, yaml_line
 from kgroups.core.errors import UsageError, shorten
+from kgroups.core.input_files.files import MIB, decode, read_file
+from kgroups.core.input_files.json_text import Step, check_json_cost, json_line, parse_json
+from kgroups.core.input_files.yaml_text import parse_yaml, yaml_line
 
 Syntax = Literal["json", "yaml"]
 T = TypeVar("T")

@@ -1,0 +1,82 @@
+"""The envelope that every JSON document has around its items, and the report it is made from."""
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kgroups.cli.output.table import Item, View
+from kgroups.core.errors import ItemError
+
+
+def _itself(item: Item) -> Item:
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a command found, before it is given a form.
+
+    Args:
+        schema: name and version, `kgroups.list/1`.
+        cluster: `id` and `bootstrap`; None where no cluster was asked.
+        generated_at_ms: epoch milliseconds of the facts.
+        items: the things asked for; may be lazy and is gone through once.
+        views: how a table shows them, in order; CSV takes exactly one.
+        errors: what failed while others went on.
+        summary: counts over the items; asked for after the last item.
+        extra: further fields of the envelope, after `items`.
+        plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
+        document_of: makes an item what it is in JSON, where tables take it in another form.
+    """
+
+    schema: str
+    generated_at_ms: int
+    items: Iterable[Any]
+    views: Sequence[View]
+    cluster: Mapping[str, str | None] | None = None
+    errors: Sequence[ItemError] = ()
+    summary: Callable[[], Mapping[str, Any]] = dict
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    plain: Callable[[], Iterable[str]] | None = None
+    document_of: Callable[[Any], Item] = _itself
+
+    @property
+    def documents(self) -> Iterator[Item]:
+        """The items as they are in JSON; gone through once."""
+        return map(self.document_of, self.items)
+
+
+def timestamp(time_ms: int) -> str:
+    """`2026-11-21T01:02:03.456Z` for epoch milliseconds."""
+    moment = datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def error_items(errors: Iterable[ItemError]) -> Iterator[dict[str, str | None]]:
+    """Failures as entries of the envelope."""
+    for error in errors:
+        yield {
+            "target": error.target,
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+        }
+
+
+def envelope_head(report: Report) -> dict[str, Any]:
+    """What stands before `items`."""
+    return {
+        "schema": report.schema,
+        "cluster": None if report.cluster is None else dict(report.cluster),
+        "generated_at": timestamp(report.generated_at_ms),
+    }
+
+
+def envelope_tail(report: Report) -> dict[str, Any]:
+    """What stands after `items`."""
+    return {
+        **report.extra,
+        "errors": list(error_items(report.errors)),
+        "summary": dict(report.summary()),
+    }
