@@ -101,7 +101,7 @@ def test_nothing_is_open() -> None:
     assert finish_without((0, 1, 2), *SHORT)[0] == 74
     assert finish_without((0, 1, 2), "delete", "g", "-b", "127.0.0.1:1")[0] == 2
     code, _, stderr = finish_without((0,), "delete", "g", "-b", "127.0.0.1:1")
-    assert (code, "there is no terminal" in stderr) == (2, True)
+    assert (code, "without a terminal" in stderr) == (2, True)
 
 
 def test_nobody_reads_the_failure(tmp_path: Path) -> None:
