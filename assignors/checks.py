@@ -17,9 +17,8 @@ from kgroups.assignors.spec import (
     Assignor,
     AssignorError,
     MemberSubscription,
+    TopicPartition,
 )
-
-Partition = tuple[str, int]
 
 
 class Finding(NamedTuple):
@@ -36,7 +35,9 @@ class Finding(NamedTuple):
     case: str = ""
 
 
-def holders_of(assignment: Assignment, request: AssignmentRequest) -> dict[str, list[Partition]]:
+def holders_of(
+    assignment: Assignment, request: AssignmentRequest
+) -> dict[str, list[TopicPartition]]:
     """Partitions of each member, those included that a cooperative round hands over later."""
     held = {m.member_id: list(assignment.partitions_of(m.member_id)) for m in request.members}
     withheld: Mapping[int, int] = getattr(assignment, "withheld", {})
@@ -47,7 +48,7 @@ def holders_of(assignment: Assignment, request: AssignmentRequest) -> dict[str, 
     return held
 
 
-def _wanted(request: AssignmentRequest) -> set[Partition]:
+def _wanted(request: AssignmentRequest) -> set[TopicPartition]:
     """Every partition of a topic that exists and has a subscriber."""
     topics = {topic for member in request.members for topic in member.topics}
     return {
@@ -59,7 +60,7 @@ def _wanted(request: AssignmentRequest) -> set[Partition]:
 
 
 def complete(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """Every partition of the subscribed topics is given to somebody."""
     given = {partition for partitions in held.values() for partition in partitions}
@@ -68,10 +69,10 @@ def complete(
 
 
 def unique(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """No partition is given twice."""
-    seen: dict[Partition, str] = {}
+    seen: dict[TopicPartition, str] = {}
     for member_id, partitions in held.items():
         for partition in partitions:
             if partition in seen:
@@ -81,7 +82,7 @@ def unique(
 
 
 def subscribed(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """Members get partitions only of topics that exist and that they subscribe to."""
     wanted = _wanted(request)
@@ -93,7 +94,7 @@ def subscribed(
 
 
 def balanced(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """No member holds a partition that one with two less could have."""
     sizes = {member_id: len(partitions) for member_id, partitions in held.items()}
@@ -114,7 +115,7 @@ def balanced(
 
 
 def sticky(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """Asked again with what everybody holds, the strategy moves nothing."""
     again = replace(request, members=tuple(_with_owned(request, held)))
@@ -127,7 +128,7 @@ def sticky(
 
 
 def order_free(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """The order in which members are listed makes no difference to who gets what."""
     turned = replace(request, members=tuple(reversed(request.members)))
@@ -139,7 +140,7 @@ def order_free(
 
 
 def deterministic(
-    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[Partition]]
+    strategy: Assignor, request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> str | None:
     """The same request gives the same answer, list order included."""
     after = holders_of(strategy.assign(request), request)
@@ -149,7 +150,7 @@ def deterministic(
     return None
 
 
-Property = Callable[[Assignor, AssignmentRequest, dict[str, list[Partition]]], str | None]
+Property = Callable[[Assignor, AssignmentRequest, dict[str, list[TopicPartition]]], str | None]
 
 PROPERTIES: Mapping[str, Property] = MappingProxyType(
     {
@@ -165,7 +166,7 @@ PROPERTIES: Mapping[str, Property] = MappingProxyType(
 
 
 def _with_owned(
-    request: AssignmentRequest, held: dict[str, list[Partition]]
+    request: AssignmentRequest, held: dict[str, list[TopicPartition]]
 ) -> Iterator[MemberSubscription]:
     """The members as they come back with what they hold."""
     generation = request.generation + 1
@@ -183,7 +184,7 @@ def _with_owned(
         )
 
 
-def _named(partitions: Iterable[Partition]) -> str:
+def _named(partitions: Iterable[TopicPartition]) -> str:
     """Partitions in words, not too many of them."""
     listed = [f"{topic}-{partition}" for topic, partition in partitions]
     return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+TopicPartition = tuple[str, int]
+"""A partition: the name of its topic and its number. The coordinator's own type is one of these."""
+
 
 class AssignorError(Exception):
     """A strategy that could not assign; where a Java assignor throws, `java` names its exception.
@@ -144,14 +147,14 @@ class Assignment(Protocol):
         ...
 
     @property
-    def withheld(self) -> Mapping[tuple[str, int], str]:
+    def withheld(self) -> Mapping[TopicPartition, str]:
         """(topic, partition) to the member that gets it in the next round; empty as a rule.
 
         In a cooperative rebalance what changes hands is first given up by its owner.
         """
         ...
 
-    def partitions_of(self, member_id: str) -> Sequence[tuple[str, int]]:
+    def partitions_of(self, member_id: str) -> Sequence[TopicPartition]:
         """(topic, partition) of one member, in list order; empty if it gets nothing."""
         ...
 

@@ -11,12 +11,16 @@ from pathlib import Path
 
 from kgroups.assignors.registry import CLIENT_ASSIGNORS
 from kgroups.assignors.rejoin import rejoin
-from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
+from kgroups.assignors.spec import (
+    AssignmentRequest,
+    MemberSubscription,
+    TopicPartition,
+    TopicPartitions,
+)
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.snapshot_file import read_snapshot
 
-Cell = tuple[str, int]
 GENERATION = 1
 
 
@@ -44,10 +48,10 @@ def plan_all(snapshot: ClusterSnapshot, assignors: list[str]) -> dict[str, list[
 def _planned(
     snapshot: ClusterSnapshot,
     group: Group,
-    now: Mapping[str, set[Cell]],
-    lag: Mapping[Cell, int],
+    now: Mapping[str, set[TopicPartition]],
+    lag: Mapping[TopicPartition, int],
     name: str,
-) -> dict[str, set[Cell]]:
+) -> dict[str, set[TopicPartition]]:
     """What each member would have."""
     members = group.members or ()
     wanted = sorted({topic for member in members for topic in member.subscription or ()})
@@ -77,7 +81,7 @@ def _planned(
     return later
 
 
-def _most(held: Mapping[str, set[Cell]], lag: Mapping[Cell, int]) -> int:
+def _most(held: Mapping[str, set[TopicPartition]], lag: Mapping[TopicPartition, int]) -> int:
     """Lag of the member that has most of it."""
     return max(sum(lag[cell] for cell in cells) for cells in held.values())
 

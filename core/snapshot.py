@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from kgroups.assignors.spec import TopicPartition as TopicPartition
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
 
@@ -50,10 +51,6 @@ class PartitionLog(NamedTuple):
     leader: int | None = None
     racks: tuple[str | None, ...] = ()
     error: str | None = None
-
-
-TopicPartition = tuple[str, int]
-"""A partition: the name of its topic and its number. The coordinator's own type is one of these."""
 
 
 @dataclass(frozen=True, slots=True)

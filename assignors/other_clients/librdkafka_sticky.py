@@ -15,9 +15,9 @@ from kgroups.assignors.java.leader_view import needs_racks
 from kgroups.assignors.order.scala_order import scala_set_order
 from kgroups.assignors.other_clients.choices import Choices
 from kgroups.assignors.other_clients.librdkafka_moves import LibrdkafkaMoves, dies
-from kgroups.assignors.other_clients.ported_group import Claim, PortedGroup
+from kgroups.assignors.other_clients.ported_group import PortedGroup
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
-from kgroups.assignors.spec import AssignmentRequest
+from kgroups.assignors.spec import AssignmentRequest, TopicPartition
 
 
 class LibrdkafkaSticky:
@@ -123,7 +123,7 @@ class _Run(PortedSticky):
 
 def _start(group: PortedGroup, racks: _Racks) -> PortedStart:
     """The assignment to begin with; a partition that two claim in one generation is nobody's."""
-    claims: dict[Claim, list[tuple[int, int]]] = {}
+    claims: dict[TopicPartition, list[tuple[int, int]]] = {}
     for position, member in enumerate(group.view.members):
         for topic, partitions in member.owned:
             for partition in partitions:

@@ -9,9 +9,7 @@ theirs.
 from collections.abc import Sequence
 
 from kgroups.assignors.java.leader_view import LeaderView, OrderRule
-from kgroups.assignors.spec import AssignmentRequest
-
-Claim = tuple[str, int]
+from kgroups.assignors.spec import AssignmentRequest, TopicPartition
 
 JOINED = OrderRule(lambda members: list(range(len(members))), total=False)
 
@@ -58,7 +56,7 @@ class PortedGroup:
         base = self.table.bases[topic]
         return range(base, base + self.table.counts[topic])
 
-    def number(self, claim: Claim) -> int | None:
+    def number(self, claim: TopicPartition) -> int | None:
         """Partition number of a claimed partition; None if it does not exist."""
         topic = self.table.index.get(claim[0])
         if topic is None or not 0 <= claim[1] < self.table.counts[topic]:

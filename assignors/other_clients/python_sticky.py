@@ -14,13 +14,18 @@ from heapq import heapify, heappop, heappush
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.assignors.other_clients.ported_group import Claim, PortedGroup
+from kgroups.assignors.other_clients.ported_group import PortedGroup
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.other_clients.user_data import (
     read_kafka_python_data,
     read_strict_sticky_data,
 )
-from kgroups.assignors.spec import AssignmentRequest, AssignorError, MemberSubscription
+from kgroups.assignors.spec import (
+    AssignmentRequest,
+    AssignorError,
+    MemberSubscription,
+    TopicPartition,
+)
 
 NO_GENERATION = -1
 
@@ -71,7 +76,7 @@ class PythonSticky:
             generation=max((generation for _, generation in claims), default=NO_GENERATION),
         )
 
-    def _claims(self, member: MemberSubscription) -> tuple[list[Claim], int]:
+    def _claims(self, member: MemberSubscription) -> tuple[list[TopicPartition], int]:
         """What a member says it has, and the generation of it."""
         if self.cooperative:
             return _listed(member.owned), member.generation
@@ -80,7 +85,10 @@ class PythonSticky:
         return _listed(runs), generation
 
     def _withhold(
-        self, group: PortedGroup, claims: Sequence[tuple[list[Claim], int]], lists: list[list[int]]
+        self,
+        group: PortedGroup,
+        claims: Sequence[tuple[list[TopicPartition], int]],
+        lists: list[list[int]],
     ) -> dict[int, int]:
         """Take from everybody what somebody else claims; the last of two claims counts."""
         owner = {}
@@ -140,7 +148,7 @@ class _Run(PortedSticky):
         return self.sizes[rank]
 
 
-def _listed(runs: Sequence[tuple[str, Sequence[int]]]) -> list[Claim]:
+def _listed(runs: Sequence[tuple[str, Sequence[int]]]) -> list[TopicPartition]:
     return [(topic, partition) for topic, partitions in runs for partition in partitions]
 
 
@@ -149,10 +157,10 @@ def _article(library: str) -> str:
 
 
 def _start(
-    group: PortedGroup, claims: Sequence[tuple[list[Claim], int]], choices: Choices
+    group: PortedGroup, claims: Sequence[tuple[list[TopicPartition], int]], choices: Choices
 ) -> PortedStart:
     """The assignment to begin with: the newest claim counts, the first of one generation."""
-    by_generation: dict[Claim, dict[int, int]] = {}
+    by_generation: dict[TopicPartition, dict[int, int]] = {}
     for position, (claimed, generation) in enumerate(claims):
         for claim in claimed:
             claimants = by_generation.setdefault(claim, {})
@@ -185,7 +193,7 @@ def _start(
     return PortedStart(lists, order, unassigned, revoked, previous)
 
 
-def _known(group: PortedGroup, claim: Claim) -> bool:
+def _known(group: PortedGroup, claim: TopicPartition) -> bool:
     """Whether the leader knows this partition, of a topic that nobody subscribes to any more."""
     topic = group.view.request.topics.get(claim[0])
     return (

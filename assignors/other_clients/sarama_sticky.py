@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from kgroups.assignors.compact import CompactAssignment
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.assignors.other_clients.ported_group import Claim, PortedGroup
+from kgroups.assignors.other_clients.ported_group import PortedGroup
 from kgroups.assignors.other_clients.ported_sticky import PortedStart, PortedSticky
 from kgroups.assignors.other_clients.user_data import read_sarama_data
-from kgroups.assignors.spec import AssignmentRequest, AssignorError
+from kgroups.assignors.spec import AssignmentRequest, AssignorError, TopicPartition
 
 NO_GENERATION = -1
 
@@ -64,7 +64,7 @@ class SaramaSticky:
             generation=max(generation for _, generation in claims),
         )
 
-    def _claims(self, group: PortedGroup) -> list[tuple[list[Claim], int]]:
+    def _claims(self, group: PortedGroup) -> list[tuple[list[TopicPartition], int]]:
         """What each member says it has, and the generation of it, by position."""
         found = []
         for member in group.view.members:
@@ -200,10 +200,10 @@ class _Start(PortedStart):
 
 
 def _start(
-    group: PortedGroup, claims: Sequence[tuple[list[Claim], int]], choices: Choices
+    group: PortedGroup, claims: Sequence[tuple[list[TopicPartition], int]], choices: Choices
 ) -> _Start:
     """The assignment to begin with: the newest claim counts, any one of a generation."""
-    claimants: dict[Claim, dict[int, dict[int, None]]] = {}
+    claimants: dict[TopicPartition, dict[int, dict[int, None]]] = {}
     for position, (claimed, generation) in enumerate(claims):
         for claim in claimed:
             by_generation = claimants.setdefault(claim, {})
