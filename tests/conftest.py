@@ -21,9 +21,12 @@ from tests.support.spark_session import spark
 # room for one session in a process.
 __all__ = ["spark"]
 
-# A shell that runs the tests in the background has Ctrl-C ignored, by what they start too.
+# A shell that runs the tests in the background has Ctrl-C ignored, `nohup` a hang-up; both would be
+# ignored by what the tests start, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Files that tests write hold passwords, and the program warns where others can read them.
 os.umask(0o077)

@@ -183,4 +183,7 @@ def _duration(cursor: Cursor) -> int:
 
 
 def _api(cursor: Cursor) -> Api:
-    return _APIS[cursor.text(sorted(_APIS))]
+    name = cursor.text()
+    if name not in _APIS:
+        cursor.fail(f"unknown api `{name}`", hint=", ".join(sorted(_APIS)))
+    return _APIS[name]

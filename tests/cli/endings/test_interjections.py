@@ -6,7 +6,7 @@ from tests.support.kafka.child import run_program
 
 INTERRUPTED = """
 import os, signal, sys
-from kgroups.cli.commands.writes.batches import Interrupt
+from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.output import outlet
 
 outlet.protect()
@@ -17,10 +17,10 @@ def interrupted(self, data):
     os.kill(os.getpid(), signal.SIGINT)
     return write(self, data)
 
-with Interrupt() as interrupt:
+with Interruption(None, "this batch") as interruption:
     outlet.Outlet.write = interrupted
     sys.stderr.write("deleting\\n")
-    assert interrupt.asked
+    assert interruption.asked
 """
 
 

@@ -97,7 +97,7 @@ NO_WORKERS = textwrap.dedent(
     """
     import sys
     from kgroups.core.errors import ClusterError
-    from kgroups.core.lag import session
+    from kgroups.core.spark import session
 
     session.EXECUTORS_TIMEOUT_S = 2.0
     try:

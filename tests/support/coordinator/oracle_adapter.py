@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Event, Reply, Write
 from kgroups.core.coordinator.log import record_codec
@@ -24,6 +24,11 @@ NOW = "answered at once"
 # The oracle's groups with settings of their own do not know the broker's, but Kafka's defaults.
 GROUP_DEFAULTS = {"consumer.session.timeout.ms": "45000", "consumer.heartbeat.interval.ms": "5000"}
 BLANK = {"offsets.topic.num.partitions": "1"}
+
+
+def known(properties: dict[str, str]) -> dict[str, str]:
+    """Those of the oracle's settings that change what a coordinator answers."""
+    return {name: text for name, text in properties.items() if name in PROPERTIES}
 
 
 class Adapter:
@@ -47,7 +52,7 @@ class Adapter:
         self.ids: Iterator[str] = iter(())
         self.topology = Topology(version=1)
         self.coordinator = Coordinator(
-            CoordinatorConfig.from_properties({**properties, **BLANK}),
+            CoordinatorConfig.from_properties(known(properties) | BLANK),
             self.topology,
             lambda: UUID(next(self.ids)),
             now_ms=START_MS,

@@ -67,7 +67,7 @@ MISTAKES = [
     ("nothing at all", "", "is empty"),
     ("no map", "faults: [3]", "`faults[0]`: expected a mapping, found the number 3"),
     ("an unknown key", "faults: [{api: Fetch, eror: X}]", "the key `eror` is not known"),
-    ("an unknown api", "faults: [{api: Fetsch, drop: true}]", "found `Fetsch`"),
+    ("an unknown api", "faults: [{api: Fetsch, drop: true}]", "unknown api `Fetsch`"),
     ("an unknown error", "faults: [{error: OOPS}]", "unknown error `OOPS`"),
     ("an error by number", "faults: [{error: 16}]", "expected text, found the number 16"),
     ("two actions", "faults: [{drop: true, lose: true}]", "`drop` and `lose` exclude each other"),
