@@ -40,11 +40,9 @@ def holders_of(
 ) -> dict[str, list[TopicPartition]]:
     """Partitions of each member, those included that a cooperative round hands over later."""
     held = {m.member_id: list(assignment.partitions_of(m.member_id)) for m in request.members}
-    withheld: Mapping[int, int] = getattr(assignment, "withheld", {})
-    for number, position in withheld.items():
-        topics = getattr(assignment, "topics", None)
-        if topics is not None:
-            held[assignment.member_ids[position]].append(topics.partition(number))
+    withheld: Mapping[TopicPartition, str] = getattr(assignment, "withheld", {})
+    for partition, member_id in withheld.items():
+        held[member_id].append(partition)
     return held
 
 
