@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.support.kafka.child import Child, read_some
-from tests.support.kafka.waiting import Deadline
+from tests.support.kafka.waiting import Deadline, wait_until
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
@@ -186,6 +186,9 @@ class Browser:
         os.close(self._out)
         self._process.end()
         os.close(self._in)
+        # Its processes end one after another, and write into the profile until then.
+        home = Path(self._home.name)
+        wait_until(lambda: _is_removed(home), "Chromium lets go of its profile")
         self._home.cleanup()
 
     def __enter__(self) -> Self:
@@ -198,3 +201,8 @@ class Browser:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _is_removed(folder: Path) -> bool:
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
