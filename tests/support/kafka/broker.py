@@ -290,7 +290,12 @@ class KafkaCluster:
         with self.log_path(node_id).open("ab") as log:
             # a session of its own: Ctrl-C at the terminal is ours to turn into an orderly stop
             self._running[node_id] = Child(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                ends_itself=True,
             )
         self._formatted.add(node_id)
 

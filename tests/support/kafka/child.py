@@ -48,6 +48,8 @@ class Child(subprocess.Popen[str]):
         command: the program and its arguments.
         stdin, stdout, stderr: as of `subprocess.Popen`, but without input and with pipes.
         start_new_session: Ctrl-C at the terminal does not reach it.
+        ends_itself: it ends by itself when its standard input does, and tidies up before; the
+            kernel would leave it no time for that.
     """
 
     def __init__(
@@ -61,13 +63,14 @@ class Child(subprocess.Popen[str]):
         cwd: Path | str | None = None,
         pass_fds: Sequence[int] = (),
         start_new_session: bool = False,
+        ends_itself: bool = False,
         errors: str = "strict",
     ) -> None:
         self._name = shlex.join(os.fsdecode(word) for word in command)
         self._read: dict[Output, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
         self._ended: set[Output] = set()
         self._reading, self._errors = Lock(), errors
-        leash = (_LEASH, "--pdeathsig", "KILL", "--") if _LEASH else ()
+        leash = (_LEASH, "--pdeathsig", "KILL", "--") if _LEASH and not ends_itself else ()
         starting = _STARTER.submit(
             super().__init__,
             [*leash, *command],

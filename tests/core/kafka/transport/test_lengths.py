@@ -20,7 +20,9 @@ from tests.support.hostile.mutations import unnamed_groups
 from tests.support.kafka.child import run_program
 
 FRAMES = int(os.environ.get("KGROUPS_FUZZ_FRAMES", "20000"))
-MAX_PEAK_BYTES = 400_000_000
+# Thrice what the objects of an answer may cost (256 MiB): those of the one before may still be
+# there, and Python returns no memory at once. Without the check it is 17 GB.
+MAX_PEAK_BYTES = 3 * 256 * 1024 * 1024
 PLENTY = 1 << 28
 
 
@@ -39,7 +41,7 @@ def test_whole_messages_end_where_they_end() -> None:
 
 def test_broken_answers_end_no_process_and_take_no_memory() -> None:
     """Every extreme number at every place of an answer of each API and version, and then noise."""
-    seed = int(os.environ.get("KGROUPS_FUZZ_SEED", random.randrange(2**32)))
+    seed = int(os.environ.get("KGROUPS_FUZZ_SEED", "20261122"))
     print(f"KGROUPS_FUZZ_SEED={seed} KGROUPS_FUZZ_FRAMES={FRAMES}")
     run = run_program(
         [sys.executable, "-m", "tests.support.hostile.mutations", str(seed), str(FRAMES)],
