@@ -1,6 +1,6 @@
 """Every API of the group coordinator on the wire: fields in, the coordinator asked, fields out."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kio.schema.errors import ErrorCode
@@ -24,9 +24,8 @@ def ask_coordinator(call: Call) -> Body | Awaitable[Body]:
     return codec.write(answer, version)
 
 
-async def _later(answer: Awaitable[Any], write: Any, version: int) -> Body:
-    fields: Body = write(await answer, version)
-    return fields
+async def _later(answer: Awaitable[Any], write: Callable[[Any, int], Body], version: int) -> Body:
+    return write(await answer, version)
 
 
 _NOT_SERVED = {
