@@ -27,6 +27,7 @@ class Report:
         summary: counts over the items; asked for after the last item.
         extra: further fields of the envelope, after `items`.
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
+        forms: the report as text in forms that only its command has, by their names.
         document_of: makes an item what it is in JSON, where tables take it in another form.
     """
 
@@ -40,6 +41,7 @@ class Report:
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
     document_of: Callable[[Any], Item] = _itself
+    forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     @property
     def documents(self) -> Iterator[Item]:
