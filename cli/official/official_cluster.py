@@ -23,9 +23,7 @@ class NoClient(ClusterError):
 
 
 @contextmanager
-def open_cluster(
-    arguments: Arguments, *, client_ms: int | None = None
-) -> Iterator["ClusterAdmin"]:
+def open_cluster(arguments: Arguments, *, client_ms: int | None = None) -> Iterator["ClusterAdmin"]:
     """The cluster of `--bootstrap-server` and `--command-config`, for as long as the block lasts.
 
     Args:
