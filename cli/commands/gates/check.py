@@ -1,9 +1,10 @@
 """`kgroups check`: fail when a condition holds for a group."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -40,6 +41,8 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+
+LEAST_FOR_MS: Final = 1_000
 
 HELP = """Fail if a condition holds for a group.
 
@@ -124,13 +127,14 @@ def check(
             gate=gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown),
             uncommitted=uncommitted,
             isolation=isolation,
-            for_ms=None if for_ is None else parse_wait_ms(for_),
+            for_ms=0 if for_ is None else parse_wait_ms(for_, least_ms=LEAST_FOR_MS),
             file=file,
         )
-        if request.for_ms is not None and file is not None:
+        if request.for_ms and file is not None:
             raise UsageError("a snapshot file does not change", hint="--for without --from")
         with asked(options, file) as admin:
-            return judged_throughout(request, printer, lambda: look(request, printer, admin))
+            polls = Polls(request.for_ms, time.sleep)
+            return judged_throughout(polls, printer, lambda: look(request, printer, admin))
 
     if options.output == "nagios":
         _end_as_plugin(printer, found)
@@ -147,14 +151,14 @@ class Request:
     """What is to be checked, and how.
 
     Args:
-        for_ms: how long a condition has to hold; None: one look.
+        for_ms: how long a condition has to hold; 0: one look.
     """
 
     choice: Choice
     gate: Gate
     uncommitted: Uncommitted | None
     isolation: Isolation
-    for_ms: int | None
+    for_ms: int
     file: Path | None
 
 
@@ -217,28 +221,28 @@ def look(request: Request, printer: Printer, admin: "ClusterAdmin | None") -> Fo
     return Found(snapshot, judged, snapshot.errors)
 
 
-def judged_throughout(request: Request, printer: Printer, once: Callable[[], Found]) -> Found:
-    """One look, or what has held in all looks; it ends early when nothing is left to hold.
+def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found]) -> Found:
+    """What has held in all looks; they end early when nothing is left to hold.
 
     Args:
         once: looks once.
     """
-    found = once()
-    if request.for_ms is None:
-        return found
-    polls = Polls(request.for_ms, printer.rest)
-    for elapsed_ms in polls:
-        if polls.count == 1:
-            continue  # that was the look above
-        if not any(each.is_open for each in found.judged):
-            break
-        before = {each.group: each for each in found.judged}
+    found: Found | None = None
+    for _ in polls:
+        before = found
         found = once()
-        now = throughout(before, {each.group: each for each in found.judged})
-        found = found._replace(judged=list(now.values()))
+        if before is not None:
+            held = throughout(
+                {each.group: each for each in before.judged},
+                {each.group: each for each in found.judged},
+            )
+            found = found._replace(judged=list(held.values()))
         open_ = sum(each.is_open for each in found.judged)
-        left_s = max(0, round((request.for_ms - elapsed_ms) / 1_000))
-        printer.progress(f"{open_:,} groups meet a condition, {left_s} s to go")
+        if not open_:
+            break
+        if polls.left_ms:
+            printer.progress(f"{open_:,} of {len(found.judged):,} may fail, {polls.left} to go")
+    assert found is not None, "there is always a first look"
     return found
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from kgroups.core.times import parse_duration_ms
+from kgroups.core.times import parse_duration_ms, show_ms
 
 FIRST_MS: Final = 500
 """The shortest time from one look to the next."""
@@ -13,13 +13,13 @@ LONGEST_MS: Final = 10_000
 MAX_WAIT_MS: Final = 7 * 24 * 3_600_000
 
 
-def parse_wait_ms(text: str) -> int:
-    """Milliseconds of a time to wait, from a millisecond to a week.
+def parse_wait_ms(text: str, least_ms: int = 1) -> int:
+    """Milliseconds of a time to wait, up to a week.
 
     Raises:
         UsageError: not such a text.
     """
-    return round(parse_duration_ms(text, least_ms=1, most_ms=MAX_WAIT_MS))
+    return round(parse_duration_ms(text, least_ms=least_ms, most_ms=MAX_WAIT_MS))
 
 
 class Polls:
@@ -53,6 +53,11 @@ class Polls:
     def left_ms(self) -> int:
         """Milliseconds to the deadline, at least 0."""
         return max(0, round(self._for_ms - self.elapsed_ms))
+
+    @property
+    def left(self) -> str:
+        """The time to the deadline, for people."""
+        return show_ms(self.left_ms)
 
     def look_at(self, due_ms: float | None) -> None:
         """Have a look at this time, if that is before the next one; None: at the usual time."""
