@@ -100,6 +100,7 @@ def root(
 def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
+    atexit.register(signals.ignore_signals)
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     outlet.protect()
     try:

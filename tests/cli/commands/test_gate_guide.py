@@ -20,7 +20,7 @@ ADDRESS = "KGROUPS_BOOTSTRAP_SERVER"
 
 def documents() -> dict[str, Any]:
     """The YAML in the guide, by the heading above it."""
-    found = re.findall(r"^## (.*?)$[^#]*?```yaml\n(.*?)```", GUIDE, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^## ([^\n]*)$[^#]*?```yaml\n(.*?)```", GUIDE, re.DOTALL | re.MULTILINE)
     return {heading: yaml.safe_load(text) for heading, text in found}
 
 
