@@ -11,7 +11,7 @@ from tests.support.cli.command_tree import command_paths
 from tests.support.cli.runner import run
 from tests.support.kafka.child import run_program
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BASH = ROOT / "completions" / "kgroups.bash"
 BIN = Path(sys.executable).parent
 
