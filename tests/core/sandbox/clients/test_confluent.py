@@ -94,7 +94,7 @@ def test_commit_by_hand(cluster: Sandbox) -> None:
         asynchronous=False,
     )
     asked = [TopicPartition("t", partition) for partition in range(3)]
-    found = consumer.committed(asked, timeout=20)
+    found = consumer.committed(asked, timeout=60)
     assert [one.offset for one in found] == [-1001, 42, 7]
     assert (found[1].metadata or "").startswith("m")
     consumer.close()
@@ -157,7 +157,7 @@ def test_offset_out_of_range_starts_anew(cluster: Sandbox) -> None:
     consumer.close()
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     deleted = admin.delete_records([TopicPartition("cut", 0, 12)])
-    assert next(iter(deleted.values())).result(20).low_watermark == 12
+    assert next(iter(deleted.values())).result(60).low_watermark == 12
     with Member(servers, "cut", ["cut"], "reader") as reader:
         wait_until(lambda: len(reader.values) == 8, what="what is left")
     assert reader.values == [f"v{number}" for number in range(12, 20)]
