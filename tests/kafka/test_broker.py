@@ -116,7 +116,7 @@ def test_a_stopped_broker_leaves_its_partitions_without_leader() -> None:
         assert leaders() == [1, 2]
         cluster.stop_brokers([2])
         wait_until(lambda: leaders() == [1, -1], "partition 1 has no leader")
-        cluster.start_brokers([2])
+        cluster.restart()
         wait_until(lambda: leaders() == [1, 2], "partition 1 has its leader back")
 
 

@@ -67,7 +67,7 @@ def test_stopped_broker_takes_its_share_only(pair: KafkaCluster) -> None:
                 named = admin.snapshot(names)
             assert waiting.seconds < 2 * (4.0 + 2)
     finally:
-        pair.start()
+        pair.restart()
     for snapshot in (everything, named):
         shown = [group.group for group in snapshot.groups if group.group in names]
         assert sorted(shown) == sorted(left)
@@ -94,7 +94,7 @@ def test_a_refused_reset_tells_the_dead_broker_once(pair: KafkaCluster, tmp_path
             *("-b", pair.address(1), "--timeout", "4s", "--undo-dir", str(tmp_path)),
         )
     finally:
-        pair.start()
+        pair.restart()
     document = json.loads(stdout)
     lost = [error for error in document["errors"] if error["target"] in names]
     assert len(lost) > 50
@@ -130,7 +130,7 @@ def test_copying_from_a_group_whose_coordinator_is_dead(pair: KafkaCluster, tmp_
     try:
         ends = [finish(*command, *way) for command in commands]
     finally:
-        pair.start()
+        pair.restart()
     for command, (code, stdout, stderr) in zip(commands, ends, strict=True):
         assert (code, stdout) == (3, ""), (command, stderr)
         assert f"error: `{orphan}`: the group has no coordinator at the moment" in stderr
@@ -144,7 +144,7 @@ def test_broker_that_comes_back_is_asked_again(pair: KafkaCluster) -> None:
         assert len(admin.list_groups().brokers) == 2
         pair.stop_brokers([2])
         admin.list_groups()
-        pair.start()
+        pair.restart()
         listing = admin.list_groups()
     assert listing.errors == ()
     assert len(listing.brokers) == 2

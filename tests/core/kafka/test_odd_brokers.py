@@ -7,6 +7,7 @@ import pytest
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.runner import run
 from tests.support.hostile.scripted_broker import NO_WAIT, Answer, ScriptedBroker, part
@@ -404,3 +405,18 @@ def test_a_deletion_whose_answer_was_lost_is_done() -> None:
             second = admin.delete_groups(["a"])
     assert [each.result for each in first] == ["done"]
     assert [each.error and each.error.code for each in second] == ["GROUP_ID_NOT_FOUND"]
+
+
+def test_connections_that_were_closed_between_two_questions_are_replaced() -> None:
+    """Brokers close what is idle for ten minutes, and all when they restart."""
+    with Sandbox(brokers=2) as cluster:
+        settings = ClientSettings(cluster.bootstrap_servers)
+        with ClusterAdmin(settings, timeout_ms=60_000) as admin:
+            before = admin.list_groups()
+            for broker in (1, 2):
+                cluster.stop_broker(broker)
+            for broker in (1, 2):
+                cluster.start_broker(broker)
+            after = admin.list_groups()
+    assert after == before
+    assert (len(after.brokers), after.errors) == (2, ())
