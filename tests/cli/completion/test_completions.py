@@ -12,7 +12,7 @@ from tests.support.cli.runner import run
 from tests.support.endings import program as endings
 from tests.support.kafka.child import run_program
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BASH = ROOT / "completions" / "kgroups.bash"
 BIN = Path(sys.executable).parent
 

@@ -20,7 +20,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics, fetch_of
 
 pytestmark = pytest.mark.kafka
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_session_broker_answers_with_its_cluster_id(kafka: KafkaCluster) -> None:
