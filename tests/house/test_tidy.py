@@ -66,7 +66,7 @@ IMPURE |= {
 
 
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """It imports itself, one codec and the standard library, but no clocks, chance, files, threads."""
+    """Itself, one codec, and of the standard library no clocks, chance, files and threads."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
         for name in imported_modules(path):
