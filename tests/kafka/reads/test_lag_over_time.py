@@ -1,0 +1,331 @@
+"""Captures of a real broker, driven at known rates, and the report over them."""
+
+import json
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import IsolationLevel, Producer
+from confluent_kafka import TopicPartition as ConfluentPartition
+from confluent_kafka.admin._listoffsets import OffsetSpec
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import read_settings
+from kgroups.core.lag.captures.collector import collect
+from kgroups.core.snapshot import TopicPartition
+from kgroups.core.snapshot_file import write_snapshot
+from tests.support.cli.process import finish
+from tests.support.cli.runner import check_document
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import (
+    admin_of,
+    commit_offsets,
+    create_topics,
+    end_offsets,
+    produce,
+)
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+TOPIC = "driven"
+GROUPS = ("driven-keeps-up", "driven-slow", "driven-stopped")
+BEATS = 60
+BEAT_S = 1.0
+PER_BEAT, SLOW_PER_BEAT = 200, 50
+STOPS_AFTER = 20
+# What the report may be off by: rates, and seconds (a capture every other beat, a busy machine).
+RATE_TOLERANCE = 0.15
+SECONDS_TOLERANCE = 4
+
+
+def drive(bootstrap: str, folder: Path) -> dict[str, float]:
+    """A minute of records and commits, a capture every other beat.
+
+    Returns:
+        Seconds that it took, and seconds between the stopped group's last commit and the end.
+    """
+    create_topics(bootstrap, {TOPIC: 1})
+    cell = (TOPIC, 0)
+    begun = stopped = time.monotonic()
+    settings = read_settings(bootstrap, None)
+    with ClusterAdmin(settings) as admin:
+        for beat in range(1, BEATS + 1):
+            produce(bootstrap, {cell: PER_BEAT})
+            end = beat * PER_BEAT
+            commits = {"driven-keeps-up": {cell: end}, "driven-slow": {cell: beat * SLOW_PER_BEAT}}
+            if beat <= STOPS_AFTER:
+                commits["driven-stopped"] = {cell: end}
+                stopped = time.monotonic()
+            commit_offsets(bootstrap, commits)
+            if beat % 2 == 0:
+                (capture,) = collect(lambda: admin.snapshot(GROUPS), folder)
+                assert capture.error is None
+            # The rate is the point: records must come at a pace of wall-clock time.
+            threading.Event().wait(max(begun + beat * BEAT_S - time.monotonic(), 0))
+    ended = time.monotonic()
+    return {"all": ended - begun, "since_stopped": ended - stopped}
+
+
+def test_rates_lag_in_seconds_and_verdicts(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """Within 15 % and 4 s of what was driven for a minute, and each group called by its name."""
+    took = drive(kafka.bootstrap, tmp_path)
+    ended_ms = time.time() * 1000
+    code, stdout, stderr = finish(
+        *("lag", "report", "--captures", str(tmp_path), "--over", "3m", "-o", "json"),
+        *("--html", str(tmp_path / "lag.html")),
+    )
+    assert code == 0, stderr
+    assert "Lag over time" in (tmp_path / "lag.html").read_text()
+    document: dict[str, Any] = json.loads(stdout)
+    check_document(document)
+    rows = {row["group"]: row for row in document["items"]}
+    assert set(rows) == set(GROUPS)
+    per_second = BEATS / took["all"]
+    for row in rows.values():
+        assert row["rate_in"] == pytest.approx(PER_BEAT * per_second, rel=RATE_TOLERANCE)
+    keeps_up, slow, stopped = (rows[name] for name in GROUPS)
+    assert keeps_up["lag"] == 0
+    assert keeps_up["rate_out"] == pytest.approx(PER_BEAT * per_second, rel=RATE_TOLERANCE)
+    assert (keeps_up["verdict"], keeps_up["lag_seconds_method"]) == ("OK", "at_head")
+    assert slow["lag"] == BEATS * (PER_BEAT - SLOW_PER_BEAT)
+    assert slow["rate_out"] == pytest.approx(SLOW_PER_BEAT * per_second, rel=RATE_TOLERANCE)
+    assert (slow["verdict"], slow["trend"]) == ("WARN", "growing")
+    # It stands where the log ended a quarter of the time ago.
+    assert slow["lag_seconds"] == pytest.approx(took["all"] * 0.75, abs=SECONDS_TOLERANCE)
+    assert slow["lag_seconds_method"] == "interpolated"
+    assert slow["catch_up_seconds"] is None
+    assert stopped["lag"] == (BEATS - STOPS_AFTER) * PER_BEAT
+    assert (stopped["verdict"], stopped["verdict_rule"]) == ("STOP", "commits_stopped")
+    assert stopped["lag_seconds"] == pytest.approx(took["since_stopped"], abs=SECONDS_TOLERANCE)
+    # The records themselves say the same, as old as they are by then.
+    code, stdout, stderr = finish(
+        *("lag", "report", "--record-times", "-b", kafka.bootstrap, "-o", "json"),
+        *("--where", "group like 'driven-%'"),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    at_ms = datetime.fromisoformat(document["generated_at"]).timestamp() * 1000
+    later = (at_ms - ended_ms) / 1000
+    by_record = {row["group"]: row for row in document["items"]}
+    assert by_record["driven-keeps-up"]["lag_seconds_method"] == "at_head"
+    for name in ("driven-slow", "driven-stopped"):
+        row = by_record[name]
+        assert row["lag_seconds_method"] == "record"
+        expected = rows[name]["lag_seconds"] + later
+        assert row["lag_seconds"] == pytest.approx(expected, abs=SECONDS_TOLERANCE)
+
+
+def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """Two captures a second apart, merged into one file, each in its envelope."""
+    create_topics(kafka.bootstrap, {"collected": 2})
+    commit_offsets(kafka.bootstrap, {"collected": {("collected", 0): 0, ("collected", 1): 0}})
+    folder, broker = str(tmp_path / "captures"), ("-b", kafka.bootstrap, "-o", "json")
+    code, stdout, stderr = finish(
+        "lag", "collect", folder, "--every", "1s", "--count", "2", *broker
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    assert document["summary"] == {"done": 2, "failed": 0}
+    assert all(item["partitions"] >= 2 for item in document["items"])
+    code, stdout, _ = finish("lag", "compact", folder, "--today", "-o", "json")
+    assert code == 0
+    document = json.loads(stdout)
+    check_document(document)
+    assert document["summary"]["files"] == 6
+    assert len(document["items"]) == 3
+
+
+def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
+    """Each capture fails and is told; the exit code is that of an unreachable cluster."""
+    code, stdout, stderr = finish(
+        *("lag", "collect", str(tmp_path), "--count", "2", "-o", "json"),
+        *("-b", "127.0.0.1:1", "--timeout", "2s"),
+    )
+    assert code == 3
+    document = json.loads(stdout)
+    check_document(document)
+    assert [item["result"] for item in document["items"]] == ["failed", "failed"]
+    assert "127.0.0.1:1" in document["errors"][0]["message"]
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "named"),
+    [
+        (["--over", "1h"], 2, "need `--captures DIR`"),
+        (["--captures", "nowhere"], 5, "no folder `nowhere`"),
+        (["--captures", ".", "--over", "1x"], 2, "`1x` is not a duration"),
+        (["--captures", ".", "--since", "yesterday"], 2, "`yesterday` is not a time"),
+        (
+            ["--captures", ".", "--since", "2026-01-02T00:00Z", "--until", "2026-01-01T00:00Z"],
+            2,
+            "is empty",
+        ),
+        (
+            ["--captures", ".", "--since", "2026-01-02T00:00Z", "--over", "1h"],
+            2,
+            "exclude each other",
+        ),
+        (["--captures", ".", "--since", "2026-01-02T00:00"], 2, "has no zone"),
+        (["--captures", ".", "--over", "99999999999w"], 2, "is not a duration"),
+        (["--captures", ".", "--record-times"], 2, "excludes"),
+        (["--captures", ".", "--over", "1h"], 5, "no captures in the window"),
+        (["--captures", ".", "--assignor", "range", "--by", "topic"], 2, "planned assignments"),
+    ],
+)
+def test_bad_windows_end_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], code: int, named: str
+) -> None:
+    """One sentence, before Spark is started."""
+    monkeypatch.chdir(tmp_path)
+    found, stdout, stderr = finish("lag", "report", *args)
+    assert (found, stdout) == (code, "")
+    assert named in stderr
+    assert "Traceback" not in stderr
+
+
+def test_history_out_of_the_offsets_topic(kafka: KafkaCluster) -> None:
+    """Every commit of two groups, with its age, out of a broker that nobody collected."""
+    create_topics(kafka.bootstrap, {"remembered": 2})
+    produce(kafka.bootstrap, {("remembered", 0): 50, ("remembered", 1): 50})
+    for offset in (1, 2, 3, 40):
+        commits = {("remembered", 0): offset, ("remembered", 1): 50}
+        commit_offsets(kafka.bootstrap, {"remembers": commits, "remembers too": commits})
+    code, stdout, stderr = finish(
+        *("lag", "history", "--by", "partition", "--over", "1h", "-o", "json"),
+        *(
+            "--record-times",
+            "--ends",
+            "6",
+            "--where",
+            "group like 'remembers%'",
+            "-b",
+            kafka.bootstrap,
+        ),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    rows = {(r["group"], r["partition"]): r for r in document["items"]}
+    assert set(rows) == {(g, p) for g in ("remembers", "remembers too") for p in (0, 1)}
+    for (_, partition), row in rows.items():
+        assert row["commits"] == 4
+        assert row["lag"] == (10 if partition == 0 else 0)
+        assert 0 <= row["commit_age_seconds"] < 120
+        assert row["rate_in"] > 0
+        assert row["lag_seconds_method"] == ("record" if partition == 0 else "at_head")
+        assert 0 <= row["lag_seconds"] < 120
+    records = document["summary"]["records"]
+    assert records["commit"] >= 16
+    assert records["broken"] == 0
+
+
+def test_history_of_a_cluster_that_is_not_there() -> None:
+    """One sentence with the address, before Spark is started."""
+    code, stdout, stderr = finish("lag", "history", "-b", "127.0.0.1:1", "--timeout", "2s")
+    assert (code, stdout) == (3, "")
+    assert "127.0.0.1:1" in stderr
+    assert "starting Spark" not in stderr
+
+
+def test_open_transactions_hold_reports_back(kafka: KafkaCluster, tmp_path: Path) -> None:
+    """To the last stable offset from captures, a snapshot and the cluster, all the same.
+
+    Ten records, then transactions: partition 0 has three more in one that stays open, partition 1
+    two in one that was aborted (and its marker), partition 2 nothing.
+    """
+    group, topic = "held-back", "held-back"
+    at = [(topic, number) for number in range(3)]
+    create_topics(kafka.bootstrap, {topic: 3})
+    produce(kafka.bootstrap, dict.fromkeys(at, 10))
+    commit_offsets(kafka.bootstrap, {group: {at[0]: 4, at[1]: 4, at[2]: 10}})
+    aborted, open_ = (transactional(kafka.bootstrap, f"held-back-{n}") for n in range(2))
+    send(aborted, at[1], 2)
+    aborted.abort_transaction(30)
+    marked = "the marker of the aborted transaction is in the log"
+    wait_until(lambda: last_stable_offsets(kafka.bootstrap, [at[1]]) == {at[1]: 13}, marked)
+    send(open_, at[0], 3)
+    assert end_offsets(kafka.bootstrap, at) == {at[0]: 13, at[1]: 13, at[2]: 10}
+    folder, file, broker = tmp_path / "captures", tmp_path / "s.json", ("-b", kafka.bootstrap)
+    try:
+        for command in (("lag", "collect", str(folder)), ("snapshot", "save", str(file))):
+            code, _, stderr = finish(*command, *broker)
+            assert code == 0, stderr
+    finally:
+        open_.abort_transaction(30)
+    expected = {
+        "read_uncommitted": {0: 13 - 4, 1: 13 - 4, 2: 0},
+        "read_committed": {0: 10 - 4, 1: 13 - 4, 2: 0},
+    }
+    report = ("lag", "report", "--where", f"group = '{group}'", "--by", "partition")
+    for isolation, lags in expected.items():
+        options = ("--isolation", isolation, "-o", "json")
+        for source in (("--captures", str(folder), "--over", "1h"), ("--from", str(file))):
+            code, stdout, stderr = finish(*report, *source, *options)
+            assert code == 0, stderr
+            document = json.loads(stdout)
+            check_document(document)
+            assert {row["partition"]: row["lag"] for row in document["items"]} == lags, source
+        code, stdout, stderr = finish("describe", group, "--from", str(file), *options)
+        assert code == 0, stderr
+        (item,) = json.loads(stdout)["items"]
+        assert {row["partition"]: row["lag"] for row in item["offsets"]} == lags
+        has_stable = isolation == "read_committed"
+        assert all(("last_stable_offset" in row) is has_stable for row in item["offsets"])
+
+
+def test_sources_without_last_stable_offsets_are_refused(
+    kafka: KafkaCluster, tmp_path: Path
+) -> None:
+    """What an older version left: exit 2 with the reason, and no empty column."""
+    create_topics(kafka.bootstrap, {"unheld": 1})
+    commit_offsets(kafka.bootstrap, {"unheld": {("unheld", 0): 0}})
+    folder, file = tmp_path / "captures", tmp_path / "s.json"
+    with ClusterAdmin(read_settings(kafka.bootstrap, None)) as admin:
+        snapshot = admin.snapshot(["unheld"])
+    (capture,) = collect(lambda: snapshot, folder)
+    assert capture.error is None
+    write_snapshot(snapshot, file)
+    for command, where in (
+        (("lag", "report", "--captures", str(folder), "--over", "1h"), "1 of 1 files of captures"),
+        (("lag", "report", "--from", str(file)), f"`{file}`"),
+        (("describe", "unheld", "--from", str(file)), f"`{file}`"),
+    ):
+        code, stdout, stderr = finish(*command, "--isolation", "read_committed")
+        assert (code, stdout) == (2, "")
+        assert where in stderr
+        assert "needs last stable offsets" in stderr
+        assert "hint: " in stderr
+        assert "Traceback" not in stderr
+
+
+def transactional(bootstrap: str, name: str) -> Producer:
+    """A producer that may begin a transaction."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0})
+    producer.init_transactions(30)
+    return producer
+
+
+def send(producer: Producer, at: TopicPartition, count: int) -> None:
+    """Records of a transaction that stays open, in the log."""
+    producer.begin_transaction()
+    for _ in range(count):
+        producer.produce(at[0], b"x", partition=at[1])
+    assert producer.flush(60) == 0
+
+
+def last_stable_offsets(
+    bootstrap: str, partitions: list[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """As librdkafka reads them."""
+    spec: Any = OffsetSpec
+    wanted = {ConfluentPartition(*at): spec.latest() for at in partitions}
+    admin = admin_of(bootstrap)
+    answers = admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
+    return {(at.topic, at.partition): future.result(60).offset for at, future in answers.items()}

@@ -1,0 +1,96 @@
+"""Ends of logs at times gone by and times of records, of a real broker that was told the times."""
+
+from collections import Counter
+
+import pytest
+from confluent_kafka import Producer
+
+from kgroups.core.errors import ClusterError
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings, read_settings
+from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic
+from kgroups.core.kafka.lookups.next_records import next_record_times
+from kgroups.core.kafka.lookups.offsets_by_time import ends_at
+from kgroups.core.lag.window.commit_log import parse_record
+from kgroups.core.snapshot import PartitionLog, Topic
+from tests.support.kafka.broker import KafkaCluster
+from tests.support.kafka.workload import commit_offsets, create_topics
+
+pytestmark = pytest.mark.kafka
+
+NOON_MS = 1_763_700_000_000
+MINUTE_MS = 60_000
+TOPIC, GROUP = "moments", "moments-reader"
+
+
+def write(bootstrap: str, partition: int, minutes: range) -> None:
+    """Ten records a minute, as if written then."""
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+    for minute in minutes:
+        for _ in range(10):
+            at_ms = NOON_MS + minute * MINUTE_MS
+            producer.produce(TOPIC, b"x" * 100, partition=partition, timestamp=at_ms)
+    assert producer.flush(60) == 0
+
+
+@pytest.fixture(scope="module")
+def settings(kafka: KafkaCluster) -> ClientSettings:
+    """Of a broker with ten records a minute in partition 0 for an hour, half of that in 1."""
+    create_topics(kafka.bootstrap, {TOPIC: 3})
+    write(kafka.bootstrap, 0, range(60))
+    write(kafka.bootstrap, 1, range(0, 60, 2))
+    commit_offsets(kafka.bootstrap, {GROUP: {(TOPIC, number): 0 for number in range(3)}})
+    return read_settings(kafka.bootstrap, None)
+
+
+def test_ends_at_times_gone_by(settings: ClientSettings) -> None:
+    """Where the log ended then; before its first record at 0, after its last at its end."""
+    times = [NOON_MS - 1, NOON_MS + 10 * MINUTE_MS, NOON_MS + 600 * MINUTE_MS]
+    with ClusterAdmin(settings) as admin:
+        topics = dict(admin.snapshot([GROUP]).topics)
+        topics["gone"] = Topic("gone", {0: PartitionLog(0, 5, leader=1)})
+        ends = {at_ms: ends_at(admin, topics, at_ms) for at_ms in times}
+    assert [ends[at_ms].get((TOPIC, 0)) for at_ms in times] == [0, 100, 600]
+    assert [ends[at_ms].get((TOPIC, 1)) for at_ms in times] == [0, 50, 300]
+    assert [ends[at_ms].get((TOPIC, 2)) for at_ms in times] == [0, 0, 0]
+    assert not any(("gone", 0) in found for found in ends.values())
+
+
+def test_times_of_the_next_records(settings: ClientSettings) -> None:
+    """Several places of one partition, places without a record, a topic that is not there."""
+    places = [(TOPIC, 0, 0), (TOPIC, 0, 105), (TOPIC, 0, 599), (TOPIC, 0, 600)]
+    places += [(TOPIC, 1, 299), (TOPIC, 2, 0), ("gone", 0, 3)]
+    found, errors = next_record_times(settings, places, timeout_ms=3_000)
+    minutes = {place: (at_ms - NOON_MS) / MINUTE_MS for place, at_ms in found.items()}
+    expected = {(TOPIC, 0, 0): 0, (TOPIC, 0, 105): 10, (TOPIC, 0, 599): 59, (TOPIC, 1, 299): 58}
+    assert minutes == expected
+    assert [(error.target, error.code) for error in errors] == [("gone", "REQUEST_TIMED_OUT")]
+    assert next_record_times(settings, []) == ({}, ())
+
+
+def test_a_cluster_that_is_not_there() -> None:
+    """The failure is that of an unreachable cluster."""
+    nowhere = read_settings("127.0.0.1:1", None)
+    with pytest.raises(ClusterError):
+        next_record_times(nowhere, [(TOPIC, 0, 0)], timeout_ms=1_500)
+
+
+def test_every_commit_is_read_without_waiting(kafka: KafkaCluster) -> None:
+    """All slices of the offsets topic, each to its end; none waits for records that cannot come."""
+    create_topics(kafka.bootstrap, {"counted": 1})
+    for offset in range(20):
+        groups = [f"counted-{number}" for number in range(50)]
+        commit_offsets(kafka.bootstrap, {group: {("counted", 0): offset} for group in groups})
+    log = OffsetsTopic(read_settings(kafka.bootstrap, None))
+    found: Counter[str] = Counter()
+    for part in log.slices():
+        places = []
+        for records in log.read(part):
+            for record in records:
+                places.append(record.offset)
+                _, _, kind, group, *_ = parse_record(record)
+                if kind == "commit" and group.startswith("counted-"):
+                    found[group] += 1
+        assert places == sorted(set(places))
+        assert all(part.start <= place < part.end for place in places)
+    assert found == {f"counted-{number}": 20 for number in range(50)}
