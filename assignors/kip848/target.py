@@ -41,7 +41,7 @@ def uuid_halves(topic_id: str) -> tuple[int, int]:
         raw = b""
     if len(raw) != TOPIC_ID_BYTES:
         raise AssignorError(
-            f"`{topic_id}` is no topic id", hint="Kafka writes them as 22 characters of base64"
+            f"`{topic_id}` is not a topic id", hint="a topic id is 22 characters of base64"
         )
     return (
         int.from_bytes(raw[:8], "big", signed=True),

@@ -196,7 +196,7 @@ def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",
-        hint="run again with --verbose to see what Spark says",
+        hint="run with --verbose for Spark's own messages",
         code="SPARK_FAILED",
     )
 
@@ -215,7 +215,7 @@ def check_query(query: LagQuery) -> None:
     known = worker_planner.known_assignors()
     for name in query.assignors:
         if name not in known:
-            raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
+            raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
 
 
 class _Tables(NamedTuple):
@@ -338,7 +338,7 @@ def answer_rows(
             report.schema  # noqa: B018  Connect looks at the condition only when it must
         except (AnalysisException, ParseException) as exc:
             raise UsageError(
-                f"`--where {query.where}` cannot be understood: {first_line(exc)}",
+                f"`--where {query.where}` is not valid: {first_line(exc)}",
                 hint="a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
                 + ", ".join(report.columns),
             ) from exc

@@ -89,10 +89,10 @@ def _plan(at: TopicPartition, target: Target, known: Known, readers: tuple[Group
         return erasure.failed(unmeasured(erasure.target, code))
     asked = first_to_stay(at, target, log, known)
     if asked is None:
-        return erasure._replace(new_start=start, result="skipped", note="nothing is said of it")
+        return erasure._replace(new_start=start, result="skipped", note="not in the file")
     stays = min(max(asked, start), end)
     note = (
-        f"{asked} asked, the log ends at {end}"
+        f"{asked} requested, the log ends at {end}"
         if asked > end
         else _unread(at, start, stays, readers)
     )
@@ -153,7 +153,7 @@ def apply_erasures(
     applied = []
     for each in erasures:
         if each.result == "planned":
-            silence = ItemError(each.target, "FAILED", "the broker gave no answer")
+            silence = ItemError(each.target, "FAILED", "the broker did not respond")
             error = answers.get(each.at, silence)
             each = each._replace(result="done") if error is None else each.failed(error)
         applied.append(each)
@@ -182,7 +182,7 @@ def _verified(each: Erasure, topics: Mapping[str, Topic] | None) -> Erasure:
     if start is None or each.new_start is None:
         if each.result == "unknown":
             return each
-        return each._replace(note="deleted; could not be read back")
+        return each._replace(note="deleted, but could not be read back")
     if start >= each.new_start:
         return each if each.error is None else each._replace(result="done", error=None)
     if isinstance(each.error, Doubt):

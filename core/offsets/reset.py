@@ -90,7 +90,7 @@ def _change(
                 change.target,
                 "NO_COMMITTED_OFFSET",
                 "there is no committed offset to start from",
-                "name an offset, `earliest` or `latest` for it, or leave it out",
+                "use an offset, `earliest` or `latest`, or leave it out",
                 NotFoundError.exit_code,
             )
         )
@@ -98,7 +98,7 @@ def _change(
     clamped = clamp and not start <= asked <= end
     if clamped:
         offset = min(max(asked, start), end)
-        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
+        note = f"{asked} requested, the log {'ends' if asked > offset else 'starts'} at {offset}"
     stays = old is not None and old.offset == offset
     new = old if stays else CommittedOffset(offset)
     after = records_between(offset, start, end, max)
@@ -126,7 +126,7 @@ def _asked(
         case "time":
             found = known.at_time.get(at)
             if found is None:
-                return log.log_end_offset, "no record is as new; put to the end"
+                return log.log_end_offset, "no record is that recent; set to the log end"
             return found, None
         case "file" | "group":
             return known.given.get(at), None

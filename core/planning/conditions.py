@@ -66,7 +66,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<sign>>=|<=|==|!=|>|<)|(?P<word>[A-Za-z_][\w-]*)|(?P<number>\d+(?:\.\d+)?%?))"
 )
 FORM: Final = (
-    "FIGURE OP NUMBER[%], joined by `and` and `or`, as in `moved > 10% or idle_members > 0`"
+    "METRIC OP NUMBER[%], joined by `and` and `or`, as in `moved > 10% or idle_members > 0`"
 )
 
 
@@ -133,7 +133,7 @@ def parse_condition(text: str) -> Condition:
             break
         word = tokens[place]
         if word not in ("and", "or"):
-            _refuse(text, f"`{word}` stands where `and` or `or` was expected")
+            _refuse(text, f"expected `and` or `or`, found `{word}`")
         if word == "or":
             any_of.append(tuple(together))
             together = []
@@ -148,33 +148,31 @@ def _tokens(text: str) -> list[str]:
     while place < len(rest):
         found = _TOKEN.match(rest, place)
         if found is None:
-            _refuse(text, f"`{rest[place:].strip()}` cannot be understood")
+            _refuse(text, f"`{rest[place:].strip()}` is not valid")
         tokens.append(found[0].strip())
         place = found.end()
     return tokens
 
 
 def _comparison(tokens: list[str], place: int, text: str) -> Comparison:
-    expected = ("a figure", "one of " + " ".join(OPERATORS), "a number")
+    expected = ("a metric", "one of " + " ".join(OPERATORS), "a number")
     for offset, what in enumerate(expected):
         if place + offset >= len(tokens):
-            _refuse(text, f"{what} is missing at the end")
+            _refuse(text, f"expected {what} at the end")
     figure, sign, number = tokens[place : place + 3]
     known = figure.replace("-", "_").lower()
     if known not in FIGURES:
         close = get_close_matches(known, FIGURES, 1)
         guess = f"; did you mean `{close[0]}`?" if close else ""
-        _refuse(
-            text, f"`{figure}` is not a figure of a plan{guess}", "figures: " + ", ".join(FIGURES)
-        )
+        _refuse(text, f"unknown metric `{figure}`{guess}", "figures: " + ", ".join(FIGURES))
     if sign not in OPERATORS:
-        _refuse(text, f"`{sign}` stands where {expected[1]} was expected")
+        _refuse(text, f"expected {expected[1]}, found `{sign}`")
     percent = number.endswith("%")
     digits = number.removesuffix("%")
     if not digits[:1].isdigit():
         _refuse(text, f"`{number}` is not a number")
     if percent and known not in WHOLES:
-        _refuse(text, f"`{figure}` is not a part of something, so `%` has no meaning")
+        _refuse(text, f"`{figure}` has no percentage")
     return Comparison(known, sign, float(digits), percent, f"{figure} {sign} {number}")
 
 

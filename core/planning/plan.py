@@ -23,7 +23,8 @@ from kgroups.core.planning.settle import Settled
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 MANUAL_NOTE: Final = (
-    "its consumers choose their partitions themselves (`assign`): there is no rebalance to predict"
+    "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
+    "predict"
 )
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
@@ -266,8 +267,10 @@ def _current(group: Group) -> Assigned:
     unknown = [member.member_id for member in members if member.assignment is None]
     if unknown:
         raise RefusedError(
-            f"`{group.group}` is {group.state or 'in an unknown state'}: what `{unknown[0]}` is"
-            " assigned is not shown now",
+            (
+                f"`{group.group}` is {group.state or 'in an unknown state'}: the assignment of "
+                f"`{unknown[0]}` is not available now"
+            ),
             hint="try again when the group is Stable",
             code="REBALANCE_IN_PROGRESS",
         )

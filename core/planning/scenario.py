@@ -151,7 +151,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
         if member.instance_id is not None:
             taken = instances.setdefault(member.instance_id, member_id)
             if taken != member_id:
-                entry.fail(f"the instance id `{member.instance_id}` is that of `{taken}` too")
+                entry.fail(f"the instance id `{member.instance_id}` is also that of `{taken}`")
         members.append(member)
     read = {topic for member in members for topic in member.subscription or ()}
     offsets = {
@@ -180,7 +180,7 @@ def _member(
 ) -> Member:
     fields = cursor.fields((), MEMBER_KEYS)
     if "topics" not in fields.values and "pattern" not in fields.values:
-        cursor.fail("it reads nothing: `topics` or `pattern` is missing", hint=_one_of(MEMBER_KEYS))
+        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=_one_of(MEMBER_KEYS))
     named = fields.optional("topics", lambda c: _subscription(c, topics)) or ()
     pattern = fields.optional("pattern", lambda c: _pattern(c, protocol, topics))
     matched = matching_topics(topics, pattern.pattern, pattern.dialect) if pattern else ()
@@ -237,7 +237,7 @@ def _claim(member: Member, cursor: Cursor, owners: dict[tuple[str, int], str]) -
     for topic, numbers in (member.assignment or {}).items():
         for number in numbers:
             if (topic, number) in owners:
-                cursor.fail(f"{topic}-{number} is owned by `{owners[topic, number]}` already")
+                cursor.fail(f"{topic}-{number} is already owned by `{owners[topic, number]}`")
             owners[topic, number] = member.member_id
 
 

@@ -166,8 +166,10 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
                 owner = owners.setdefault((topic, number), member)
                 if owner != member:
                     raise KgroupsError(
-                        f"the assignor `{strategy.name}` gave {topic}-{number} to `{owner}` and to"
-                        f" `{member}`",
-                        hint="if that is meant, say so: `waives = {'unique'}` in the assignor",
+                        (
+                            f"the assignor `{strategy.name}` assigned {topic}-{number} to both "
+                            f"`{owner}` and `{member}`"
+                        ),
+                        hint="if this is intended, set `waives = {'unique'}` in the assignor",
                         code="ASSIGNOR_FAILED",
                     )

@@ -127,9 +127,9 @@ def test_registry() -> None:
     with pytest.raises(AssignorError) as failure:
         assignor("rnage")
     assert "roundrobin" in (failure.value.hint or "")
-    with pytest.raises(AssignorError, match="no assignor is called `sticky`"):
+    with pytest.raises(AssignorError, match="unknown assignor `sticky`"):
         server_assignor("sticky")
-    with pytest.raises(AssignorError, match="no client library"):
+    with pytest.raises(AssignorError, match="unknown client library"):
         assignor("range", "telnet")
 
 

@@ -116,4 +116,4 @@ def test_no_layout() -> None:
     """A command that Kafka's tool lacks says so."""
     told = run("coordinator", "g", "--partitions", "5", "-o", "plain")
     assert told.exit_code == 2
-    assert "Kafka's tool has no layout for this" in told.stderr
+    assert "`plain` is not available here: Kafka's tool has no layout for it" in told.stderr

@@ -45,6 +45,6 @@ def ends_then(
 
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
-        printer.progress(f"asking where logs ended, {number} of {len(times_ms)} times")
+        printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")
         ends[at_ms] = ends_at(admin, snapshot.topics, at_ms)
     return ends

@@ -96,8 +96,8 @@ def check_places(*files: Path | None) -> None:
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise UsageError(
                 f"`{file}` cannot be written: "
-                + ("it is a folder" if file.is_dir() else "its folder is not there"),
-                hint="name a file in a folder that is yours to write",
+                + ("it is a folder" if file.is_dir() else "its folder does not exist"),
+                hint="choose a file in a folder that you can write to",
             )
 
 

@@ -65,7 +65,7 @@ class PlanTexts:
             if given:
                 raise UsageError(
                     f"`{name}` cannot be combined with `{option}`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
 
     @property
@@ -98,7 +98,7 @@ class PlanTexts:
             if option.deploys and self.changes.get(option.key):
                 raise UsageError(
                     f"`{option.flag}` cannot be combined with `--report`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
         # Parsers of the other rows give nothing but these.
         return cast("list[Change]", self.changes_for(group))
@@ -290,8 +290,8 @@ def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemErro
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            why = "which partitions move is not known" if unsure else "a figure is not known"
-            message = f"`{condition.text}` cannot be told: {why}"
+            why = "it is unknown which partitions move" if unsure else "a metric is unknown"
+            message = f"`{condition.text}` cannot be evaluated: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)
 
 

@@ -81,7 +81,8 @@ def delete_offsets(
     choice = choice_of(groups, regex)
     if bool(topic) == all_topics:
         raise UsageError(
-            "no topic is named, or all and some", hint="--topic orders:0,3-5, or --all-topics"
+            "expected either --topic or --all-topics",
+            hint="use --topic orders:0,3-5 or --all-topics",
         )
     scope = None if all_topics else parse_scope(topic or ())
     consent.check()
@@ -98,7 +99,7 @@ def delete_offsets(
                 what = ", ".join(f"`{name}`" for name in missing)
                 raise NotFoundError(
                     f"group `{group.group}` committed nothing for {what}",
-                    hint="`kgroups describe GROUP` shows what it committed",
+                    hint="`kgroups describe GROUP` shows its commits",
                 )
             changes += own
         write = OffsetWrite.on(looked, "delete-offsets", consent, folder, topics)

@@ -59,12 +59,12 @@ deleted, unless --keep-going is given. Asks for confirmation unless --yes (or
 (exit code 2). Reads the logs again afterwards. With --offset-json-file,
 options are those of kafka-delete-records.sh.
 
-WHAT STAYS (--before)
+RECORDS TO KEEP (--before)
   1500                  records from this offset on
-  latest                nothing: every record goes
+  latest                none: deletes every record
   +100, -100            all but the first hundred; the last hundred
-  2026-11-21T06:00:00Z  records that are not older; a zone is needed
-  7d, 1h30m, PT2H       records of the last week, …
+  2026-11-21T06:00:00Z  records that are not older; needs a zone
+  7d, 1h30m, PT2H       records of the last week, and so on
   group:NAME            what a group has not read yet
   file:PATH             lines `topic,partition,offset`
 An offset beyond the log end is clamped, and the row says so.
@@ -123,7 +123,7 @@ def delete_records(
     target = target_of(before)
     given = _offsets_of_file(target)
     if not scope.names and target.kind != "file":
-        raise UsageError("no topic is named", hint="orders, orders:0,3-5")
+        raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
     consent.check()
     with cluster_to_change(options) as admin:
         looked = admin.coordinators([])
@@ -148,7 +148,7 @@ def delete_records(
     if not planned and not blocked:
         printer.note("no record to delete")
     elif blocked and planned and not go and not dry_run:
-        printer.note("nothing was deleted; --keep-going does what can be done")
+        printer.note("nothing was deleted; use --keep-going to delete what can be")
     interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
@@ -163,7 +163,7 @@ def target_of(text: str | None) -> Target:
     """
     if text is None:
         raise UsageError(
-            "it is not said what stays", hint="--before 7d, --before 1500, --before latest, …"
+            "no --before given", hint="use --before 7d, --before 1500, --before latest, …"
         )
     target = parse_target(text, now_ms())
     if target.kind in ("current", "earliest"):
@@ -183,7 +183,8 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     given = parse_offsets(read_plan_text(path), str(path))
     if set(given) != {None}:
         raise UsageError(
-            f"`{path}` names groups, and records have none", hint="lines `topic,partition,offset`"
+            f"`{path}` has a group column, and records have no group",
+            hint="expected lines of `topic,partition,offset`",
         )
     return given[None]
 
@@ -220,7 +221,7 @@ def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
     try:
         return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
     except KgroupsError:
-        printer.note("which groups have not read these records cannot be told")
+        printer.note("cannot determine which groups have not read these records")
         return ()
 
 

@@ -22,7 +22,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 
 def validate_regex(arguments: Arguments) -> int:
-    """Say whether a pattern is one that brokers take."""
+    """Check a regular expression as brokers do."""
     from kgroups.core.coordinator.ports import PatternError
     from kgroups.core.patterns import compile_pattern  # RE2: only for this
 

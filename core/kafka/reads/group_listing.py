@@ -163,7 +163,7 @@ def _choose(outcomes: Sequence[Described]) -> Described:
 
 
 def _not_describable(kind: GroupType | None) -> BrokerFailure:
-    known = f"lists this {kind} group but" if kind else "can list groups but"
+    known = f"lists this {kind} group but" if kind else "lists groups but"
     what = "such groups" if kind else "them"
     return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {known} cannot describe {what}")
 

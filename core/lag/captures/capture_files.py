@@ -170,7 +170,7 @@ def make_folder(folder: Path) -> None:
     except OSError as exc:
         raise UsageError(
             f"captures cannot be written to `{folder}`: {exc.strerror}",
-            hint="name a folder that is yours to write",
+            hint="choose a folder that you can write to",
         ) from exc
     for left in folder.glob(f"*/*/*/{UNFINISHED}*"):
         if time.time() - left.stat().st_mtime > ABANDONED_S:
@@ -249,7 +249,7 @@ def write_tables(
     except OSError as exc:
         raise KgroupsError(
             f"capture `{place / name}` was not written: {exc.strerror}",
-            hint="nothing of it is left; free some space or choose another folder",
+            hint="no partial file is left; free some space or choose another folder",
             code="NOT_WRITTEN",
         ) from exc
     finally:
@@ -269,7 +269,8 @@ def find_captures(
     """
     if not folder.is_dir():
         raise NotFoundError(
-            f"there is no folder `{folder}`", hint="collect captures with `kgroups lag collect`"
+            f"the folder `{folder}` does not exist",
+            hint="collect captures with `kgroups lag collect`",
         )
     found = []
     for path in (folder / table).glob("cluster=*/date=*/*.parquet"):
@@ -357,7 +358,7 @@ def _examined(
             files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
             return readable(files, strict=strict)
     raise KgroupsError(
-        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` has finished"
     )
 
 
@@ -375,7 +376,7 @@ def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
     except FileNotFoundError:
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+        return f"truncated, or not a Parquet file ({str(exc).splitlines()[0]})", file
     said = footer.metadata or {}
     version = said.get(VERSION_KEY)
     if version is None or not version.isdigit():

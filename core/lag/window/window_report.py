@@ -84,7 +84,7 @@ def lag_report_over(
     query = query or LagQuery()
     check_query(query)
     if since_ms >= until_ms:
-        raise UsageError("the window of time is empty", hint="--since must be before --until")
+        raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
@@ -99,11 +99,12 @@ def lag_report_over(
             except SPARK_ERRORS as exc:
                 if not MERGED_AWAY.search(str(exc)):
                     raise
-            tell("reading again: captures were merged meanwhile")
+            tell("reading again, because captures were merged")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
             check_isolation(window, query.isolation)
         raise KgroupsError(
-            f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+            f"the files in `{folder}` keep changing",
+            hint="try again when `lag compact` has finished",
         )
 
 

@@ -41,7 +41,7 @@ def plan_changes(
         return plan
     walk = Walk(snapshot, group, assignor_name, leader)
     if once:
-        walk.step(Event("the changes are made", tuple(once)))
+        walk.step(Event("the changes are applied", tuple(once)))
     for deploy in deploys:
         for event in events_of(deploy, walk):
             walk.step(event)
@@ -87,9 +87,11 @@ def _ending(first: Plan, walk: Walk) -> Plan:
 
 def _confidence(doubts: Sequence[str], steps: int) -> tuple[Word, str]:
     if not doubts:
-        return "exact", f"each of {steps} steps is"
+        return "exact", f"all {steps} steps are"
     more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-    return "likely", "the likeliest of each step is followed: " + "; ".join(doubts[:TOLD]) + more
+    return "likely", "follows the likeliest outcome of each step: " + "; ".join(
+        doubts[:TOLD]
+    ) + more
 
 
 def _members(

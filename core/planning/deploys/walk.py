@@ -87,7 +87,7 @@ class Walk:
             known=self.known,
         )
         if plan.roster is not None and ids_matter(plan.roster, plan.strategies, self.assumed):
-            self.doubts.append("members came back with ids that nobody knows yet, and they matter")
+            self.doubts.append("returning members get new ids, and the assignment depends on them")
         before = self.shares()
         self._move_on(plan, event)
         after = self.shares()
@@ -144,7 +144,7 @@ class Walk:
                 (),
                 None,
                 "exact",
-                "a static member that is back within its session gets what it had",
+                "a static member that rejoins within its session keeps its partitions",
             )
         )
 

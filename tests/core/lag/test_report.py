@@ -336,7 +336,7 @@ def test_assignors_run_inside_spark(
     [
         (LagQuery(by="rack"), "a lag report without planned assignments cannot be by `rack`"),
         (LagQuery(by="topic", assignors=("range",)), "with planned assignments cannot be by"),
-        (LagQuery(assignors=("rnage",)), "no assignor is called `rnage`"),
+        (LagQuery(assignors=("rnage",)), "unknown assignor `rnage`"),
         (LagQuery(top=0), "`--top` must be at least 1"),
         (LagQuery(sort="colour"), "has no column `colour` to sort by"),
     ],

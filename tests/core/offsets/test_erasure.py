@@ -64,7 +64,7 @@ def test_time_file_and_group() -> None:
     for kind in (Target("file"), Target("group")):
         assert plan(kind, Known(LOGS, given={("t", 0): 12})).records_lost == 2
         silent = plan(kind)
-        assert (silent.result, silent.note) == ("skipped", "nothing is said of it")
+        assert (silent.result, silent.note) == ("skipped", "not in the file")
     missing = plan(time, Known({}))
     assert missing.error is not None
     assert missing.error.exit_code == 5
@@ -93,5 +93,5 @@ def test_answers_and_the_look_back() -> None:
     assert checked[3].error.code == "NOT_VERIFIED"
     blind = verify_erasures(applied, None)
     assert [row.note for row in blind if row.result == "done"] == [
-        "deleted; could not be read back"
+        "deleted, but could not be read back"
     ] * 2

@@ -140,6 +140,6 @@ def test_no_undo_file(what: str) -> None:
     """One sentence says what is wrong, and it is short whatever the file holds."""
     with pytest.raises(UsageError) as caught:
         read(BROKEN[what])
-    assert caught.value.message.startswith("`f` is no undo file: ")
+    assert caught.value.message.startswith("`f` is not an undo file: ")
     assert len(caught.value.message) < 200
     assert "\n" not in caught.value.message

@@ -58,7 +58,7 @@ def test_a_static_member_that_stays_away_too_long() -> None:
     """Its partitions go to the other, and come back with it."""
     plan = deployed(STATIC, Expire("i1"))
     assert told(plan) == [
-        ("the session of `i1-0` ends", True, {"i2-0": [0, 1, 2, 3]}),
+        ("the session of `i1-0` expires", True, {"i2-0": [0, 1, 2, 3]}),
         ("`i1-0` is back", True, {"i2-0": [2, 3], "i1-0": [0, 1]}),
     ]
     assert plan.confidence == "exact"
@@ -101,13 +101,13 @@ def test_ids_that_matter_later_are_a_doubt() -> None:
     alike = group_of(member("app-0", {"t": [0, 1]}), member("app-f", {"t": [2, 3]}))
     plan = deployed(alike, RollingRestart())
     assert plan.confidence == "likely"
-    assert "ids that do not exist yet decide" in (plan.confidence_reason or "")
+    assert "it depends on new member ids" in (plan.confidence_reason or "")
 
 
 def test_changes_come_first() -> None:
     """Partitions are added, then the deploy begins."""
     plan = deployed(STATIC, SetPartitions("t", 6), Restart("i2"))
-    assert [stage.event for stage in plan.stages] == ["the changes are made", "`i2-0` restarts"]
+    assert [stage.event for stage in plan.stages] == ["the changes are applied", "`i2-0` restarts"]
     assert plan.metrics.newly_assigned == 2
 
 

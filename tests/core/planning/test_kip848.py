@@ -108,7 +108,7 @@ def test_a_classic_group_as_if_upgraded() -> None:
 def test_a_strategy_of_clients_only_is_refused_for_coordinators() -> None:
     """KIP-848 knows no `roundrobin`."""
     group = modern("uniform", a={"t": [0]})
-    with pytest.raises(UsageError, match="coordinators have no assignor"):
+    with pytest.raises(UsageError, match="brokers have no assignor"):
         plan_group(with_ids(group, {"t": 1}), group, assignor_name="roundrobin")
 
 

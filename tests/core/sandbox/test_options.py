@@ -28,8 +28,8 @@ REFUSED = [
     ("racks that do not fit", {"brokers": 2, "racks": ["a"]}, "1 racks for 2 brokers"),
     ("an empty host", {"host": ""}, "the host is empty"),
     ("an unknown property", {"properties": {"x": "1"}}, "unknown property `x`"),
-    ("a wrong property", {"properties": {"group.max.size": "many"}}, "about groups is wrong"),
-    ("every address", {"host": "0.0.0.0"}, "no address that clients could be told"),
+    ("a wrong property", {"properties": {"group.max.size": "many"}}, "invalid group property"),
+    ("every address", {"host": "0.0.0.0"}, "is not an address that clients can connect to"),
     ("a foreign host", {"host": "192.0.2.1"}, "cannot listen on `192.0.2.1`"),
 ]
 

@@ -67,7 +67,7 @@ def test_an_open_port_of_something_else(
         master, remote = (address, None) if scheme == "spark" else (None, address)
         what = "Spark master" if scheme == "spark" else "Spark Connect server"
         with (
-            pytest.raises(ClusterError, match=f"what listens at `{LOOPBACK}:{port}` is no {what}"),
+            pytest.raises(ClusterError, match=f"`{LOOPBACK}:{port}` is not a {what}"),
             spark_session(SessionOptions(master=master, remote=remote)),
         ):
             pytest.fail("a session")
@@ -137,7 +137,7 @@ def test_a_real_master_without_workers(tmp_path: Path) -> None:
         with pytest.raises(ClusterError, match="is no Spark Connect server"):
             must_be_connect_server(host, int(port), tls=False)
         done = run_program([sys.executable, "-c", NO_WORKERS, master])
-    assert done.stdout.strip() == f"Spark master `{master}` gave no executor in 2 s", done.stderr
+    assert done.stdout.strip() == f"Spark master `{master}` started no executor in 2 s", done.stderr
 
 
 @pytest.mark.spark

@@ -346,9 +346,9 @@ def test_progress_says_what_is_waited_for(admin: ClusterAdmin, live: dict[str, L
     said: list[str] = []
     admin.snapshot([EMPTY], progress=said.append)
     assert said == [
-        "looking for the groups",
-        "asking 1 groups",
-        "reading the offsets of 2 topics",
+        "listing groups",
+        "describing 1 groups",
+        "reading offsets of 2 topics",
     ]
 
 
