@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
-from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.framing import error_name
@@ -218,6 +217,11 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
+    from kgroups.core.kafka.reads.member_subscriptions import (
+        decode_assignment,
+        decode_subscription,
+    )
+
     subscription = decode_subscription(item.member_metadata) if is_consumer else None
     assigned = decode_assignment(item.member_assignment) if is_consumer else None
     return Member(

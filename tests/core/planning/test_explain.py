@@ -49,7 +49,7 @@ class Case:
 
 CASES = [
     Case("range: the division and the place", "range", THREE, [], ("t", 5),
-         ["10 partitions of `t` by 3 readers", "3 each, and the first 1 get one more",
+         ["10 partitions of `t` among 3 subscribers", "3 each, and the first 1 get one more",
           "`b` is number 2, so its block is 4 to 6", "`b` owns it now and keeps it"]),
     Case("range: static members first", "range", STATIC, [], ("t", 0),
          ["instance ids, then member ids", "`z` is number 1, so its block is 0 alone"], 3),
@@ -58,7 +58,7 @@ CASES = [
     Case("range: a division without a rest", "range", THREE, [SetPartitions("t", 12)], ("t", 11),
          ["make 4 each", "`c` is number 3, so its block is 8 to 11", "it has no owner now"]),
     Case("range: fewer partitions than members", "range", STATIC, [RemoveMember("z")], ("t", 2),
-         ["3 partitions of `t` by 2 readers", "1 each, and the first 1 get one more",
+         ["3 partitions of `t` among 2 subscribers", "1 each, and the first 1 get one more",
           "its block is 2 alone"], 3),
     Case("roundrobin: the place in the circle", "roundrobin", THREE, [], ("t", 4),
          ["this is number 5 of 10", "t-3 went to `a`; `b` is number 2 of 3 in turn"]),
@@ -68,15 +68,15 @@ CASES = [
          ["this is number 4 of 4", "t-2 went to `c`; `b` is number 2 of 3 in turn",
           "skipped, because they do not subscribe to `u`: `a`"], 3),
     Case("sticky: kept", "sticky", THREE, [Z], ("t", 4),
-         ["10 partitions by 4 members make 2 each, 2 of them one more",
+         ["10 partitions among 4 members make 2 each, 2 of them one more",
           "kept, because `b` owns it and stays within its share"]),
     Case("sticky: over the share", "sticky", THREE, [Z], ("t", 9),
          ["moved, because `c` is over its share: it goes from 3 to 2",
           "assigned to `z`, which is below its share: it keeps 0 of 0"]),
     Case("sticky: its owner leaves", "sticky", THREE, [RemoveMember("c")], ("t", 9),
-         ["10 partitions by 2 members make 5 each", "assigned to `", "`c`, which owns it now, leaves"]),
+         ["10 partitions among 2 members", "assigned to `", "`c`, which owns it now, leaves"]),
     Case("sticky: new partitions", "sticky", THREE, [SetPartitions("t", 12)], ("t", 11),
-         ["12 partitions by 3 members make 4 each", "assigned to `", "it has no owner now"]),
+         ["12 partitions among 3 members make 4 each", "assigned to `", "it has no owner now"]),
     Case("sticky: different topics", "sticky", MIXED, [Subscribe(("t",), member="b")], ("u", 0),
          ["no remaining member subscribes"], 3),
     Case("sticky: a mixed group", "sticky", MIXED, [SetPartitions("t", 6)], ("t", 5),
@@ -86,9 +86,9 @@ CASES = [
           "cooperative: `c` revokes it in round 1, and it is assigned in round 2"]),
     Case("lag: the rank and the round", "lag", THREE, [], ("t", 4),
          ["number 5 of 10, in round 2 of 4", "gets 3 of `t`"]),
-    Case("random: drawn", "random", THREE, [], ("t", 4), ["among the 3 readers of `t`"]),
+    Case("random: drawn", "random", THREE, [], ("t", 4), ["one of the 3 subscribers of `t`"]),
     Case("broadcast: everybody", "broadcast", THREE, [], ("t", 4),
-         ["each of the 3 readers of `t`"]),
+         ["each of the 3 subscribers of `t`"]),
 ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def test_the_coordinators_own() -> None:
     topics = {"t": Topic("t", cluster.topics["t"].partitions, "AAAAAAAAAAIAAAAAAAAAAg")}
     plan = plan_group(ClusterSnapshot(0, (group,), topics), group, [Z])
     kept = "\n".join(explain(plan, "t", 0).reasons)
-    assert "6 partitions by 3 members make 2 each" in kept
+    assert "6 partitions among 3 members make 2 each" in kept
     assert "kept, because `a` owns it" in kept
     assert "moved, because `a` is over its share" in "\n".join(explain(plan, "t", 2).reasons)
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
-from kgroups.core.lag.captures.capture_files import collect
+from kgroups.core.lag.captures.collector import collect
 from kgroups.core.snapshot import TopicPartition
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
