@@ -138,7 +138,7 @@ def load_undo(path: Path) -> Undo:
     """What an undo file says.
 
     Raises:
-        UsageError: it cannot be read, or is no undo file.
+        UsageError: it cannot be read, or is not an undo file.
     """
     try:
         # A pipe that nobody writes to must not hold us up.

@@ -133,7 +133,7 @@ def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
 
 
 class _Wrong(Exception):
-    """What is wrong with a file, to be said after `… is no undo file: `."""
+    """What is wrong with a file, to be said after `… is not an undo file: `."""
 
 
 def read_undo(file: BinaryIO, where: str) -> Undo:
@@ -143,7 +143,7 @@ def read_undo(file: BinaryIO, where: str) -> Undo:
         file: from its start; it can be wound back.
         where: its name, for messages.
     Raises:
-        UsageError: it is no undo file, or longer than any.
+        UsageError: it is not an undo file, or longer than any.
     """
     try:
         return _read(file)

@@ -62,7 +62,7 @@ def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(undo_format, "WHOLE_BYTES", len(head) + 1)
     assert read(TEXT) == read(told) == undo
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
-        with pytest.raises(UsageError, match="is no undo file"):
+        with pytest.raises(UsageError, match="is not an undo file"):
             read(torn)
     monkeypatch.setattr(undo_format, "MAX_ROWS", 2)
     with pytest.raises(UsageError, match="more than 2 rows"):

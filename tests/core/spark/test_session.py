@@ -116,7 +116,7 @@ def test_java_that_is_missing_or_too_old(tmp_path: Path, monkeypatch: pytest.Mon
     assert caught.value.code == "JAVA_TOO_OLD"
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(KgroupsError, match="there is no `java`"):
+    with pytest.raises(KgroupsError, match="`java` was not found"):
         find_java()
 
 
