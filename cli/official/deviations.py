@@ -21,11 +21,13 @@ DEVIATIONS: Final = (
     Deviation("failure", "a failure is reported on stdout and exits with 0", "stderr, exit code 1"),
     Deviation("good groups", "one bad group hides all others", "the others are shown"),
     Deviation("order", "rows in the order of a hash table", "rows sorted"),
-    Deviation("help", "`--help` goes to stderr and ends with 1", "stdout, exit code 0"),
+    Deviation("help", "`--help` goes to stderr and exits with 1", "stdout, exit code 0"),
     Deviation("version", "`--version` is Kafka's", "ours, with the version whose options it has"),
     Deviation("usage", "a usage error prints the whole help", "it points to the help page"),
     Deviation("trace", "Java stack traces and log lines", "none"),
-    Deviation("delete --dry-run", "deletes anyway", "refused, nothing is deleted"),
+    Deviation(
+        "delete --dry-run", "`--delete --dry-run` deletes anyway", "refused, nothing is deleted"
+    ),
     Deviation(
         "short line",
         (

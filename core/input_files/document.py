@@ -222,7 +222,7 @@ def kind_of(value: object) -> str:
     if isinstance(value, int | float):
         return f"the number {show_number(value)}"
     if isinstance(value, str):
-        return f"the text `{value if len(value) <= 40 else value[:37] + '...'}`"
+        return f"the string `{value if len(value) <= 40 else value[:37] + '...'}`"
     return "a list" if isinstance(value, list) else "a mapping"
 
 

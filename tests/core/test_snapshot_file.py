@@ -106,7 +106,7 @@ class Broken:
 
 BROKEN = [
     Broken("misspelt key", '"offsets_partition"', '"offset_partition"',
-           ("items[0].offset_partition", "not known", "did you mean `offsets_partition`")),
+           ("items[0].offset_partition", "unknown key", "did you mean `offsets_partition`")),
     Broken("key missing", '"member_id": "app-b",', "", ("items[0].members[0]", "`member_id`")),
     Broken("wrong kind", '"member_id": "app-b"', '"member_id": 7',
            ("items[0].members[0].member_id", "expected text, found the number 7")),

@@ -54,7 +54,7 @@ CASES = [
     Case("range: static members first", "range", STATIC, [], ("t", 0),
          ["instance ids, then member ids", "`z` is number 1, so its block is 0 alone"], 3),
     Case("range: another library's order", "range", STATIC, [], ("t", 2),
-         ["in the order of member ids make 1 each", "`z` is number 3 of them"], 3, "sarama"),
+         ["in the order of member ids, make 1 each", "`z` is number 3"], 3, "sarama"),
     Case("range: a division without a rest", "range", THREE, [SetPartitions("t", 12)], ("t", 11),
          ["make 4 each", "`c` is number 3, so its block is 8 to 11", "it has no owner now"]),
     Case("range: fewer partitions than members", "range", STATIC, [RemoveMember("z")], ("t", 2),

@@ -55,10 +55,10 @@ def test_topic_options() -> None:
 def test_not_running() -> None:
     """A sandbox that was not entered, or twice, says so."""
     cluster = Sandbox(brokers=1)
-    with pytest.raises(KgroupsError, match="does not run"):
+    with pytest.raises(KgroupsError, match="is not running"):
         _ = cluster.bootstrap_servers
     cluster.stop()
-    with cluster, pytest.raises(KgroupsError, match="runs already"):
+    with cluster, pytest.raises(KgroupsError, match="is already running"):
         cluster.start()
 
 

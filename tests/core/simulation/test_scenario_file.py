@@ -52,7 +52,7 @@ def test_members_are_numbered_and_settings_are_laid_over_each_other() -> None:
         ("60s\n", "60 parsecs\n", "`60 parsecs` is not a duration"),
         ("rate: 60", "rate: much", "`much` is not a rate"),
         ("protocol: eager", "protocol: lazy", "expected one of `eager`, `cooperative`"),
-        ("topics: [orders], ", "", "it reads nothing"),
+        ("topics: [orders], ", "", "no subscription"),
         ("count: 3", "count: -3", "at least 0"),
         ("brokers: 3", "brokers: 0", "at least 1"),
         ("processing: 2ms", "processing: {heavy: 2ms, tail: 1}", "expected a number above 1"),

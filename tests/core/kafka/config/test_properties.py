@@ -48,8 +48,8 @@ BROKEN = [
     ("a lone word", "a=b\nbootstrap.servers\n", "f:2: `bootstrap.servers` is not a property"),
     ("json", '{"a": 1}', 'f:1: `{"a"` is not the name of a property'),
     ("no key", "=b", "f:1: the key is missing"),
-    ("broken escape", "a=b\nc=\\u12g4", "f:2: broken `\\u` escape"),
-    ("cut escape", "c=\\u12", "f:1: broken `\\u` escape"),
+    ("broken escape", "a=b\nc=\\u12g4", "f:2: malformed `\\u` escape"),
+    ("cut escape", "c=\\u12", "f:1: malformed `\\u` escape"),
 ]
 
 
