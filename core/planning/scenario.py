@@ -12,9 +12,9 @@ from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.planning.changes.change_table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
 from kgroups.core.planning.changes.spelling import parse_pattern
-from kgroups.core.planning.changes.table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (

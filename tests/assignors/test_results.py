@@ -111,7 +111,7 @@ def test_two_members_with_one_id(request_: AssignmentRequest) -> None:
         RangeAssignor().assign(request_)
 
 
-def test_server_side_needs_topic_ids() -> None:
+def test_broker_assignors_need_topic_ids() -> None:
     """Order by id is not possible without one."""
     request = AssignmentRequest(MEMBERS, {"a": TopicPartitions(1)})
     with pytest.raises(AssignorError, match="no topic id"):

@@ -74,7 +74,7 @@ class PlanTexts:
 
     def changes_for(self, group: Group) -> list["Change | Deploy"]:
         """What happens to a group, in the order of the table."""
-        from kgroups.core.planning.changes.table import CHANGES, Context
+        from kgroups.core.planning.changes.change_table import CHANGES, Context
 
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
@@ -91,7 +91,7 @@ class PlanTexts:
         Raises:
             UsageError: a deploy is among them.
         """
-        from kgroups.core.planning.changes.table import CHANGES
+        from kgroups.core.planning.changes.change_table import CHANGES
 
         for option in CHANGES:
             if option.deploys and self.changes.get(option.key):

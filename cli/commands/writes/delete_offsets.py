@@ -24,7 +24,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.offsets.forget import plan_forget, without_commits
+from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import parse_scope
 
@@ -93,7 +93,7 @@ def delete_offsets(
         held = {name for group in free for name, _ in committed_partitions(group)}
         topics = read_logs(admin, held if scope is None else scope.names)
         for group in free:
-            own = plan_forget(group, scope, topics)
+            own = plan_commit_deletions(group, scope, topics)
             missing = [] if scope is None else without_commits(own, scope)
             if missing and not keep_going:
                 what = ", ".join(f"`{name}`" for name in missing)

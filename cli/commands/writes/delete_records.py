@@ -32,14 +32,14 @@ from kgroups.core.errors import (
     KgroupsError,
     UsageError,
 )
-from kgroups.core.offsets.erasure import (
-    Erasure,
-    apply_erasures,
-    plan_erasures,
-    to_be_seen,
-    verify_erasures,
-)
 from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
+from kgroups.core.offsets.record_deletions import (
+    RecordDeletion,
+    apply_deletions,
+    plan_deletions,
+    to_be_seen,
+    verify_deletions,
+)
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
@@ -129,22 +129,22 @@ def delete_records(
         looked = admin.coordinators([])
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})
-        erasures = _plan(admin, printer, scope, target, given, logs)
-        planned = [each for each in erasures if each.result == "planned"]
-        blocked = any(each.error is not None for each in erasures)
+        deletions = _plan(admin, printer, scope, target, given, logs)
+        planned = [each for each in deletions if each.result == "planned"]
+        blocked = any(each.error is not None for each in deletions)
         go = bool(planned) and not (blocked and not keep_going)
         agreed = go and not dry_run and (yes or _confirmed(printer, admin, planned))
         interruption = Interruption(admin)
         with interruption if agreed else nullcontext():
             if agreed:
-                erasures = _applied(printer, admin, erasures, interruption)
+                deletions = _applied(printer, admin, deletions, interruption)
             elif not dry_run:
-                erasures = [
+                deletions = [
                     each._replace(result="skipped") if each.result == "planned" else each
-                    for each in erasures
+                    for each in deletions
                 ]
-            errors = [each.error for each in erasures if each.error is not None]
-            printer.show(_report(erasures, errors, where))
+            errors = [each.error for each in deletions if each.error is not None]
+            printer.show(_report(deletions, errors, where))
     if not planned and not blocked:
         printer.note("no record to delete")
     elif blocked and planned and not go and not dry_run:
@@ -196,7 +196,7 @@ def _plan(
     target: Target,
     given: Mapping[TopicPartition, int],
     logs: Mapping[str, Topic],
-) -> list[Erasure]:
+) -> list[RecordDeletion]:
     """The plan.
 
     Raises:
@@ -213,7 +213,7 @@ def _plan(
         looked = admin.snapshot([target.name], members=False, log_offsets=False)
         given = committed_by(looked, target.name)
     at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
-    return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
+    return plan_deletions(partitions, target, Known(logs, at_time, given), readers)
 
 
 def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
@@ -225,7 +225,7 @@ def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
         return ()
 
 
-def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasure]) -> bool:
+def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[RecordDeletion]) -> bool:
     printer.wipe()
     preview(COLUMNS, [_row(_item(each)) for each in planned])
     lost = sum(each.records_lost or 0 for each in planned)
@@ -236,9 +236,9 @@ def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasur
 def _applied(
     printer: Printer,
     admin: "ClusterAdmin",
-    erasures: Sequence[Erasure],
+    deletions: Sequence[RecordDeletion],
     interruption: Interruption,
-) -> list[Erasure]:
+) -> list[RecordDeletion]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.deadline import Attempts
     from kgroups.core.kafka.doubts import Doubts
@@ -247,7 +247,7 @@ def _applied(
 
     wanted = {
         each.at: each.new_start
-        for each in erasures
+        for each in deletions
         if each.result == "planned" and each.new_start is not None
     }
     printer.progress(f"deleting records of {len(wanted):,} partitions")
@@ -268,8 +268,8 @@ def _applied(
         answers = {
             (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
-    written = apply_erasures(erasures, answers)
-    checked = [verify_erasures(written, None)]
+    written = apply_deletions(deletions, answers)
+    checked = [verify_deletions(written, None)]
 
     def look() -> None:
         for _ in Attempts(admin.ends(), whole=True):
@@ -277,39 +277,41 @@ def _applied(
             if not names:
                 break
             with suppress(KgroupsError):
-                checked.append(verify_erasures(written, topics_with_bounds(admin, names).topics))
+                checked.append(verify_deletions(written, topics_with_bounds(admin, names).topics))
 
     interruption.look(look, None)
     return checked[-1]
 
 
 def _report(
-    erasures: Sequence[Erasure], errors: Sequence[ItemError], where: Mapping[str, str | None]
+    deletions: Sequence[RecordDeletion],
+    errors: Sequence[ItemError],
+    where: Mapping[str, str | None],
 ) -> Report:
-    counts = count_results(each.result for each in erasures)
-    lost = sum(each.records_lost or 0 for each in erasures if each.result in ("planned", "done"))
+    counts = count_results(each.result for each in deletions)
+    lost = sum(each.records_lost or 0 for each in deletions if each.result in ("planned", "done"))
     return Report(
         schema=SCHEMA,
         cluster=where,
         generated_at_ms=now_ms(),
-        items=[_item(each) for each in erasures],
+        items=[_item(each) for each in deletions],
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None, "records_lost": lost},
-        plain=lambda: _plain(erasures),
+        plain=lambda: _plain(deletions),
     )
 
 
-def _plain(erasures: Sequence[Erasure]) -> Iterator[str]:
+def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
     """The lines of Kafka's tool; of a plan, those of the partitions alone."""
-    if any(each.result == "done" for each in erasures):
+    if any(each.result == "done" for each in deletions):
         yield RECORDS_BEGIN + RECORDS_DONE
-    for each in erasures:
+    for each in deletions:
         if each.result in ("planned", "done") and each.new_start is not None:
             yield record_line(each.at, each.new_start)
 
 
-def _item(each: Erasure) -> Item:
+def _item(each: RecordDeletion) -> Item:
     return {
         "topic": each.topic,
         "partition": each.partition,

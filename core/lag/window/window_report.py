@@ -42,7 +42,7 @@ from kgroups.core.lag.report import (
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.points import SERIES, points_of_last_rows, stretch_ms, with_steps
+from kgroups.core.lag.window.points import SERIES, points_from_last_rows, stretch_ms, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
@@ -146,7 +146,7 @@ def _report(
     width_ms = stretch_ms(since_ms, until_ms)
     isolation = query.isolation
     last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = points_of_last_rows(last, isolation)
+    points = points_from_last_rows(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()

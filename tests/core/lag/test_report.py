@@ -144,8 +144,8 @@ def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSessio
         planned[row["group"]].add(row["assignor"])
     alive = [group for group in snapshot.groups if group.members]
     for group in alive:
-        modern = group.type == "consumer"
-        expected = {"range", "uniform"} if modern else {"range", "roundrobin", "cooperative-sticky"}
+        kip848 = group.type == "consumer"
+        expected = {"range", "uniform"} if kip848 else {"range", "roundrobin", "cooperative-sticky"}
         assert planned[group.group] == expected
     kinds = {group.type: sum(g.type == group.type for g in alive) for group in alive}
     assert report.summary["plans_not_applicable"] == kinds["classic"] + 2 * kinds["consumer"]

@@ -7,7 +7,7 @@ import pytest
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.caps import NEWEST, RELEASES, caps_of
-from kgroups.core.sandbox.handlers.table import HANDLERS
+from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.lacks import SANDBOX_LACKS
 from kgroups.core.sandbox.options import parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox

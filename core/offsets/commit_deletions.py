@@ -9,7 +9,9 @@ from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import Group, Topic
 
 
-def plan_forget(group: Group, scope: Scope | None, topics: Mapping[str, Topic]) -> list[Change]:
+def plan_commit_deletions(
+    group: Group, scope: Scope | None, topics: Mapping[str, Topic]
+) -> list[Change]:
     """A deletion for each commit in the scope; a named partition without commit is skipped.
 
     Args:

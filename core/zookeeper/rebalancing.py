@@ -44,7 +44,7 @@ from kgroups.core.zookeeper.protocol import ZkError
 REBALANCE = "rebalance"
 
 
-class Balancer:
+class Rebalancer:
     """One consumer's registration, ownership and offsets.
 
     Attributes:
