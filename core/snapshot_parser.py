@@ -18,6 +18,7 @@ from kgroups.core.snapshot import (
     MemberProtocol,
     PartitionLog,
     Topic,
+    TopicPartition,
 )
 from kgroups.core.uuids import parse_uuid
 
@@ -304,7 +305,7 @@ def _bytes(cursor: Cursor) -> bytes:
 
 def _offsets(cursor: Cursor) -> Mapping[str, Mapping[int, CommittedOffset]]:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
-    seen: set[tuple[str, int]] = set()
+    seen: set[TopicPartition] = set()
     for row in cursor.items():
         fields = row.fields(("topic", "partition"), (*_OFFSET_KEYS, *_OFFSET_DERIVED))
         topic, partition = fields["topic"].text(), _partition(fields["partition"])

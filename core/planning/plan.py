@@ -20,7 +20,7 @@ from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 MANUAL_NOTE: Final = (
     "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
@@ -130,7 +130,7 @@ class Plan:
     stages: tuple["Stage", ...] = ()
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
-    partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
+    partition_racks: Mapping[TopicPartition, tuple[str | None, ...]] = field(default_factory=dict)
     partition_lags: LagByPartition = field(default_factory=dict)
 
     @property
@@ -308,7 +308,7 @@ def _wanted(roster: Roster) -> dict[str, int]:
     return {name: len(roster.topics[name].partitions) for name in roster.subscribed()}
 
 
-def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:
+def _racks(roster: Roster) -> dict[TopicPartition, tuple[str | None, ...]]:
     """Racks of the replicas of each partition that somebody subscribes to, where there are any."""
     return {
         (name, number): tuple(log.racks)

@@ -25,6 +25,7 @@ from kgroups.core.snapshot import (
     MemberProtocol,
     PartitionLog,
     Topic,
+    TopicPartition,
 )
 from kgroups.core.snapshot_parser import read_topic_id
 
@@ -143,7 +144,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
 
     protocol = fields.optional("protocol", read_protocol) or "classic"
     members: list[Member] = []
-    owners: dict[tuple[str, int], str] = {}
+    owners: dict[TopicPartition, str] = {}
     instances: dict[str, str] = {}
     for member_id, entry in fields["members"].entries():
         member = _member(member_id, entry, topics, protocol)
@@ -233,7 +234,7 @@ def _owned(cursor: Cursor, topics: Mapping[str, Topic]) -> dict[str, tuple[int, 
     return owned
 
 
-def _claim(member: Member, cursor: Cursor, owners: dict[tuple[str, int], str]) -> None:
+def _claim(member: Member, cursor: Cursor, owners: dict[TopicPartition, str]) -> None:
     for topic, numbers in (member.assignment or {}).items():
         for number in numbers:
             if (topic, number) in owners:

@@ -18,6 +18,7 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import LagByPartition, Round, build_request
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.roster import Roster
+from kgroups.core.snapshot import TopicPartition
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
 MAX_ROUNDS: Final = 10
@@ -159,7 +160,7 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
     """Refuse a partition with two owners from a strategy of the user's own that did not say so."""
     if not isinstance(strategy, GuardedAssignor) or "unique" in strategy.waives:
         return
-    owners: dict[tuple[str, int], str] = {}
+    owners: dict[TopicPartition, str] = {}
     for member, topics in shares.items():
         for topic, numbers in topics.items():
             for number in numbers:

@@ -7,13 +7,13 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import cluster
 from kgroups.core.errors import ItemError
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 Times = dict[tuple[str, int, int], int]
-Ends = dict[int, dict[tuple[str, int], int]]
+Ends = dict[int, dict[TopicPartition, int]]
 
 
 def next_times(

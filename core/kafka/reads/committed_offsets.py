@@ -11,7 +11,7 @@ from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.requests import Body
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 BATCHED_FROM = 8
 """Version of OffsetFetch that takes several groups."""
@@ -26,7 +26,7 @@ class Commits(NamedTuple):
     """
 
     offsets: Offsets
-    failures: Mapping[tuple[str, int], str]
+    failures: Mapping[TopicPartition, str]
 
 
 async def fetch_commits(
@@ -131,7 +131,7 @@ def commits_of(item: Any) -> Commits | BrokerFailure:
     if problem is not None:
         return BrokerFailure(problem)
     offsets: Offsets = {}
-    failures: dict[tuple[str, int], str] = {}
+    failures: dict[TopicPartition, str] = {}
     for topic in item.topics:
         partitions: dict[int, CommittedOffset] = {}
         for entry in topic.partitions:

@@ -11,7 +11,7 @@ from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.metrics import measure, member_lag
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 # How many doubts of a deploy are told in full.
 TOLD: Final = 3
@@ -97,7 +97,7 @@ def _confidence(doubts: Sequence[str], steps: int) -> tuple[Word, str]:
 def _members(
     walk: Walk,
     before: Mapping[str, Mapping[str, Sequence[int]]],
-    lags: Mapping[tuple[str, int], int | None],
+    lags: Mapping[TopicPartition, int | None],
 ) -> tuple[PlannedMember, ...]:
     members: list[PlannedMember] = []
     for facts in walk.group.members or ():

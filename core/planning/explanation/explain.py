@@ -6,6 +6,7 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.explanation.reasons import RULES, Question, history
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.snapshot import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Explanation:
     reasons: tuple[str, ...]
 
 
-def parse_partition(text: str) -> tuple[str, int]:
+def parse_partition(text: str) -> TopicPartition:
     """The partition that `TOPIC:N` or `TOPIC-N` names.
 
     Raises:

@@ -23,6 +23,7 @@ from kgroups.assignors.other_clients.variants import (
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.snapshot import TopicPartition
 
 # Order of members by client library, and how to say it.
 ORDERS: Final[Mapping[str, tuple[OrderRule, str]]] = {
@@ -160,7 +161,7 @@ def roundrobin_reasons(asked: Question) -> list[str]:
     return [*found, *history(asked)]
 
 
-def _owner_of(plan: Plan, partition: tuple[str, int]) -> str | None:
+def _owner_of(plan: Plan, partition: TopicPartition) -> str | None:
     topic, number = partition
     owners = (m.member_id for m in plan.members if number in m.assignment.get(topic, ()))
     return next(owners, None)
