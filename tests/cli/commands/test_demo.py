@@ -42,7 +42,7 @@ def test_kept_until_ctrl_c() -> None:
     """With --keep the cluster can be asked from elsewhere; Ctrl-C ends it and its members."""
     with start("demo", "--keep", "--output", "json") as process:
         note = process.line_that("note: the cluster keeps running at ", stream="stderr")
-        bootstrap = note.split()[5]
+        bootstrap = note.split()[6]
         code, stdout, _ = finish("list", "-b", bootstrap)
         assert (code, stdout.count("Stable")) == (0, len(MEMBERS))
         process.send_signal(signal.SIGINT)
