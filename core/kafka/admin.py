@@ -354,4 +354,5 @@ class ClusterAdmin:
             self._cluster = await Cluster.open(self.settings, tls, deadline)
         else:
             self._cluster.forget_failures()
+            await self._cluster.hear_of_ends()
         return await question(WireClient(self._cluster), deadline)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from kgroups.core.coordinator.classic.messages import (
@@ -188,13 +188,8 @@ class Kip848Groups(RuleBasedStateMachine):
                 assert all(one.epoch <= target for one in group.members)
 
 
-Kip848Groups.TestCase.settings = settings(
-    max_examples=150,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-TestConsumerGroups = Kip848Groups.TestCase
+Kip848Groups.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
+TestKip848Groups = Kip848Groups.TestCase
 
 
 def test_a_refused_heartbeat_leaves_the_group_as_it_was() -> None:
