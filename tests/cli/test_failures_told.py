@@ -33,8 +33,8 @@ def test_what_one_dead_broker_refused_is_one_line(capsys: pytest.CaptureFixture[
     errors = [unreachable(f"g{number} t-0", "h:1") for number in range(750)]
     errors.insert(7, ItemError("gone", "GROUP_ID_NOT_FOUND", "no such group", None, 5))
     assert told(errors, capsys) == [
-        "error: `g0 t-0`, `g1 t-0`, `g2 t-0` and 747 more: h:1 cannot be reached: nothing listens "
-        "there",
+        "error: `g0 t-0`, `g1 t-0`, `g2 t-0` and 747 more: h:1 cannot be reached: connection "
+        "refused",
         "error: `gone`: no such group",
         "",
         f"hint: {HINT}",
