@@ -1,12 +1,15 @@
 """`kgroups lag collect` and `lag compact`: captures of a cluster as Parquet, for later reports."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from kgroups.cli.exits import end_with
+from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
@@ -17,6 +20,9 @@ from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.captures.capture_files import Capture
+
+Result = TypeVar("Result")
 
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
@@ -82,35 +88,63 @@ def collect(
     every_ms = parse_timeout_ms(every) if every else 0
     errors: list[ItemError] = []
     items: list[Item] = []
-    with cluster(options) as admin:
+    with cluster(options) as admin, Interruption(admin, "this capture") as interruption:
         captures = collect_captures(
-            lambda: _capture(admin, printer, errors), folder, every_ms=every_ms, count=count
+            lambda: _seen(interruption, lambda: _capture(admin, printer, errors)),
+            folder,
+            every_ms=every_ms,
+            count=count,
+            sleep_ms=lambda ms: _seen(interruption, lambda: time.sleep(ms / 1000)),
         )
-        for number, capture in enumerate(captures, start=1):
-            if capture.error is not None:
-                errors.append(ItemError.of(f"capture {number}", capture.error))
-            at_ms = capture.captured_at_ms
-            items.append(
-                {
-                    "captured_at": timestamp(at_ms) if at_ms is not None else None,
-                    "result": "done" if capture.error is None else "failed",
-                    "partitions": capture.rows,
-                    "file": str(capture.files[-1]) if capture.files else None,
-                }
+        with suppress(KeyboardInterrupt):
+            for number, capture in enumerate(captures, start=1):
+                if capture.error is not None:
+                    errors.append(ItemError.of(f"capture {number}", capture.error))
+                items.append(_item(capture))
+                printer.waiting(f"{number} of {count} captures")
+                if interruption.asked:
+                    break
+        failed = sum(item["result"] == "failed" for item in items)
+        done = len(items) - failed
+        printer.show(
+            Report(
+                schema=COLLECT_SCHEMA,
+                generated_at_ms=now_ms(),
+                items=items,
+                views=(COLLECT_VIEW,),
+                errors=errors,
+                summary=lambda: {"done": done, "failed": failed},
             )
-            printer.waiting(f"{number} of {count} captures")
-    failed = sum(item["result"] == "failed" for item in items)
-    printer.show(
-        Report(
-            schema=COLLECT_SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(COLLECT_VIEW,),
-            errors=errors,
-            summary=lambda: {"done": len(items) - failed, "failed": failed},
         )
-    )
+    if interruption.asked:
+        told = f"interrupted: {done:,} of {count:,} captures are written to `{folder}`"
+        write_lines([told], [])
+    interruption.end()
     end_with(errors)
+
+
+def _seen(interruption: Interruption, wait: Callable[[], Result]) -> Result:
+    """What is waited for: Ctrl-C ends it, and not the writing of a capture.
+
+    Raises:
+        KeyboardInterrupt: it has come.
+    """
+    found: list[Result] = []
+    if not interruption.asked:
+        interruption.look(lambda: found.append(wait()), None)
+    if interruption.asked:
+        raise KeyboardInterrupt
+    return found[0]
+
+
+def _item(capture: "Capture") -> Item:
+    at_ms = capture.captured_at_ms
+    return {
+        "captured_at": timestamp(at_ms) if at_ms is not None else None,
+        "result": "done" if capture.error is None else "failed",
+        "partitions": capture.rows,
+        "file": str(capture.files[-1]) if capture.files else None,
+    }
 
 
 def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -> ClusterSnapshot:

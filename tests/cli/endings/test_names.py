@@ -72,6 +72,11 @@ TAKERS: Final = {
     "the time": "list --timeout {name}",
     "the configuration": "list --command-config {name}",
     "a snapshot": "describe --all-groups --from {name}",
+    "a snapshot to show": "snapshot show {name}",
+    "a snapshot to save": "snapshot save {folder}/{name}",
+    "a folder of captures": "lag compact {folder}/{name}",
+    "a folder for captures": "lag collect {folder}/{name}",
+    "faults": "sandbox up --faults {name}",
     "a scenario": "plan --from {name} g",
     "a simulation": "simulate {name}",
     "an undo file": "reset-offsets --undo {name} --yes",
@@ -108,8 +113,10 @@ def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Pat
     """It is usage or not found, told in printable words, and never a bug."""
     place = world.place(LINE)
     official = TAKERS[taker].startswith("--")
+    folder = bytes(place.folder / "undo")
     words = [
-        NAMES[name] if word == "{name}" else word.encode() for word in shlex.split(TAKERS[taker])
+        word.encode().replace(b"{folder}", folder).replace(b"{name}", NAMES[name])
+        for word in shlex.split(TAKERS[taker])
     ]
     more = ["--bootstrap-server", world.address]
     ending = run_program(
