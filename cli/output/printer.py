@@ -9,7 +9,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -18,8 +19,8 @@ from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
-from kgroups.cli.output.table import Grid, cell_text, grid_of, table_chunks
-from kgroups.cli.params import GlobalOptions
+from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
+from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
@@ -30,9 +31,19 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators
 
 
 class Printer:
-    """Writes reports in the form that the options ask for."""
+    """Writes reports in the form that the options ask for.
 
-    def __init__(self, options: GlobalOptions) -> None:
+    Args:
+        own_forms: whether the command has the forms that only `kgroups check` has.
+    Raises:
+        UsageError: one of these is asked for, and the command does not have it.
+    """
+
+    def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
+        if options.output in OWN_FORMS and not own_forms:
+            raise UsageError(
+                f"only `kgroups check` has the form `{options.output}`", hint=OUTPUT_HINT
+            )
         self.options = options
         self._waiting = False
 
@@ -55,17 +66,22 @@ class Printer:
                 "Kafka's tool has no layout for this",
                 hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
             )
-        write = {
+        write: dict[str, Callable[[Report], None]] = {
             "table": self._table,
             "json": self._json,
             "jsonl": self._jsonl,
             "csv": self._csv,
             "yaml": self._yaml,
             "plain": self._plain,
-        }[form]
-        write(report)
+        }
+        if form in report.forms:
+            self.head(visible(report.forms[form]()))
+        else:
+            items = _at_once(report.items) if report.is_live else report.items
+            write[form](replace(report, items=items))
         sys.stdout.flush()
-        show_item_errors(report.errors)
+        if not report.is_live:
+            show_item_errors(report.errors)
 
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
@@ -130,6 +146,11 @@ class Printer:
         return sys.stdout.write
 
     def _table(self, report: Report) -> None:
+        if report.is_live:
+            (view,) = report.views
+            for line in live_lines(view.columns, (r for i in report.items for r in view.rows(i))):
+                self._begin()(line)
+            return
         items = list(report.items) if len(report.views) > 1 else report.items
         write = self._begin()
         separator = ""
@@ -196,6 +217,13 @@ class Printer:
         if empty:
             write("items: []\n")
         write(dump(envelope_tail(report)))
+
+
+def _at_once(items: Iterable[Any]) -> Iterator[Any]:
+    """The items, each on its way to the reader before the next one is asked for."""
+    for item in items:
+        yield item
+        sys.stdout.flush()
 
 
 class _Lines:

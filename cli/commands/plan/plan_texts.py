@@ -279,6 +279,8 @@ def _conditions(texts: Sequence[str]) -> list["Condition"]:
     Raises:
         UsageError: one cannot be understood.
     """
+    if not texts:
+        return []
     from kgroups.core.conditions.grammar import parse_condition
     from kgroups.core.planning.metrics import PLAN_FIELDS
 
