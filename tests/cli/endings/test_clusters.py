@@ -74,7 +74,7 @@ def test_clusters(world: World, name: str, condition: str) -> None:
             assert ending.stdout == b"", ending
         if ending.waited_s is not None and line.kind != "watch":
             start_s = world.usual("the help").waited_s or 0
-            limit_s = timeout_ms / 1_000 + LATE_S
+            limit_s = (timeout_ms + line.deadline_ms) / 1_000 + LATE_S
             assert ending.waited_s < limit_s + 5 * start_s, ending
 
 

@@ -28,6 +28,7 @@ class Line:
         at_best: whether it prints what it can learn quickly, and ends with 0 in any case.
         timeout: how it is told how long to wait for a cluster: by its option, or by
             `default.api.timeout.ms`.
+        deadline_ms: how long it asks a cluster that is away again and again.
     """
 
     words: str
@@ -39,6 +40,7 @@ class Line:
     silent: bool = False
     at_best: bool = False
     timeout: Literal["option", "property"] = "option"
+    deadline_ms: int = 0
 
     @property
     def grammar(self) -> Grammar:
@@ -56,10 +58,14 @@ LINES: Final = {
     "describe as csv": Line("describe {origin} -o csv", "describe"),
     "describe members": Line("describe {alive} --members -o yaml", "describe"),
     "describe a file": Line("describe --all-groups --from {folder}/shop.json", "describe", False),
-    "check": Line("check origin alive --fail-on 'members > 9' -o json", "check"),
-    "check as a table": Line("check origin --fail-on 'lag < 0 or lost > 0'", "check", silent=True),
+    "check": Line("check {origin} {alive} --fail-on 'members > 9' -o json", "check"),
+    "check as a table": Line(
+        "check {origin} --fail-on 'lag < 0 or lost > 0'", "check", silent=True
+    ),
     "check as junit": Line("check --all-groups --fail-on 'members > 9' -o junit", "check"),
-    "wait": Line("wait alive --until 'members = 1' --deadline 2s -o json", "wait", limit_ms=3_000),
+    "wait": Line(
+        "wait {alive} --until 'members = 1' --deadline 2s -o json", "wait", deadline_ms=2_000
+    ),
     "coordinator": Line("coordinator {group} {other}", "coordinator"),
     "plan": Line("plan {alive} --add-members 1 -o json", "plan"),
     "plan on paper": Line("plan --from {folder}/scenario.yaml --all-groups", "plan", False),
