@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
 from kgroups.core.lag.captures.capture_tables import (
     SCHEMA_VERSION,
     CaptureTables,
@@ -177,9 +178,9 @@ def find_captures(
     Raises:
         NotFoundError: there is no such folder.
     """
-    if not folder.is_dir():
+    if lies_at(folder) != "folder":
         raise NotFoundError(
-            f"the folder `{folder}` does not exist",
+            f"the folder `{shorten(str(folder))}` does not exist",
             hint="collect captures with `kgroups lag collect`",
         )
     found = []
