@@ -223,7 +223,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
         '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
-        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -241,7 +241,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
-        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -258,7 +258,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Groups whose whole name matches (RE2).'
         '--fail-on:Fail if this holds\: '\''lag > 10k'\''.'
         '--warn-on:Warn if this holds; exits with 0.'
-        '--allow-unknown:Count a condition that is unknown as not held.'
+        '--allow-unknown:Treat an unknown condition as false.'
         '--for:Only if it holds throughout\: 2m.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
@@ -269,7 +269,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "wait")
       options+=(
-        '--until:What to wait for\: empty, '\''lag < 1k'\''.'
+        '--until:Condition to wait for\: empty, '\''lag < 1k'\''.'
         '--stable:It must hold for this long\: 30s.'
         '--deadline:How long to wait.'
         '--uncommitted:Assume this position where nothing is committed.'

@@ -302,6 +302,6 @@ def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            why = "it is unknown which partitions move" if unsure else "a metric is unknown"
+            why = "it is unknown which partitions move" if unsure else "a field is unknown"
             message = f"`{condition.text}` cannot be evaluated: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)

@@ -175,7 +175,7 @@ PLUGIN = [
     ("billing --fail-on 'lag < 5' --warn-on 'lag < 9'", 0, "'billing lag'=50;9:;5:;0"),
     ("billing --fail-on \"state = 'Dead'\"", 0, "OK: 1 group\n"),
     ("billing --fail-on 'lug > 9'", 3, "UNKNOWN: `--fail-on lug > 9`: `lug` is not a field"),
-    ("billing", 3, "UNKNOWN: no condition is given"),
+    ("billing", 3, "UNKNOWN: no condition given"),
 ]
 
 
