@@ -28,6 +28,7 @@ class Metrics:
         unknown_lag_partitions: assigned partitions whose lag is not known and not in the above.
         topic_spread: largest excess of a member in one topic over an even share of that topic.
         rounds: rebalances until the group is settled.
+        blockers: things that stand in the way of a move to the other protocol.
     """
 
     partitions: int
@@ -47,6 +48,7 @@ class Metrics:
     unknown_lag_partitions: int
     topic_spread: int
     rounds: int
+    blockers: int = 0
 
 
 def measure(
