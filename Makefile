@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -71,8 +71,9 @@ fuzz: setup fuzz-assignors
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/core/zookeeper/test_random_lives.py
+	@$(MAKE) fuzz-examples
 	@$(MAKE) fuzz-endings
-	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
+	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/writes/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
 # of a million partitions of Kafka's own tests at full size.
@@ -81,7 +82,13 @@ fuzz-assignors: setup
 	echo "fuzz-assignors: $$cases cases a strategy from seed $$seed"; \
 	KGROUPS_FUZZ_CASES=$$cases KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -m oracle tests/assignors && \
 	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/assignors/other_clients
-	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(FUZZ) -q tests/assignors/test_scenarios.py -k "million or quarter"
+	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(FUZZ) -q tests/assignors/java/test_scenarios.py -k "million or quarter"
+
+# Other examples than those of `make test`, where it has the same ones in every run. SEED=7 for which.
+fuzz-examples: setup
+	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-examples: seed $$seed"; export KGROUPS_FUZZ_SEED=$$seed; \
+	$(FUZZ) -q -m hypothesis --hypothesis-seed=$$seed tests && \
+	$(FUZZ) -q tests/core/sandbox/wire/test_malformed_frames.py tests/core/kafka/test_hostile_brokers.py tests/core/kafka/transport/test_lengths.py
 
 # Every command under every odd stream, signal, cluster and name: half an hour. SEED=7 for other moments.
 fuzz-endings: setup

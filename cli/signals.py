@@ -5,10 +5,11 @@ import itertools
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
-from types import FrameType
-from typing import Any, Final
+from types import FrameType, TracebackType
+from typing import Any, Final, Self, TypeVar
 
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED
 
@@ -16,6 +17,8 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_S: Final = 0.01
 
 _told: list[signal.Signals] = []
+
+Result = TypeVar("Result")
 
 
 def interrupt_on_signals() -> None:
@@ -96,3 +99,52 @@ def stop_on_signals() -> Callable[[], object]:
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, ask)
     return lambda: os.read(reading, 1)
+
+
+class Pauses:
+    """While it is entered, a signal interrupts only what runs in `during`.
+
+    What runs elsewhere is finished and told first: the next `during` then raises. A second signal
+    waits for nothing.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._former: Any = None
+
+    def __enter__(self) -> Self:
+        self._former = signal.getsignal(signal.SIGINT)
+        self._handle(self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._handle(self._former)
+
+    def during(self, work: Callable[[], Result]) -> Result:
+        """What the work gives.
+
+        Raises:
+            KeyboardInterrupt: a signal came, now or before.
+        """
+        try:
+            self._handle(signal.default_int_handler)  # which asyncio replaces by one of its own
+            if self._asked:
+                raise KeyboardInterrupt
+            return work()
+        finally:
+            self._handle(self._note)
+
+    def _handle(self, handler: Any) -> None:
+        is_ours = threading.current_thread() is threading.main_thread()
+        if is_ours and self._former != signal.SIG_IGN:  # as in a job in the background
+            signal.signal(signal.SIGINT, handler)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True

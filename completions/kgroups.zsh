@@ -498,8 +498,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "lag collect")
       options+=(
-        '--every:Interval between captures\: 60s.'
-        '--count:Number of captures.'
+        '--every:Repeat at this interval until stopped\: 60s.'
+        '--count:Number of captures, with --every.'
         '--help:Show help.'
       )
       ;;

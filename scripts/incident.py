@@ -10,7 +10,7 @@ them to what is printed. No chance is involved: the same captures every time.
 import sys
 from pathlib import Path
 
-from kgroups.core.lag.captures.capture_files import write_capture
+from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     CommittedOffset,

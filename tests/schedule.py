@@ -13,7 +13,7 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 
 TOGETHER: Mapping[str, tuple[str, ...]] = {
     "the session of Spark": (
-        "tests/cli/test_lag.py",
+        "tests/cli/commands/test_lag.py",
         "tests/core/lag/window/test_commit_log.py",
         "tests/core/spark/test_remote_spark.py",
         "tests/core/lag/fleet/test_fleet_plan.py",
@@ -28,7 +28,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/test_transforms.py",
         "tests/core/lag/window/test_windows.py",
         "tests/core/simulation/test_spark.py",
-        "tests/kafka/test_acls.py",
+        "tests/kafka/reads/test_acls.py",
         "tests/pages/test_lag_page.py",
     ),
     "the world of the official tool": (
@@ -41,11 +41,11 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/official/test_undo.py",
     ),
     "the brokers that let not everybody in": (
-        "tests/kafka/test_certificates.py",
-        "tests/kafka/test_history_rights.py",
-        "tests/kafka/test_java_stores.py",
-        "tests/kafka/test_secure.py",
-        "tests/kafka/test_secure_writes.py",
+        "tests/kafka/security/test_certificates.py",
+        "tests/kafka/security/test_history_rights.py",
+        "tests/kafka/security/test_java_stores.py",
+        "tests/kafka/security/test_secure.py",
+        "tests/kafka/security/test_secure_writes.py",
         "tests/official/test_guarded.py",
     ),
 }
@@ -53,8 +53,8 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
 
 FIRST: tuple[str, ...] = (
     "the session of Spark",
-    "tests/kafka/test_lag_over_time.py",
-    "tests/assignors/test_oracle.py",
+    "tests/kafka/reads/test_lag_over_time.py",
+    "tests/assignors/java/test_oracle.py",
     "tests/core/coordinator/test_against_kafka.py",
     "tests/core/sandbox/wire/test_malformed_frames.py",
     "tests/core/spark/test_session.py",
@@ -67,13 +67,13 @@ FIRST: tuple[str, ...] = (
     "tests/cli/test_documents.py",
     "tests/core/spark/test_reach.py",
     "tests/official/test_on_sandbox.py",
-    "tests/kafka/test_acl_denials.py",
-    "tests/kafka/test_workload.py",
-    "tests/kafka/test_unknown_outcomes.py",
+    "tests/kafka/security/test_acl_denials.py",
+    "tests/kafka/brokers/test_workload.py",
+    "tests/kafka/writes/test_unknown_outcomes.py",
     "tests/core/sandbox/suites/test_own_unknown_outcomes.py",
-    "tests/kafka/test_failover.py",
-    "tests/kafka/test_broker_gone.py",
-    "tests/kafka/test_partial.py",
+    "tests/kafka/writes/test_failover.py",
+    "tests/kafka/writes/test_broker_gone.py",
+    "tests/kafka/reads/test_partial.py",
     "the world of the official tool",
     "tests/house/test_demo.py",
     "tests/fidelity/test_fidelity.py",

@@ -23,11 +23,12 @@ class NoClient(ClusterError):
 
 
 @contextmanager
-def open_cluster(
-    arguments: Arguments, *, default_ms: int = DEFAULT_TIMEOUT_MS
-) -> Iterator["ClusterAdmin"]:
+def open_cluster(arguments: Arguments, *, client_ms: int | None = None) -> Iterator["ClusterAdmin"]:
     """The cluster of `--bootstrap-server` and `--command-config`, for as long as the block lasts.
 
+    Args:
+        arguments: with `--timeout`, where the tool has it.
+        client_ms: the timeout of a tool that has not: `default.api.timeout.ms` is another one.
     Raises:
         LateError: a value cannot be read, or an option that stands once is there twice.
         NoClient: the file or the addresses cannot be used.
@@ -39,7 +40,7 @@ def open_cluster(
     if file is not None and not Path(file).exists():
         raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
     timeout_ms = arguments.number("timeout")
-    timeout_ms = default_ms if timeout_ms is None else _as_int(timeout_ms)
+    timeout_ms = DEFAULT_TIMEOUT_MS if timeout_ms is None else _as_int(timeout_ms)
     if any(_lacks_port(each) for each in (address or "").split(",") if each):
         raise NoClient("Failed to create new KafkaAdminClient", hint=f"`{address}` names no port")
     try:
@@ -58,6 +59,8 @@ def open_cluster(
         raise NoClient("Failed to create new KafkaAdminClient", hint=hint) from error
     if file is not None:
         warn_of_exposure(Path(file), settings)
+    if client_ms is not None:
+        timeout_ms = client_ms if settings.api_timeout_ms is None else settings.api_timeout_ms
     with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0)) as admin:
         yield admin
 

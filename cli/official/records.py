@@ -20,6 +20,7 @@ from kgroups.core.input_files.json_text import check_json_cost, parse_json
 from kgroups.core.snapshot import TopicPartition
 
 TIMEOUT_MS: Final = 60_000
+"""Of Java's client, where `default.api.timeout.ms` does not say another one."""
 MAX_BYTES: Final = 16 * MIB
 INT: Final = range(-(2**31), 2**31)
 LONG: Final = range(-(2**63), 2**63)
@@ -58,7 +59,7 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
 
 
 def _delete_records(arguments: Arguments) -> int:
-    with open_cluster(arguments, default_ms=TIMEOUT_MS) as admin:
+    with open_cluster(arguments, client_ms=TIMEOUT_MS) as admin:
         from kgroups.core.kafka.writes.record_deletion import delete_records
 
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))

@@ -28,6 +28,8 @@ class Report:
         extra: further fields of the envelope, after `items`.
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
         document_of: makes an item what it is in JSON, where tables take it in another form.
+        is_live: the items come over hours: each is written at once, in a table too, and failures
+            have been told when they happened.
     """
 
     schema: str
@@ -40,6 +42,7 @@ class Report:
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
     document_of: Callable[[Any], Item] = _itself
+    is_live: bool = False
 
     @property
     def documents(self) -> Iterator[Item]:

@@ -9,7 +9,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -18,7 +19,7 @@ from kgroups.cli.exits import show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
-from kgroups.cli.output.table import Grid, cell_text, grid_of, table_chunks
+from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import UsageError
 
@@ -63,9 +64,10 @@ class Printer:
             "yaml": self._yaml,
             "plain": self._plain,
         }[form]
-        write(report)
+        write(replace(report, items=_at_once(report.items)) if report.is_live else report)
         sys.stdout.flush()
-        show_item_errors(report.errors)
+        if not report.is_live:
+            show_item_errors(report.errors)
 
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
@@ -130,6 +132,11 @@ class Printer:
         return sys.stdout.write
 
     def _table(self, report: Report) -> None:
+        if report.is_live:
+            (view,) = report.views
+            for line in live_lines(view.columns, (r for i in report.items for r in view.rows(i))):
+                self._begin()(line)
+            return
         items = list(report.items) if len(report.views) > 1 else report.items
         write = self._begin()
         separator = ""
@@ -196,6 +203,13 @@ class Printer:
         if empty:
             write("items: []\n")
         write(dump(envelope_tail(report)))
+
+
+def _at_once(items: Iterable[Any]) -> Iterator[Any]:
+    """The items, each on its way to the reader before the next one is asked for."""
+    for item in items:
+        yield item
+        sys.stdout.flush()
 
 
 class _Lines:

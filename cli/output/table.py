@@ -157,6 +157,23 @@ def table_chunks(grid: Grid) -> Iterator[str]:
         yield chunk
 
 
+def live_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
+    """Heading and rows as they come: a column is as wide as its widest text so far."""
+    widths = [0] * len(columns)
+    is_first = True
+    for row in rows:
+        lines = [[column.header or "" for column in columns]] if is_first else []
+        lines.append([_shown(value) for value in row])
+        is_first = False
+        widths = [
+            max(width, *map(_cells_wide, texts))
+            for width, texts in zip(widths, zip(*lines, strict=True), strict=True)
+        ]
+        for texts in lines:
+            padded = map(_pad, texts, widths, (column.right for column in columns))
+            yield "  ".join(padded).rstrip() + "\n"
+
+
 def _cells_wide(text: str) -> int:
     """Columns of a terminal that the text takes: wide East Asian characters two, marks none."""
     if text.isascii():

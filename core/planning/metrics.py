@@ -2,53 +2,106 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
+from kgroups.core.conditions.fields import Field, Fields, Values
 from kgroups.core.planning.moves import Assigned, Move
+
+PARTITIONS: Final = "partitions"
+
+
+def _figure(
+    meaning: str, unit: str | None = None, *, of: str | None = None, by_size: bool = False
+) -> Any:
+    """A figure that conditions may name.
+
+    Args:
+        meaning: a phrase without a full stop.
+        unit: what it counts, or is in.
+        of: the figure that it is a part of.
+        by_size: whether it follows from the sizes of shares, whichever partitions are in them.
+    """
+    return field(metadata={"field": (unit, meaning, of), "by_size": by_size})
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """One assignment in figures.
+    """One assignment in figures; what each means stands beside it."""
+
+    partitions: int = _figure("partitions that the group's topics have", PARTITIONS, by_size=True)
+    members: int = _figure("members after the changes", "members", by_size=True)
+    kept: int = _figure("partitions that stay where they are", PARTITIONS, of=PARTITIONS)
+    moved: int = _figure(
+        "partitions that had an owner and get another, whether it stays or leaves",
+        PARTITIONS,
+        of=PARTITIONS,
+    )
+    forced: int = _figure(
+        "those of `moved` whose owner leaves or no longer subscribes", PARTITIONS, of=PARTITIONS
+    )
+    newly_assigned: int = _figure(
+        "partitions that had no owner and get one", PARTITIONS, of=PARTITIONS, by_size=True
+    )
+    lost: int = _figure(
+        "partitions that had an owner and get none", PARTITIONS, of=PARTITIONS, by_size=True
+    )
+    partitions_min: int | None = _figure(
+        "least partitions of a member; unknown without members",
+        PARTITIONS,
+        of=PARTITIONS,
+        by_size=True,
+    )
+    partitions_max: int | None = _figure(
+        "most partitions of a member; unknown without members",
+        PARTITIONS,
+        of=PARTITIONS,
+        by_size=True,
+    )
+    stddev: float | None = _figure(
+        "population standard deviation of the members' partition counts", PARTITIONS, by_size=True
+    )
+    idle_members: int = _figure(
+        "members without a partition", "members", of="members", by_size=True
+    )
+    unassigned: int = _figure(
+        "partitions of subscribed topics that nobody gets", PARTITIONS, of=PARTITIONS, by_size=True
+    )
+    lag_max: int | None = _figure("largest lag of a member; unknown if no lag is", "records")
+    lag_stddev: float | None = _figure(
+        "population standard deviation of the members' lags", "records"
+    )
+    unknown_lag_partitions: int = _figure(
+        "assigned partitions whose lag is not known and not in the above",
+        PARTITIONS,
+        of=PARTITIONS,
+    )
+    topic_spread: int = _figure(
+        "largest excess of a member in one topic over an even share of that topic", PARTITIONS
+    )
+    rounds: int = _figure("rebalances until the group is settled", "rebalances")
+    blockers: int = _figure(
+        "what stands in the way of a move to another protocol; 0 of other plans", by_size=True
+    )
+
+
+PLAN_FIELDS: Final = Fields(
+    "a plan",
+    (Field(each.name, "number", *each.metadata["field"]) for each in fields(Metrics)),
+)
+"""What conditions on a plan may name."""
+BY_SIZE: Final = frozenset(each.name for each in fields(Metrics) if each.metadata["by_size"])
+
+
+def values_of(metrics: Metrics, *, sizes_only: bool) -> Values:
+    """The figures, for conditions.
 
     Args:
-        partitions: partitions that the group's topics have.
-        members: members after the changes.
-        kept: partitions that stay where they are.
-        moved: partitions that had an owner and get another, whether it stays or leaves.
-        forced: those of `moved` whose owner leaves or no longer subscribes.
-        newly_assigned: partitions that had no owner and get one.
-        lost: partitions that had an owner and get none.
-        partitions_min, partitions_max: of one member; None without members.
-        stddev: population standard deviation of the members' partition counts.
-        idle_members: members without a partition.
-        unassigned: partitions of subscribed topics that nobody gets.
-        lag_max: of one member, in records; None if no lag is known.
-        lag_stddev: population standard deviation of the members' lags; None likewise.
-        unknown_lag_partitions: assigned partitions whose lag is not known and not in the above.
-        topic_spread: largest excess of a member in one topic over an even share of that topic.
-        rounds: rebalances until the group is settled.
-        blockers: things that stand in the way of a move to the other protocol.
+        sizes_only: whether only those that follow from the sizes of shares are known: those of a
+            plan whose confidence is `counts`.
     """
-
-    partitions: int
-    members: int
-    kept: int
-    moved: int
-    forced: int
-    newly_assigned: int
-    lost: int
-    partitions_min: int | None
-    partitions_max: int | None
-    stddev: float | None
-    idle_members: int
-    unassigned: int
-    lag_max: int | None
-    lag_stddev: float | None
-    unknown_lag_partitions: int
-    topic_spread: int
-    rounds: int
-    blockers: int = 0
+    known = BY_SIZE if sizes_only else PLAN_FIELDS.names
+    return {name: getattr(metrics, name) for name in known}
 
 
 def measure(
@@ -98,6 +151,7 @@ def measure(
         unknown_lag_partitions=sum(lags.get(key) is None for key in assigned),
         topic_spread=_topic_spread(after, wanted, subscribers),
         rounds=rounds,
+        blockers=0,
     )
 
 

@@ -22,7 +22,7 @@ from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(snapshot=SNAPSHOTS)
 def test_round_trip(tmp_path: Path, suffix: str, snapshot: ClusterSnapshot) -> None:
     """Whatever a cluster shows survives the file, orders of maps included."""

@@ -28,6 +28,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Until,
     Where,
     column_name,
+    parse_folder,
     window_of,
 )
 from kgroups.cli.output.printer import Printer
@@ -117,7 +118,12 @@ def report(
     ] = "read_uncommitted",
     captures: Annotated[
         Path | None,
-        typer.Option("--captures", metavar="DIR", help="Report on captures of `lag collect`."),
+        typer.Option(
+            "--captures",
+            metavar="DIR",
+            help="Report on captures of `lag collect`.",
+            parser=parse_folder,
+        ),
     ] = None,
     over: Over = None,
     since: Since = None,

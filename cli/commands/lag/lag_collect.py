@@ -1,22 +1,26 @@
 """`kgroups lag collect` and `lag compact`: captures of a cluster as Parquet, for later reports."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.exits import end_with
+from kgroups.cli.commands.lag.lag_options import parse_folder
+from kgroups.cli.exits import end_with, show_item_errors
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
+from kgroups.cli.signals import Pauses
 from kgroups.cli.source import cluster, now_ms
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.captures.collector import Capture
 
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
@@ -30,9 +34,16 @@ report --captures DIR` reports on them. Needs no Java.
 Files appear whole or not at all, and several collectors may share a folder:
   DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet
 
+With --every it runs until --count captures are taken; without --count, until
+Ctrl-C or SIGTERM, which finish the capture being written. Captures and
+failures are shown as they happen; the next capture is tried in any case. An
+endless run that is stopped exits with the code of its last capture, 0 if that
+was written.
+
 EXAMPLES
   kgroups lag collect ~/captures
-  kgroups lag collect ~/captures --every 60s --count 60
+  kgroups lag collect ~/captures --every 60s
+  kgroups lag collect ~/captures --every 60s --count 60 -o jsonl
 """
 COMPACT_HELP = """Merge the small files of past days.
 
@@ -41,7 +52,9 @@ EXAMPLES
   kgroups lag compact ~/captures --today
 """
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of captures.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder of captures.", parser=parse_folder)
+]
 
 COLLECT_VIEW = View(
     "captures",
@@ -68,56 +81,126 @@ def collect(
     ctx: typer.Context,
     folder: Folder,
     every: Annotated[
-        str | None, typer.Option("--every", metavar="TIME", help="Interval between captures: 60s.")
+        str | None,
+        typer.Option("--every", metavar="TIME", help="Repeat at this interval until stopped: 60s."),
     ] = None,
     count: Annotated[
-        int, typer.Option("--count", metavar="N", min=1, help="Number of captures.")
-    ] = 1,
+        int | None,
+        typer.Option("--count", metavar="N", min=1, help="Number of captures, with --every."),
+    ] = None,
 ) -> None:
     """`kgroups lag collect`."""
-    from kgroups.core.lag.captures.capture_files import collect as collect_captures  # Arrow
-
     options = options_of(ctx)
-    printer = Printer(options)
     every_ms = parse_timeout_ms(every) if every else 0
-    errors: list[ItemError] = []
-    items: list[Item] = []
-    with cluster(options) as admin:
-        captures = collect_captures(
-            lambda: _capture(admin, printer, errors), folder, every_ms=every_ms, count=count
-        )
-        for number, capture in enumerate(captures, start=1):
-            if capture.error is not None:
-                errors.append(ItemError.of(f"capture {number}", capture.error))
-            at_ms = capture.captured_at_ms
-            items.append(
-                {
-                    "captured_at": timestamp(at_ms) if at_ms is not None else None,
-                    "result": "done" if capture.error is None else "failed",
-                    "partitions": capture.rows,
-                    "file": str(capture.files[-1]) if capture.files else None,
-                }
+    if count is None and not every_ms:
+        count = 1
+    log = CollectLog(folder, Printer(options))
+    with cluster(options) as admin, Pauses() as pauses:
+        captures = log.of(admin, pauses, every_ms, count)
+        log.printer.show(
+            Report(
+                schema=COLLECT_SCHEMA,
+                generated_at_ms=now_ms(),
+                items=captures if every_ms else list(captures),
+                views=(COLLECT_VIEW,),
+                errors=log.errors,
+                summary=lambda: {"done": log.done, "failed": log.failed},
+                is_live=bool(every_ms),
             )
-            printer.waiting(f"{number} of {count} captures")
-    failed = sum(item["result"] == "failed" for item in items)
-    printer.show(
-        Report(
-            schema=COLLECT_SCHEMA,
-            generated_at_ms=now_ms(),
-            items=items,
-            views=(COLLECT_VIEW,),
-            errors=errors,
-            summary=lambda: {"done": len(items) - failed, "failed": failed},
         )
-    )
-    end_with(errors)
+    log.end(is_endless=count is None)
 
 
-def _capture(admin: "ClusterAdmin", printer: Printer, errors: list[ItemError]) -> ClusterSnapshot:
-    """One snapshot; what it could not learn is told at the end, once."""
-    snapshot = admin.snapshot(isolation="read_committed", progress=printer.progress)
-    errors += [error for error in snapshot.errors if error not in errors]
-    return snapshot
+class CollectLog:
+    """What a run of the collector did so far.
+
+    Attributes:
+        done, failed: captures.
+        errors: everything that failed; `last_errors` while the last capture was taken.
+        is_stopped: whether a signal has ended it.
+    """
+
+    def __init__(self, folder: Path, printer: Printer) -> None:
+        self.folder, self.printer = folder, printer
+        self.done = self.failed = 0
+        self.errors: list[ItemError] = []
+        self.last_errors: list[ItemError] = []
+        self.is_stopped = False
+
+    def of(
+        self, admin: "ClusterAdmin", pauses: Pauses, every_ms: int, count: int | None
+    ) -> Iterator[Item]:
+        """Captures as they are taken, an item each, until a signal comes.
+
+        Raises:
+            KeyboardInterrupt: the signal came before a single capture, which nobody repeats.
+        """
+        from kgroups.core.lag.captures.collector import collect as collect_captures  # Arrow
+
+        def take() -> ClusterSnapshot:
+            self.last_errors = []
+            snapshot = pauses.during(
+                lambda: admin.snapshot(isolation="read_committed", progress=self.printer.progress)
+            )
+            self._add(snapshot.errors, is_live=bool(every_ms))
+            return snapshot
+
+        captures = collect_captures(
+            take,
+            self.folder,
+            every_ms=every_ms,
+            count=count,
+            sleep_ms=lambda ms: pauses.during(lambda: time.sleep(ms / 1000)),
+        )
+        try:
+            for number, capture in enumerate(captures, start=1):
+                if capture.error is None:
+                    self.done += 1
+                else:
+                    self.failed += 1
+                    failure = ItemError.of(f"capture {number}", capture.error)
+                    self._add([failure], is_live=bool(every_ms))
+                yield _item(capture)
+        except KeyboardInterrupt:
+            self.is_stopped = True
+            if not every_ms:
+                raise
+
+    def _add(self, errors: Sequence[ItemError], *, is_live: bool) -> None:
+        """Note failures; of a run that goes on, tell what was not told before."""
+        new = [error for error in errors if error not in self.errors]
+        self.errors += new
+        self.last_errors += errors
+        if is_live and new:
+            self.printer.wipe()
+            show_item_errors(new)
+
+    def end(self, *, is_endless: bool) -> None:
+        """Say what is in the folder now, and end with the code of the failures.
+
+        Raises:
+            typer.Exit: as the last capture ended if there was no last one to wait for, with the
+                code of an interrupted command if there was.
+        """
+        if self.is_stopped:
+            failed = f", {self.failed:,} failed" if self.failed else ""
+            what = "capture" if self.done == 1 else "captures"
+            text = f"stopped: {self.done:,} {what} written to `{self.folder}`{failed}"
+            self.printer.note(text, of_a_write=True)
+            if not is_endless:
+                raise typer.Exit(EXIT_CODE_INTERRUPTED)
+        end_with(self.last_errors if is_endless else self.errors)
+
+
+def _item(capture: "Capture") -> Item:
+    """A capture as an item of the document."""
+    at_ms = capture.captured_at_ms
+    return {
+        "captured_at": timestamp(at_ms) if at_ms is not None else None,
+        "result": "done" if capture.error is None else "failed",
+        "partitions": capture.rows,
+        "file": str(capture.files[-1]) if capture.files else None,
+    }
 
 
 def compact(

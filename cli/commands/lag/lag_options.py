@@ -1,7 +1,8 @@
 """Options that reports on lag share: `lag report`, `lag history`, and what they mean."""
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -9,6 +10,24 @@ from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 DEFAULT_TOP = 100
+
+# `s3a://bucket/key`, and what is left of it where a shell or a script has tidied it.
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def parse_folder(text: str) -> Path:
+    """A folder of captures.
+
+    Raises:
+        UsageError: a URI: it would become a local folder of that name.
+    """
+    if _URI.match(text):
+        raise UsageError(
+            f"captures cannot be kept at `{text}`: object stores and URIs are not supported",
+            hint="name a folder of this machine, or one that is mounted: /mnt/captures",
+        )
+    return Path(text).expanduser()
+
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]
 Sort = Annotated[

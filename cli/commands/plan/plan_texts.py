@@ -17,6 +17,7 @@ from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.cli.commands.plan.change_options import ChangeTexts
+    from kgroups.core.conditions.condition import Condition
     from kgroups.core.planning.changes.kinds import Change, Deploy, Dialect
     from kgroups.core.planning.migration.broker_rules import BrokerRules
     from kgroups.core.planning.plan import Plan
@@ -41,13 +42,11 @@ class PlanTexts:
         Raises:
             UsageError: an option's text is wrong.
         """
-        from kgroups.core.planning.conditions import parse_condition
         from kgroups.core.planning.explanation.explain import parse_partition
         from kgroups.core.planning.leaders.libraries import LIBRARIES
 
         parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
-        for text in self.fail_on:
-            parse_condition(text)
+        _conditions(self.fail_on)
         for text in self.explain:
             parse_partition(text)
         self._of_nobody()
@@ -169,7 +168,7 @@ class PlanSource:
     snapshot: ClusterSnapshot
     changes: Mapping[str, Sequence["Change | Deploy"]] = field(default_factory=dict)
     leaders: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[int | None, "BrokerRules"] = field(default_factory=dict)
+    rules: Mapping[int, "BrokerRules"] = field(default_factory=dict)
 
 
 def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts) -> PlanSource:
@@ -288,7 +287,7 @@ def plan_or_error(
             assignor,
             leader,
             faithful=texts.faithful,
-            rules=source.rules.get(group.coordinator),
+            rules=source.rules.get(-1 if group.coordinator is None else group.coordinator),
         )
         item = plan_item(plan)
         if texts.explain:
@@ -301,38 +300,39 @@ def plan_or_error(
             traceback.print_exception(error)
         errors.append(ItemError.of(group.group, error))
         return None
-    errors += _failed_checks(plan, texts.fail_on)
+    errors += _failed_checks(plan, _conditions(texts.fail_on))
     return item
 
 
-def _failed_checks(plan: "Plan", conditions: Sequence[str]) -> Iterator[ItemError]:
-    """One error for each condition that holds in some outcome, or that cannot be told."""
-    from kgroups.core.planning.conditions import parse_condition
+def _conditions(texts: Sequence[str]) -> list["Condition"]:
+    """The conditions on a plan that these texts spell.
 
-    for text in conditions:
-        condition = parse_condition(text)
-        each = plan.outcome_metrics or (plan.metrics,)
-        unsure = plan.confidence == "counts"
-        answers = [condition.holds(metrics, sizes_only=unsure) for metrics in each]
+    Raises:
+        UsageError: one cannot be understood.
+    """
+    if not texts:
+        return []
+    from kgroups.core.conditions.grammar import parse_condition
+    from kgroups.core.planning.metrics import PLAN_FIELDS
+
+    return [parse_condition(text, PLAN_FIELDS, "--fail-on") for text in texts]
+
+
+def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[ItemError]:
+    """One error for each condition that holds in some outcome, or that cannot be told."""
+    from kgroups.core.planning.metrics import values_of
+
+    unsure = plan.confidence == "counts"
+    each = [values_of(m, sizes_only=unsure) for m in plan.outcome_metrics or (plan.metrics,)]
+    for condition in conditions:
+        answers = [condition.holds(values) for values in each]
         if True in answers:
             count = answers.count(True)
             where = f" in {count} of {len(answers)} outcomes" if len(answers) > 1 else ""
-            shown = ", ".join(_figures(plan, condition.text))
+            shown = ", ".join(condition.told(values_of(plan.metrics, sizes_only=False)))
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
             why = "which partitions move is not known" if unsure else "a figure is not known"
             message = f"`{condition.text}` cannot be told: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)
-
-
-def _figures(plan: "Plan", text: str) -> Iterator[str]:
-    """The figures that a condition names, with their values in the likeliest outcome."""
-    from kgroups.core.planning.conditions import WHOLES, parse_condition
-
-    named = {each.figure: each for part in parse_condition(text).any_of for each in part}
-    for figure, each in named.items():
-        value = getattr(plan.metrics, figure)
-        shown = round(value, 2) if isinstance(value, float) else value
-        whole = f" of {getattr(plan.metrics, WHOLES[figure])}" if each.percent else ""
-        yield f"{figure} is {shown}{whole}"

@@ -106,7 +106,7 @@ def delete(
             listing.groups,
             names,
             listing_failures=listing.errors,
-            hidden=admin.hidden_groups(names),
+            hidden=admin.hidden_groups(names, listing.groups),
         )
         deletions = explain(admin, deletions)
         # 2. refuse as a whole

@@ -251,6 +251,7 @@ def _reset_changes(
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
         at_time = offsets_at(admin, led_only(topics), request.target.number)
+    shared = Known(topics, at_time)
     for group in free:
         own = given[group.group]
         if own:
@@ -260,7 +261,7 @@ def _reset_changes(
             partitions = []
         else:
             partitions = named or committed_partitions(group)
-        known = Known(topics, at_time, own)
+        known = Known(topics, at_time, own) if own else shared
         changes += plan_reset(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )

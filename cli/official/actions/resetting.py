@@ -178,9 +178,11 @@ def _plan(
                 f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to "
                 "latest known offset."
             )
+    shared = Known(topics, at_time)
     for group in free:
         if group.group in scopes:
-            known = Known(topics, at_time, given.get(group.group, {}))
+            own = given.get(group.group)
+            known = Known(topics, at_time, own) if own else shared
             planned = plan_reset(group, sorted(scopes[group.group]), target, known)
             reset.plans[group.group] = [
                 _settled(change, target, topics, reset) for change in planned

@@ -27,6 +27,8 @@ DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
 
 _ANSWER_BYTES = "receive.message.max.bytes"
 _ANSWER_RANGE = (1_000, 2_147_483_647)  # librdkafka's own
+_API_TIMEOUT = "default.api.timeout.ms"
+_API_TIMEOUT_RANGE = (0, 2_147_483_647)
 
 
 class UnknownProtocol(UsageError):
@@ -90,6 +92,7 @@ class ClientSettings:
             through librdkafka; the fields above are read from it.
         max_answer_bytes: longest answer of a broker that is accepted (librdkafka's
             `receive.message.max.bytes`).
+        api_timeout_ms: `default.api.timeout.ms`, for commands without a timeout of their own.
     """
 
     bootstrap_servers: str
@@ -101,6 +104,7 @@ class ClientSettings:
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_answer_bytes: int = DEFAULT_ANSWER_BYTES
+    api_timeout_ms: int | None = None
 
     def __post_init__(self) -> None:
         """Checks the addresses.
@@ -234,7 +238,9 @@ def settings_of(
         tls=_tls_of(value),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
-        max_answer_bytes=_answer_bytes(known.get(_ANSWER_BYTES)),
+        max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
+        or DEFAULT_ANSWER_BYTES,
+        api_timeout_ms=_number(given, _API_TIMEOUT, _API_TIMEOUT_RANGE, "milliseconds"),
     )
     needs_login = settings.uses_sasl and settings.sasl_mechanism in WIRE_MECHANISMS
     if needs_login and (username is None or password is None):
@@ -245,15 +251,22 @@ def settings_of(
     return settings
 
 
-def _answer_bytes(given: Property | None) -> int:
-    """The longest answer to accept."""
+def _number(
+    properties: Mapping[str, Property], name: str, allowed: tuple[int, int], unit: str
+) -> int | None:
+    """A property that is a number, or None where it is not given.
+
+    Raises:
+        UsageError: it is none, or out of range.
+    """
+    given = properties.get(name)
     if given is None:
-        return DEFAULT_ANSWER_BYTES
-    low, high = _ANSWER_RANGE
+        return None
+    low, high = allowed
     text = given.value
     if not (text.isascii() and text.isdigit() and len(text) < 11 and low <= int(text) <= high):
         raise UsageError(
-            f"{given.place}: `{_ANSWER_BYTES}` is not a number of bytes",
+            f"{given.place}: `{name}` is not a number of {unit}",
             hint=f"expected {low:,} to {high:,}",
         )
     return int(text)

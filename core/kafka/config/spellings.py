@@ -60,7 +60,7 @@ JAVA: dict[str, Spelling] = {
     "retry.backoff.ms": Spelling("retry.backoff.ms"),
     "retry.backoff.max.ms": Spelling("retry.backoff.max.ms"),
     "request.timeout.ms": Spelling(None),  # `--timeout` decides
-    "default.api.timeout.ms": Spelling(None),
+    "default.api.timeout.ms": Spelling(None),  # `ClientSettings.api_timeout_ms`
     "retries": Spelling(None),
     "send.buffer.bytes": Spelling("socket.send.buffer.bytes"),
     "receive.buffer.bytes": Spelling("socket.receive.buffer.bytes"),

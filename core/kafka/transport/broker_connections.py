@@ -30,6 +30,7 @@ Lane = tuple[int, int]
 """A broker's id, and which of the connections to it."""
 
 _STAGGER_S = 0.25
+_TURNS_TO_AN_END = 8
 
 
 class Cluster:
@@ -85,6 +86,15 @@ class Cluster:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
         self._failed.clear()
         self._just_opened = False
+
+    async def hear_of_ends(self) -> None:
+        """Lets connections that were closed while nobody asked anything notice it.
+
+        Brokers close what is idle for ten minutes. That is read when the event loop runs, by the
+        socket, by TLS, by the stream and by the task that reads it, a turn each.
+        """
+        for _ in range(_TURNS_TO_AN_END):
+            await asyncio.sleep(0)
 
     async def lost_groups(self, deadline: Deadline) -> ItemError | None:
         """Why a listing of all brokers lacks groups; None if it does not.

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.core.kafka.transport.framing import Encoded, decode_response, error_name, memory_budget
-from kgroups.core.kafka.transport.lengths import LengthError, read_uvarint
+from kgroups.core.kafka.transport.lengths import LengthError, read_uvarint, uvarint
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 Errors = dict[TopicPartition, str | None]
@@ -35,9 +35,9 @@ def commit_request(group: str, commits: Mapping[str, Mapping[int, CommittedOffse
         group: its name.
         commits: topic to partition to the commit to make.
     """
-    parts = [_text(group), _NOBODY, _varint(len(commits) + 1)]
+    parts = [_text(group), _NOBODY, uvarint(len(commits) + 1)]
     for topic, rows in commits.items():
-        parts += (_text(topic), _varint(len(rows) + 1))
+        parts += (_text(topic), uvarint(len(rows) + 1))
         for number, commit in rows.items():
             epoch = -1 if commit.leader_epoch is None else commit.leader_epoch
             note = commit.metadata
@@ -95,7 +95,7 @@ def _read_done(frame: bytes) -> Errors | None:
 def fetch_request(version: int, groups: Sequence[str]) -> Encoded:
     """A request of nobody for all the commits of these groups, in version 8 or 9."""
     rest = b"\0\0" if version == 8 else _NO_MEMBER + b"\0\0"  # all topics, no tags
-    parts = [_varint(len(groups) + 1)]
+    parts = [uvarint(len(groups) + 1)]
     for group in groups:
         parts += (_text(group), rest)
     parts.append(b"\0\0")  # unstable offsets too, no tags
@@ -177,18 +177,7 @@ def _ascending(commits: dict[int, CommittedOffset]) -> dict[int, CommittedOffset
 
 def _text(text: str) -> bytes:
     data = text.encode()
-    return _varint(len(data) + 1) + data
-
-
-def _varint(number: int) -> bytes:
-    if number < 0x80:
-        return number.to_bytes(1, "big")
-    parts = bytearray()
-    while number >= 0x80:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    parts.append(number)
-    return bytes(parts)
+    return uvarint(len(data) + 1) + data
 
 
 def _read_count(frame: bytes, at: int, least: int) -> tuple[int, int]:

@@ -15,7 +15,13 @@ from typing import Any, Final, NamedTuple
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.lengths import Budget, LengthError, MemoryLimitError, check
+from kgroups.core.kafka.transport.lengths import (
+    Budget,
+    LengthError,
+    MemoryLimitError,
+    check,
+    without_unknown_tags,
+)
 
 _MEMORY_FACTOR: Final = 4
 """Bytes of memory that an answer may take as objects, for each byte that it may be long."""
@@ -197,15 +203,18 @@ def kafka_name(api: str) -> str:
 def _decode(kind: Any, data: bytes, start: int, what: str, budget: Budget) -> tuple[Message, int]:
     """A message and where it ends; kio's reader gets no bytes whose lengths were not checked."""
     try:
-        check(kind, data, start, budget)
+        end = check(kind, data, start, budget)
     except LengthError as error:
         raise _unreadable(what, error) from error
     except MemoryLimitError as error:
         raise BrokerFailure(
             "RESPONSE_TOO_LARGE", f"{what} holds more than kgroups reads at once"
         ) from error
+    if budget.cuts:
+        data = without_unknown_tags(data, budget)
+        budget.cuts.clear()
     try:
-        message, size = _serial().entity_reader(kind)(data, start)
+        message, _ = _serial().entity_reader(kind)(data, start)
     except ValueError as error:
         unknown = re.match(r"(-?\d+) is not a valid ErrorCode", str(error))
         if unknown:
@@ -216,7 +225,7 @@ def _decode(kind: Any, data: bytes, start: int, what: str, budget: Budget) -> tu
         raise _unreadable(what, error) from error
     except Exception as error:  # kio has a class for every way in which bytes can be wrong
         raise _unreadable(what, error) from error
-    return message, size
+    return message, end
 
 
 def _unreadable(what: str, error: Exception) -> BrokerFailure:

@@ -35,7 +35,7 @@ NUMBERS: Final[Mapping[str, int]] = {
 _TEXT_COST: Final = 60
 _NUMBER_COST: Final = 32
 _STRUCT_COST: Final = 56
-_TAG_COST: Final = 64
+_TAG_COST: Final = 192
 _WIDE: Final = 4  # bytes that a character of a Python string may take
 
 _INT16: Final = struct.Struct(">h").unpack_from
@@ -51,13 +51,18 @@ class MemoryLimitError(Exception):
 
 
 class Budget:
-    """What is left to one message: where its bytes end, and memory in bytes."""
+    """What is left to one message: where its bytes end, and memory in bytes.
 
-    __slots__ = ("end", "left")
+    Attributes:
+        cuts: what `without_unknown_tags` takes out: from, to, what stands there instead.
+    """
+
+    __slots__ = ("cuts", "end", "left")
 
     def __init__(self, end: int, left: int) -> None:
         self.end = end
         self.left = left
+        self.cuts: list[tuple[int, int, bytes]] = []
 
     def spend(self, cost: int) -> None:
         """Take this much.
@@ -286,16 +291,61 @@ def _array(item: Shape, flexible: bool, nullable: bool) -> Shape:
 
 
 def _skip_tags(data: bytes, at: int, budget: Budget, tagged: Mapping[int, Shape]) -> int:
-    """Tagged fields: kio reads those that it knows, and passes the others over."""
+    """Tagged fields: kio reads those that it knows, and fails at others, so these are noted."""
+    begin = at
     count, at = read_uvarint(data, at)
     if 2 * count > budget.end - at:
         raise LengthError("there are more tagged fields than bytes")
     budget.spend(count * _TAG_COST)
+    first, known = at, 0
     for _ in range(count):
-        tag, at = read_uvarint(data, at)
-        size, at = read_uvarint(data, at)
+        start = at
+        tag, size_at = read_uvarint(data, at)
+        size, at = read_uvarint(data, size_at)
         end = at + size
-        if tag in tagged and tagged[tag].skip(data, at, budget) != end:
-            raise LengthError("a tagged field is not as long as it says")
+        if tag in tagged:
+            known += 1
+            many = len(budget.cuts)
+            if tagged[tag].skip(data, at, budget) != end:
+                raise LengthError("a tagged field is not as long as it says")
+            less = sum(_saved(cut) for cut in budget.cuts[many:])
+            if less:
+                budget.cuts.append((size_at, at, uvarint(size - less)))
+        elif end > budget.end:
+            raise LengthError("a tagged field is longer than the message")
+        else:
+            budget.cuts.append((start, end, b""))
         at = end
+    if known < count:
+        budget.cuts.append((begin, first, uvarint(known)))
     return at
+
+
+def _saved(cut: tuple[int, int, bytes]) -> int:
+    start, end, instead = cut
+    return end - start - len(instead)
+
+
+def without_unknown_tags(data: bytes, budget: Budget) -> bytes:
+    """The message that was checked, as a reader sees it who passes over what it does not know.
+
+    Source: KIP-482, "Tagged Fields": a newer broker may add some to any version of an answer.
+    """
+    parts: list[bytes] = []
+    at = 0
+    for start, end, instead in sorted(budget.cuts):
+        parts += (data[at:start], instead)
+        at = end
+    return b"".join((*parts, data[at:]))
+
+
+def uvarint(number: int) -> bytes:
+    """An unsigned varint."""
+    if number < 0x80:
+        return number.to_bytes(1, "big")
+    parts = bytearray()
+    while number >= 0x80:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)

@@ -13,7 +13,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,10 +24,7 @@ from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageErr
 from kgroups.core.lag.captures.capture_tables import (
     SCHEMA_VERSION,
     CaptureTables,
-    capture_tables,
-    cluster_name,
 )
-from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,28 +37,10 @@ STABLE_KEY = b"kgroups.last_stable_offset"
 ROW_GROUP = 131_072
 # Hidden from Spark, DuckDB and our own reader.
 UNFINISHED = ".unfinished-"
-# A hidden file as old as this was left by a run that died.
-ABANDONED_S = 3600.0
 # How often a window is looked up again when files of it go away at that moment, and the pauses
 # between: a compaction removes the files of a day one by one, for longer than five looks take.
 LOOKS = 12
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.01, 1.0
-
-
-class Capture(NamedTuple):
-    """What one run of the collector did.
-
-    Args:
-        captured_at_ms: time of the snapshot; None if there is none.
-        rows: partitions written.
-        files: what was written.
-        error: why there is no snapshot.
-    """
-
-    captured_at_ms: int | None
-    rows: int
-    files: tuple[Path, ...]
-    error: KgroupsError | None = None
 
 
 class CapturedFile(NamedTuple):
@@ -121,75 +100,6 @@ def utc_time(ms: int) -> str:
 # --- writing -----------------------------------------------------------------------------------
 
 
-def collect(
-    take: Callable[[], ClusterSnapshot],
-    folder: Path,
-    *,
-    every_ms: int = 0,
-    count: int = 1,
-    clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-    sleep_ms: Callable[[int], None] = lambda ms: time.sleep(ms / 1000),
-) -> Iterator[Capture]:
-    """Takes `count` captures, `every_ms` apart, and appends each to `folder`.
-
-    A capture that fails is told and the next one tried. Captures start on a fixed beat; one that
-    takes longer than a beat makes the next wait for the following beat.
-
-    Args:
-        take: gives a snapshot, with offsets and log offsets.
-        clock_ms, sleep_ms: the real ones unless a test says otherwise.
-    Raises:
-        UsageError: the folder cannot be written.
-    """
-    make_folder(folder)
-    start = clock_ms()
-    for number in range(count):
-        try:
-            snapshot = take()
-            yield write_capture(folder, snapshot)
-        except KgroupsError as exc:
-            if isinstance(exc, UsageError):
-                raise
-            yield Capture(None, 0, (), exc)
-        if number + 1 < count and every_ms > 0:
-            passed = clock_ms() - start
-            sleep_ms(every_ms - passed % every_ms)
-
-
-def make_folder(folder: Path) -> None:
-    """The folder of captures, made if it is not there, cleared of what died runs left.
-
-    Raises:
-        UsageError: it cannot be made or written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f"{UNFINISHED}{secrets.token_hex(4)}"
-        probe.touch()
-        probe.unlink()
-    except OSError as exc:
-        raise UsageError(
-            f"captures cannot be written to `{folder}`: {exc.strerror}",
-            hint="name a folder that is yours to write",
-        ) from exc
-    for left in folder.glob(f"*/*/*/{UNFINISHED}*"):
-        if time.time() - left.stat().st_mtime > ABANDONED_S:
-            left.unlink(missing_ok=True)
-
-
-def write_capture(folder: Path, snapshot: ClusterSnapshot) -> Capture:
-    """Appends one snapshot; its rows come last, so that a capture with rows has everything."""
-    tables = capture_tables([snapshot])
-    at_ms, cluster = snapshot.captured_at_ms, cluster_name(snapshot)
-    # fmt: off
-    files = tuple(
-        write_file(folder, name, getattr(tables, name), cluster, at_ms, at_ms)
-        for name in ("topics", "members", "rows")
-    )
-    # fmt: on
-    return Capture(at_ms, tables.rows.num_rows, files)
-
-
 def write_file(
     folder: Path, table: str, content: "pa.Table", cluster: str, first_ms: int, last_ms: int
 ) -> Path:
@@ -228,7 +138,6 @@ def write_tables(
     import pyarrow.parquet as pq
 
     place = folder / table / f"cluster={quote(cluster, safe='')}" / f"date={utc_date(first_ms)}"
-    place.mkdir(parents=True, exist_ok=True)
     name = f"{first_ms}-{last_ms}-{secrets.token_hex(6)}.parquet"
     hidden = place / f"{UNFINISHED}{name}"
     if "cluster" in schema.names:
@@ -236,6 +145,7 @@ def write_tables(
     metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
     schema = schema.with_metadata(metadata | ({STABLE_KEY: b"known"} if has_stable else {}))
     try:
+        place.mkdir(parents=True, exist_ok=True)
         with hidden.open("wb") as file:
             with pq.ParquetWriter(file, schema, compression="zstd") as writer:
                 for content in contents:

@@ -218,7 +218,8 @@ class ClassicSpeaker:
         if answer.error_code is not ErrorCode.NONE:
             raise Refused(answer.error_code, "")
         self.synced = True
-        self.owned = dict(decode_assignment(answer.assignment).partitions)
+        given = decode_assignment(answer.assignment).partitions
+        self.owned = {topic: tuple(numbers) for topic, numbers in given}
 
 
 Speaker = Kip848Speaker | ClassicSpeaker

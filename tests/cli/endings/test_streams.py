@@ -91,7 +91,7 @@ def stopping(place: Place) -> Callable[[Program], None]:
         def listens() -> bool:
             assert not is_over(process)
             try:
-                socket.create_connection(address, timeout=10).close()
+                socket.create_connection(address, timeout=60).close()
             except ConnectionRefusedError:
                 return False
             return True

@@ -12,6 +12,7 @@ from typing import IO, Literal
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import Child
+from tests.support.own_waiting import busy_s
 
 Sink = Literal["kept", "closed", "full", "gone", "one line", "stdout"]
 """What a stream leads to: a file that is kept, nothing, a full disk, a pipe without a reader, a
@@ -137,11 +138,8 @@ def await_end(process: Program, began: float) -> float | None:
         took_s = time.monotonic() - began
     finally:
         os.close(handle)
-    try:
-        ran_ns, ready_ns, _ = map(int, Path(f"/proc/{process.pid}/schedstat").read_text().split())
-    except (OSError, ValueError):
-        return None
-    return took_s - (ran_ns + ready_ns) / 1e9
+    busy = busy_s(str(process.pid))
+    return None if busy is None else took_s - busy
 
 
 def is_over(process: Program) -> bool:

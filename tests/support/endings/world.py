@@ -165,7 +165,7 @@ class World:
             asked = admin.list_offsets(
                 {TopicPartition(topic, number): earliest for _, topic, number in place.old}
             )
-            return {("", at.topic, at.partition): f.result(30).offset for at, f in asked.items()}
+            return {("", at.topic, at.partition): f.result(60).offset for at, f in asked.items()}
         found: dict[At, int | None] = dict.fromkeys(place.old)
         for name in {group for group, _, _ in place.old}:
             rows = fetch_offsets(self.address, name).items()

@@ -190,9 +190,9 @@ def grow_topic(bootstrap: str, topic: str, count: int) -> None:
     """Give a topic more partitions and wait until the broker's metadata have them."""
     admin: AdminClient = admin_of(bootstrap)
     for future in admin.create_partitions([NewPartitions(topic, count)]).values():
-        future.result(30)
+        future.result(60)
     wait_until(
-        lambda: len(admin.list_topics(timeout=10).topics[topic].partitions) == count,
+        lambda: len(admin.list_topics(timeout=60).topics[topic].partitions) == count,
         f"{topic} has {count} partitions",
     )
 

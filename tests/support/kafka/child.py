@@ -1,7 +1,7 @@
 """Programs that the tests start: each wait for one has a deadline, and none outlives the tests.
 
     with Child([PROGRAM, "watch"]) as child:
-        child.line_that("GROUP", timeout_s=30)
+        child.line_that("GROUP")
         status = child.stop()
 
 On Linux the kernel itself kills a child when the process that started it is gone, however it went

@@ -93,7 +93,7 @@ class LiveMember:
         """Let the polling thread do it, and wait; its exception is raised here."""
         done: Future[None] = Future()
         self._asked.put((action, done))
-        done.result(30)
+        done.result(60)
 
     def _poll(self, consumer: Consumer) -> None:
         try:
@@ -198,7 +198,7 @@ class LiveGroup:
         """Client id -> member, as the coordinator answers now; empty unless Stable."""
         future = self._admin.describe_consumer_groups([self.group])[self.group]
         try:
-            answer = future.result(10)
+            answer = future.result(60)
         except KafkaException:  # not joined yet
             return {}
         if answer.state != ConsumerGroupState.STABLE:

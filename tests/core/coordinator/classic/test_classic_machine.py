@@ -7,7 +7,7 @@ much about what must always hold.
 from collections.abc import Hashable
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from kgroups.core.coordinator.admin_messages import DeleteGroupsRequest
@@ -244,10 +244,5 @@ class ClassicGroups(RuleBasedStateMachine):
         self.harness.assert_follower_is_equal()
 
 
-ClassicGroups.TestCase.settings = settings(
-    max_examples=400,
-    stateful_step_count=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+ClassicGroups.TestCase.settings = settings(max_examples=400, stateful_step_count=50)
 TestClassicGroups = ClassicGroups.TestCase

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from kgroups.core.coordinator.classic.messages import (
@@ -188,12 +188,7 @@ class ConsumerGroups(RuleBasedStateMachine):
                 assert all(one.epoch <= target for one in group.members)
 
 
-ConsumerGroups.TestCase.settings = settings(
-    max_examples=150,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+ConsumerGroups.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestConsumerGroups = ConsumerGroups.TestCase
 
 

@@ -142,6 +142,16 @@ BROKEN = [
         "ssl.truststore.location=/x/trust.p12",
         "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java reads",
     ),
+    (
+        "timeout in seconds",
+        "default.api.timeout.ms=30s",
+        "f:1: `default.api.timeout.ms` is not a number of milliseconds",
+    ),
+    (
+        "endless timeout",
+        "default.api.timeout.ms=2147483648",
+        "f:1: `default.api.timeout.ms` is not a number of milliseconds",
+    ),
 ]
 
 

@@ -14,16 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.core.errors import ClusterError, NotFoundError, UsageError
-from kgroups.core.lag.captures import capture_files
+from kgroups.core.lag.captures import capture_files, collector
 from kgroups.core.lag.captures.capture_files import (
     VERSION_KEY,
     CapturedFile,
-    collect,
     find_captures,
     open_window,
-    write_capture,
 )
 from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.collector import collect, write_capture
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.kafka.child import run_program
@@ -98,7 +97,7 @@ KILLED = textwrap.dedent(
     """
     import os, signal, sys
     from pathlib import Path
-    from kgroups.core.lag.captures.capture_files import write_capture
+    from kgroups.core.lag.captures.collector import write_capture
     from tests.support.lag.made_fleet import fleet
 
     # The bytes are in the file, and it has no name yet.
@@ -118,7 +117,7 @@ def test_a_run_that_dies_leaves_no_half_file(tmp_path: Path) -> None:
     assert [file.first_ms for file in find_captures(tmp_path)] == [1]
     list(collect(taking([fleet(1, at_ms=3)]), tmp_path))
     assert hidden[0].exists(), "another run may be writing it"
-    old = time.time() - capture_files.ABANDONED_S - 1
+    old = time.time() - collector.ABANDONED_S - 1
     os.utime(hidden[0], (old, old))
     list(collect(taking([fleet(1, at_ms=4)]), tmp_path))
     assert not hidden[0].exists()

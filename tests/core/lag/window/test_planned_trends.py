@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.captures.capture_files import write_capture
+from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.lag.window.window_report import lag_report_over

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.coordinator.config import CoordinatorConfig, MigrationPolicy
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import Change, MoveToProtocol, Pattern, RollingRestart
 from kgroups.core.planning.changes.spelling import parse_pattern, parse_to_protocol
-from kgroups.core.planning.conditions import parse_condition
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules, rules_from
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
@@ -186,7 +187,8 @@ def test_the_policy_of_the_brokers() -> None:
         None,
     )
     assert (plan.stages, plan.confidence, plan.metrics.blockers) == ((), None, 1)
-    assert parse_condition("blockers > 0").holds(plan.metrics)
+    condition = parse_condition("blockers > 0", PLAN_FIELDS, "--fail-on")
+    assert condition.holds(values_of(plan.metrics, sizes_only=False)) is True
     assert {one.member_id: one.partitions for one in plan.members} == {"a-0": 2, "b-0": 2}
     back = moved(kip848(*TWO.members or ()), "classic", "range", rules=disabled)
     assert [one.refused_by for one in back.blockers] == [None]

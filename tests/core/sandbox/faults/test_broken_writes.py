@@ -11,7 +11,7 @@ from kgroups.cli.commands.writes.batches import BATCH
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults.fault_rules import Drop, Fault
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.kafka.test_interrupted import csv_rows
+from tests.kafka.writes.test_interrupted import csv_rows
 from tests.support.cli.process import start
 from tests.support.cli.runner import run
 from tests.support.kafka.waiting import wait_until

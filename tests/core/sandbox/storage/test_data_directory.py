@@ -18,7 +18,7 @@ def committed(servers: str, group: str, topic: str) -> dict[int, int]:
     """Offsets of a group by partition."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "log_level": 0})
     try:
-        found = consumer.committed([TopicPartition(topic, n) for n in range(4)], timeout=20)
+        found = consumer.committed([TopicPartition(topic, n) for n in range(4)], timeout=60)
     finally:
         consumer.close()
     return {one.partition: one.offset for one in found if one.offset >= 0}
@@ -102,7 +102,7 @@ def test_deleted_topic_stays_deleted(tmp_path: Path) -> None:
     with Sandbox(brokers=1, topics={"gone": 1}, data_dir=tmp_path) as cluster:
         produce(cluster.bootstrap_servers, "gone", 5, partitions=1)
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
-        admin.delete_topics(["gone"])["gone"].result(20)
+        admin.delete_topics(["gone"])["gone"].result(60)
     with Sandbox(brokers=1, topics={"gone": 1}, data_dir=tmp_path) as cluster:
         assert cluster.log_end_offsets("gone") == {0: 0}
 

@@ -10,7 +10,7 @@ import pytest
 
 from kgroups.core.sandbox.lacks import SANDBOX_LACKS
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.kafka import test_contract as contract
+from tests.kafka.reads import test_contract as contract
 
 pytestmark: list[pytest.MarkDecorator] = []  # no real broker is needed
 

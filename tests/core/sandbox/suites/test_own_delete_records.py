@@ -1,6 +1,6 @@
 """`delete-records` on the embedded cluster: the tests of the real broker."""
 
-from tests.kafka import test_delete_records as suite
+from tests.kafka.writes import test_delete_records as suite
 from tests.support.sandbox.shared_suites import take_over
 
 take_over(suite, globals(), {})

@@ -1,6 +1,6 @@
 """`reset-offsets` on the embedded cluster: the tests of the real broker."""
 
-from tests.kafka import test_reset_offsets as suite
+from tests.kafka.writes import test_reset_offsets as suite
 from tests.support.sandbox.shared_suites import take_over
 
 take_over(suite, globals(), {})

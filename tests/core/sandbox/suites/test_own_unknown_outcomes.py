@@ -1,6 +1,6 @@
 """Writes without answers on the embedded cluster: the tests of the real broker."""
 
-from tests.kafka import test_unknown_outcomes as suite
+from tests.kafka.writes import test_unknown_outcomes as suite
 from tests.support.sandbox.shared_suites import take_over
 
 take_over(suite, globals(), {})

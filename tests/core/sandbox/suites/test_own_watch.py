@@ -1,6 +1,6 @@
 """`watch` on the embedded cluster: the tests of the real broker."""
 
-from tests.kafka import test_watch as suite
+from tests.kafka.reads import test_watch as suite
 from tests.support.sandbox.shared_suites import take_over
 
 take_over(suite, globals(), {})

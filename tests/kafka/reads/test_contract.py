@@ -407,7 +407,7 @@ def test_open_transaction_holds_back_the_last_stable_offset(
     producer.init_transactions(30)
     producer.begin_transaction()
     producer.produce("con-tx", b"x", partition=0)
-    producer.flush(30)
+    producer.flush(60)
     log = admin.snapshot(["con-tx"], isolation="read_committed").topics["con-tx"].partitions[0]
     plain = admin.snapshot(["con-tx"]).topics["con-tx"].partitions[0]
     producer.abort_transaction(30)

@@ -24,7 +24,7 @@ from kgroups.assignors.user.examples import BroadcastAssignor, RandomAssignor, s
 from kgroups.assignors.user.user_defined import GuardedAssignor, load_assignor
 from tests.support.kafka.child import run_program
 
-HERE = "tests.assignors.test_own_strategies"
+HERE = "tests.assignors.user.test_own_strategies"
 MEMBERS = [MemberSubscription("C0", ("t",)), MemberSubscription("C1", ("t",))]
 Answer = Mapping[Any, Any]
 
@@ -300,7 +300,7 @@ def test_librdkafka_deals_backwards(
 
 def test_the_template_in_the_documents_works() -> None:
     """The strategy that the README shows keeps what it promises."""
-    text = (Path(__file__).parents[2] / "assignors/README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "assignors/README.md").read_text(encoding="utf-8")
     source = next(b for b in text.split("```python\n") if b.startswith("class Alphabetical"))
     scope: dict[str, Any] = {}
     exec(source.split("```")[0], scope)

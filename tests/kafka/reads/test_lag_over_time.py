@@ -14,7 +14,7 @@ from confluent_kafka.admin._listoffsets import OffsetSpec
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import read_settings
-from kgroups.core.lag.captures.capture_files import collect
+from kgroups.core.lag.captures.collector import collect
 from kgroups.core.snapshot import TopicPartition
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
@@ -317,7 +317,7 @@ def send(producer: Producer, at: TopicPartition, count: int) -> None:
     producer.begin_transaction()
     for _ in range(count):
         producer.produce(at[0], b"x", partition=at[1])
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def last_stable_offsets(
@@ -328,4 +328,4 @@ def last_stable_offsets(
     wanted = {ConfluentPartition(*at): spec.latest() for at in partitions}
     admin = admin_of(bootstrap)
     answers = admin.list_offsets(wanted, isolation_level=IsolationLevel.READ_COMMITTED)
-    return {(at.topic, at.partition): future.result(30).offset for at, future in answers.items()}
+    return {(at.topic, at.partition): future.result(60).offset for at, future in answers.items()}

@@ -4,20 +4,20 @@ import json
 import os
 import pty
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kgroups.cli.completion import live_names
 from tests.cli.test_startup import imported
 from tests.support.cli.process import finish, start
 from tests.support.cli.runner import Outcome, run
+from tests.support.endings.program import run_program
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.official_tools import WarmTools
-from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
 
 pytestmark = pytest.mark.kafka
@@ -311,17 +311,18 @@ def test_no_confluent_kafka_and_no_tables_of_rich(address: str) -> None:
     assert unwanted.isdisjoint(imported("-b", address, "describe", CLASSIC))
 
 
-def test_names_complete(address: str) -> None:
-    """Completion knows the groups and the topics that they read, or keeps quiet."""
+def test_names_complete(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Completion knows the groups and the topics that they read."""
+    # Half a second is too little on a busy machine, and then it keeps quiet.
+    monkeypatch.setattr(live_names, "BUDGET_MS", 60_000)
 
     def complete(kind: str, line: str) -> set[str]:
-        code, stdout, stderr = finish("complete-names", kind, f"kgroups -b {address} {line}")
-        assert (code, stderr) == (0, "")
-        return set(stdout.splitlines())
+        outcome = run("complete-names", kind, f"kgroups -b {address} {line}")
+        assert (outcome.exit_code, outcome.stderr) == (0, "")
+        return set(outcome.stdout.splitlines())
 
-    # Half a second is all it has: on a machine that is busy it may need a second try.
-    wait_until(lambda: complete("groups", "describe cli-") >= {CLASSIC, KIP848}, "groups")
-    wait_until(lambda: complete("topics", "list --topic cli-") >= {ORDERS, AUDIT}, "topics")
+    assert complete("groups", "describe cli-") >= {CLASSIC, KIP848}
+    assert complete("topics", "list --topic cli-") >= {ORDERS, AUDIT}
 
 
 def test_unreachable() -> None:
@@ -335,15 +336,14 @@ def test_unreachable() -> None:
     assert hint.startswith("hint: ")
 
 
-def test_a_server_that_never_answers() -> None:
+def test_a_server_that_never_answers(tmp_path: Path) -> None:
     """Somebody accepts and says nothing: exit code 3 within the timeout."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        started = time.monotonic()
-        code, stdout, stderr = finish("list", "-b", f"127.0.0.1:{port}", "--timeout", "500ms")
-        assert time.monotonic() - started < 10  # the default
-    assert (code, stdout) == (3, "")
-    assert f"127.0.0.1:{port}" in stderr
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        ending = run_program(["list", "-b", address, "--timeout", "500ms"], tmp_path)
+    assert (ending.code, ending.stdout) == (3, b"")
+    assert address in ending.said
+    assert ending.waited_s is None or ending.waited_s < 0.5 + 2
 
 
 def test_plan_reads_topics_that_no_group_names(address: str, kafka: KafkaCluster) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.kafka.child import run_program
 from tests.support.kafka.java import MINIMUM_JAVA, major_version
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(

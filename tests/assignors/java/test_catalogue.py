@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription
-from tests.assignors.test_scenarios import CASES
+from tests.assignors.java.test_scenarios import CASES
 from tests.support.assignors.cases import Json, answers_of, difference, sent_bytes
 from tests.support.assignors.oracle import ask_java
 from tests.support.assignors.scenarios import DATA, Round, Scenario, cases_in, strategy_of
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 FILES = ("range", "roundrobin", "sticky", "racks", "generated", "server")
 COUNTS = {
     "RangeAssignorTest": 20,
@@ -48,8 +48,8 @@ def restated() -> dict[str, list[str]]:
 
 
 def functions_of(file: str) -> set[str]:
-    """Test functions of a file beside this one."""
-    tree = ast.parse((HERE / file).read_text(encoding="utf-8"))
+    """Test functions of a file of these tests."""
+    tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

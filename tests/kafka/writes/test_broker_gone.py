@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.test_interrupted import asked
+from tests.kafka.writes.test_interrupted import asked
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_for_thread
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce

@@ -1,0 +1,167 @@
+"""Conditions read from text, by precedence: `or` below `and` below `not` below comparisons.
+
+condition  = all-of { "or" all-of }
+all-of     = negation { "and" negation }
+negation   = "not" negation | "(" condition ")" | comparison
+comparison = FIELD ( = | == | != | < | <= | > | >= ) ( NUMBER | 'TEXT' ) | FIELD ~ 'REGEX'
+NUMBER     = 12 | 0.5 | 10k (M, G) | 90% | 5m (1h30m, 250ms)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from kgroups.core.conditions.condition import MATCHES, Comparison, Condition, Joined, Node, Not
+from kgroups.core.conditions.fields import SECONDS, Field, Fields
+from kgroups.core.conditions.words import SIGNS, Number, Word, number_of, quoted, words_of
+from kgroups.core.errors import UsageError
+
+FORM: Final = (
+    "write it like `lag > 10k and state != 'Stable'`; "
+    "signs are " + " ".join(SIGNS) + ", joined by `and`, `or`, `not` and parentheses"
+)
+DEEPEST: Final = 50
+"""Levels of `not` and parentheses; more is no condition that somebody wrote."""
+
+
+def parse_condition(text: str, fields: Fields, option: str) -> Condition:
+    """The condition that a text spells.
+
+    Args:
+        fields: what it may name.
+        option: where the text comes from, for messages: `--fail-on`.
+    Raises:
+        UsageError: it cannot be understood, or names a field that is not there.
+    """
+    words, rest = words_of(text)
+    parser = _Parser(text, words, fields, option)
+    if rest:
+        parser.refuse(
+            "a quotation mark is not closed"
+            if rest[0] in "'\""
+            else f"`{rest}` cannot be understood"
+        )
+    root = parser.any_of(0)
+    word = parser.next
+    if word is not None:
+        what = "has no `(` before it" if word.text == ")" else "stands where `and` or `or` belongs"
+        parser.refuse(f"`{word.text}` {what}")
+    return Condition(root, text.strip())
+
+
+@dataclass(slots=True)
+class _Parser:
+    """The words of a condition and how far they have been read."""
+
+    source: str
+    words: list[Word]
+    fields: Fields
+    option: str
+    place: int = 0
+
+    @property
+    def next(self) -> Word | None:
+        """The word to be read next; None at the end."""
+        return self.words[self.place] if self.place < len(self.words) else None
+
+    def refuse(self, why: str, hint: str = FORM) -> NoReturn:
+        """Say what is wrong with the text."""
+        raise UsageError(f"`{self.option} {self.source}`: {why}", hint=hint)
+
+    def takes(self, word: str) -> bool:
+        """Whether this word comes next; then it is read."""
+        found = self.next
+        if found is None or found.sort not in ("word", "bracket") or found.text.lower() != word:
+            return False
+        self.place += 1
+        return True
+
+    def any_of(self, depth: int) -> Node:
+        return self._joined("or", lambda: self._all_of(depth), decisive=True)
+
+    def _all_of(self, depth: int) -> Node:
+        return self._joined("and", lambda: self._negation(depth), decisive=False)
+
+    def _joined(self, word: str, part: Callable[[], Node], *, decisive: bool) -> Node:
+        nodes = [part()]
+        while self.takes(word):
+            nodes.append(part())
+        return nodes[0] if len(nodes) == 1 else Joined(tuple(nodes), decisive)
+
+    def _negation(self, depth: int) -> Node:
+        if depth > DEEPEST:
+            self.refuse(f"it goes deeper than {DEEPEST} levels")
+        if self.takes("not"):
+            return Not(self._negation(depth + 1))
+        if self.takes("("):
+            inner = self.any_of(depth + 1)
+            if not self.takes(")"):
+                self.refuse("a `)` is missing")
+            return inner
+        return self._comparison()
+
+    def _comparison(self) -> Comparison:
+        name = self._read("a field")
+        field = self.fields.field(name.text) if name.sort == "word" else None
+        if field is None:
+            self._refuse_name(name)
+        sign = self._read("one of " + " ".join(SIGNS))
+        if sign.sort != "sign":
+            self.refuse(f"`{sign.text}` stands where one of {' '.join(SIGNS)} belongs")
+        value = self._read("a text" if field.kind == "text" else "a number")
+        text = f"{name.text} {sign.text} {value.text}"
+        own = "=" if sign.text == "==" else sign.text
+        if field.kind == "text":
+            return self._of_text(field, own, value, text)
+        number = self._number(field, own, value)
+        return Comparison(field, own, number.value, number.unit == "%", text)
+
+    def _of_text(self, field: Field, sign: str, value: Word, text: str) -> Comparison:
+        if sign not in ("=", "!=", MATCHES):
+            self.refuse(f"`{field.name}` is a text, which `{sign}` does not compare")
+        if value.sort != "text":
+            self.refuse(
+                f"`{value.text}` is not a text in quotation marks",
+                f"write it like `{field.name} {sign} '{value.text}'`",
+            )
+        operand = quoted(value.text)
+        matches = self._pattern(operand) if sign == MATCHES else None
+        return Comparison(field, sign, operand, False, text, matches)
+
+    def _number(self, field: Field, sign: str, value: Word) -> Number:
+        if sign == MATCHES:
+            self.refuse(f"`{field.name}` is a number, which `{MATCHES}` does not match")
+        if value.sort != "number":
+            self.refuse(f"`{value.text}` is not a number, as `{field.name}` is")
+        number = number_of(value.text)
+        if number.unit == "%" and field.whole is None:
+            self.refuse(f"`{field.name}` is not a part of something, so `%` has no meaning")
+        if number.unit == "time" and field.unit != SECONDS:
+            counted = f" of {field.unit}" if field.unit else ""
+            self.refuse(f"`{value.text}` is a time, and `{field.name}` is a number{counted}")
+        return number
+
+    def _pattern(self, text: str) -> Callable[[str], bool]:
+        from kgroups.core.coordinator.ports import PatternError
+        from kgroups.core.patterns import compile_pattern  # RE2: only where a pattern is given
+
+        try:
+            return compile_pattern(text)
+        except PatternError as error:
+            self.refuse(f"`{text}` is no pattern: {error}", "patterns are RE2, of whole texts")
+
+    def _read(self, what: str) -> Word:
+        word = self.next
+        if word is None:
+            self.refuse(f"{what} is missing at the end")
+        self.place += 1
+        return word
+
+    def _refuse_name(self, word: Word) -> NoReturn:
+        near = self.fields.neighbours(word.text)
+        guess = ", ".join(f"`{name}`" for name in near)
+        self.refuse(
+            f"`{word.text}` is not a field of {self.fields.of}"
+            + (f"; did you mean {guess}?" if near else ""),
+            "fields: " + ", ".join(self.fields.names),
+        )

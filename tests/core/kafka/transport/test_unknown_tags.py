@@ -1,0 +1,115 @@
+"""Tagged fields of a newer broker: readers pass over those that they do not know (KIP-482)."""
+
+import random
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from kio.index import load_response_schema
+
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.transport.framing import APIS, decode_response
+from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.sandbox.wire import schema as wire
+from tests.support.cli.runner import run
+from tests.support.hostile.mutations import CALLS, READERS, answer
+from tests.support.kafka.live_members import LiveGroup, MemberSpec
+from tests.support.kafka.workload import commit_offsets, produce
+
+UNKNOWN = {9_000: b"\x01\x02\xff" * 50, 9_001: b""}
+HEADER = b"\x01\xa8\x46\x02\xff\xff"
+
+
+def write_tags(
+    out: bytearray, tags: list[tuple[int, wire.Tagged]], body: Mapping[str, Any]
+) -> None:
+    """As the wire's writer, and two tags more."""
+    known = bytearray()
+    _write_tags(known, tags, body)
+    assert known[0] < 0x7E
+    out.append(known[0] + len(UNKNOWN))
+    out += known[1:]
+    for tag, content in UNKNOWN.items():
+        wire.write_uvarint(out, tag)
+        wire.write_uvarint(out, len(content))
+        out += content
+
+
+_write_tags = wire._write_tags
+
+
+@pytest.mark.parametrize(("api", "version"), CALLS, ids=[f"{api}-v{v}" for api, v in CALLS])
+def test_every_answer_is_read(api: str, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without the tags: in each struct of it, those within tagged fields too, and its header."""
+    rng = random.Random(20261122)
+    kind = load_response_schema(APIS[api].key, version)
+    read, write = wire.struct_codec(kind)
+    for _ in range(5):
+        frame = answer(api, version, rng)
+        has_tags = kind.__header_schema__.__version__ >= 1
+        body = read(wire.Cursor(frame, 4 + has_tags))
+        newer = bytearray(frame[:4] + HEADER * has_tags)
+        with monkeypatch.context() as patch:
+            patch.setattr(wire, "_write_tags", write_tags)
+            write(newer, body)
+        reader = READERS.get(api, decode_response)
+        assert outcome(reader, api, version, bytes(newer)) == outcome(reader, api, version, frame)
+
+
+def outcome(reader: Any, api: str, version: int, frame: bytes) -> Any:
+    """What is read, or why it is not: a random answer may lack what it must have."""
+    try:
+        return reader(api, version, frame)
+    except BrokerFailure as failure:
+        return str(failure)
+
+
+def test_a_frame_written_by_hand() -> None:
+    """ApiVersions v3 with one API; tag 0 holds a feature with a tag 5 of its own, tag 7 is new."""
+    feature = b"\x03kr" + struct.pack(">hh", 0, 1) + b"\x01\x05\x01!"
+    tags = b"\x02" + b"\x00" + bytes([1 + len(feature)]) + b"\x02" + feature + b"\x07\x02ab"
+    api = struct.pack(">hhh", 18, 0, 4) + b"\x01\x00\x00"
+    frame = struct.pack(">ih", 7, 0) + b"\x02" + api + struct.pack(">i", 0) + tags
+    read = decode_response("api_versions", 3, frame)
+    (feature_read,) = read.supported_features
+    assert (feature_read.name, feature_read.max_version) == ("kr", 1)
+    assert [(each.api_key, each.max_version) for each in read.api_keys] == [(18, 4)]
+
+
+@pytest.mark.parametrize("size", [3, 0x7F, 0xFFFFFF])
+def test_a_tag_beyond_the_answer_is_refused(size: int) -> None:
+    """A length that the bytes cannot hold."""
+    frame = struct.pack(">ih", 7, 0) + b"\x01" + struct.pack(">i", 0) + b"\x01\x63"
+    out = bytearray(frame)
+    wire.write_uvarint(out, size)
+    with pytest.raises(BrokerFailure) as caught:
+        decode_response("api_versions", 3, bytes(out) + b"ab")
+    assert caught.value.code == "CORRUPT_MESSAGE"
+
+
+def test_a_newer_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of both protocols are listed, described, reset and deleted."""
+    with Sandbox(brokers=1, topics={"t": 2}) as cluster:
+        at = ("-b", cluster.bootstrap_servers)
+        produce(cluster.bootstrap_servers, {("t", 0): 10, ("t", 1): 10})
+        commit_offsets(cluster.bootstrap_servers, {"idle": {("t", 0): 5}})
+        members = [MemberSpec("member", ("t",))]
+        with LiveGroup(cluster.bootstrap_servers, "kip848", members, protocol="consumer") as live:
+            live.wait_stable(2)
+            monkeypatch.setattr(wire, "_write_tags", write_tags)  # the helpers read with kio
+            described = run(*at, "describe", "kip848", "--members", "-o", "json")
+            assert described.exit_code == 0, described.stderr
+            (group,) = described.document["items"]
+            assert (group["type"], len(group["members"])) == ("consumer", 1)
+            listed = run(*at, "list", "-o", "json").document
+            assert [item["group"] for item in listed["items"]] == ["idle", "kip848"]
+        for line in (
+            ("reset-offsets", "idle", "--to", "latest", "--all-topics", "--yes"),
+            ("delete-offsets", "idle", "--topic", "t", "--yes"),
+            ("delete-records", "t", "--before", "5", "--yes"),
+            ("delete", "kip848", "--yes"),
+        ):
+            done = run(*at, *line, "-o", "json", env={"KGROUPS_NO_UNDO": "1"})
+            assert done.exit_code == 0, (line, done.stderr)
+            assert {item["result"] for item in done.document["items"]} == {"done"}
