@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -28,6 +28,18 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "check/--regex") echo '@free' ;;
+    "check/--fail-on") echo '@free' ;;
+    "check/--warn-on") echo '@free' ;;
+    "check/--for") echo '@free' ;;
+    "check/--uncommitted") echo 'start end' ;;
+    "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--from") echo '@files' ;;
+    "wait/--until") echo '@free' ;;
+    "wait/--stable") echo '@free' ;;
+    "wait/--deadline") echo '@free' ;;
+    "wait/--uncommitted") echo 'start end' ;;
+    "wait/--isolation") echo 'read_uncommitted read_committed' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
@@ -141,6 +153,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "check") echo '@groups' ;;
+    "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
     "reset-offsets") echo '@groups' ;;
@@ -160,11 +174,17 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --csv-safe --no-color --verbose"
   case "$1" in
-    "") echo "list describe coordinator plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
+    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
+<<<<<<< HEAD
     "plan") echo "--all-groups --assignor --as --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+=======
+    "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --fields --from --help $common" ;;
+    "wait") echo "--until --stable --deadline --uncommitted --isolation --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --metrics --members --moves --rounds --outcomes --steps --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+>>>>>>> main
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -29,6 +29,18 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "check/--regex") echo '@free' ;;
+    "check/--fail-on") echo '@free' ;;
+    "check/--warn-on") echo '@free' ;;
+    "check/--for") echo '@free' ;;
+    "check/--uncommitted") echo 'start end' ;;
+    "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--from") echo '@files' ;;
+    "wait/--until") echo '@free' ;;
+    "wait/--stable") echo '@free' ;;
+    "wait/--deadline") echo '@free' ;;
+    "wait/--uncommitted") echo 'start end' ;;
+    "wait/--isolation") echo 'read_uncommitted read_committed' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
@@ -142,6 +154,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "check") echo '@groups' ;;
+    "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
     "reset-offsets") echo '@groups' ;;
@@ -176,6 +190,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'list:List consumer groups.'
         'describe:Describe groups\: committed offsets, lag, members, state.'
         'coordinator:Show which broker coordinates a group, and why.'
+        'check:Fail if a condition holds for a group.'
+        'wait:Wait until a condition holds for groups.'
         'plan:Predict the next rebalance of a group.'
         'simulate:Simulate rebalances in virtual time.'
         'reset-offsets:Reset committed offsets, or undo a reset.'
@@ -229,6 +245,31 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "check")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--fail-on:Fail if this holds\: '\''lag > 10k'\''.'
+        '--warn-on:Warn if this holds; exits with 0.'
+        '--allow-unknown:Count a condition that is unknown as not held.'
+        '--for:Only if it holds throughout\: 2m.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--fields:List the fields that conditions can use.'
+        '--from:Read a snapshot instead of a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "wait")
+      options+=(
+        '--until:What to wait for\: empty, '\''lag < 1k'\''.'
+        '--stable:It must hold for this long\: 30s.'
+        '--deadline:How long to wait.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
         '--help:Show help.'
       )
       ;;

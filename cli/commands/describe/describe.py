@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.choosing import (
+    AllGroups,
+    Choice,
+    GroupNames,
+    Regex,
+    choice_of,
+    snapshot_of_choice,
+)
 from kgroups.cli.commands.describe.describe_report import (
     describe_items,
     describe_report,
@@ -17,12 +24,12 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.source import asked, snapshot_of, snapshot_of_file, topics_of
+from kgroups.cli.source import asked, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
@@ -167,7 +174,15 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         NotFoundError: it does not exist.
     """
     views = request.views
-    snapshot = _snapshot(printer, request, admin)
+    with_offsets = set(views) != {"state"} or bool(request.topics)
+    snapshot = snapshot_of_choice(
+        admin,
+        request.choice,
+        file=request.file,
+        offsets=with_offsets,
+        isolation=request.isolation,
+        progress=printer.progress,
+    )
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
@@ -182,30 +197,6 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     if request.topics and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
     return Look(replace(report, plain=lambda: plain), said)
-
-
-def _snapshot(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> ClusterSnapshot:
-    """The groups that are meant; what fits no group is among its errors."""
-    names = request.choice.plain
-    strangers: list[ItemError] = []
-    if names is None and not request.choice.every:
-        if admin is None:
-            assert request.file is not None, "either a file or a cluster is asked"
-            known = snapshot_of_file(request.file).groups
-            names, strangers = request.choice.among(group.group for group in known)
-        else:
-            names, strangers = chosen(admin, request.choice)
-    with_offsets = set(request.views) != {"state"} or bool(request.topics)
-    snapshot = snapshot_of(
-        admin,
-        names,
-        file=request.file,
-        offsets=with_offsets,
-        log_offsets=with_offsets,
-        isolation=request.isolation,
-        progress=printer.progress,
-    )
-    return replace(snapshot, errors=(*snapshot.errors, *strangers))
 
 
 def _check_topics(

@@ -13,6 +13,7 @@ from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
+from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, sequences
 from kgroups.core.planning.outcomes.ids import drawn_uuid
@@ -30,6 +31,7 @@ from kgroups.core.planning.outcomes.spaces import (
     kip848_ids,
     topic_ids,
 )
+from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.outcomes.visible import Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Ends, Settled
@@ -51,12 +53,15 @@ class Draw:
         topic_ids: name of a new topic to its id.
         weight: how likely ids are that strategies cannot tell from these.
         batches: in which batches a coordinator takes in what happens to a KIP-848 group.
+        unlike, racks: what leaders see and nobody else does, as of `build_request`.
     """
 
     ids: Mapping[str, str] = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
     batches: tuple[Batch, ...] = ()
+    unlike: bool = False
+    racks: PartitionRacks = field(default_factory=dict)
 
 
 def find_outcomes(
@@ -70,6 +75,12 @@ def find_outcomes(
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
     draws, complete = _draws(roster, strategy, unknown)
+    hidden, all_hidden = unseen(roster, strategy)
+    complete = complete and all_hidden
+    draws = [
+        replace(draw, unlike=each.unlike, racks=each.racks, weight=draw.weight * each.weight)
+        for draw, each in product(draws, hidden)
+    ]
     if strategy.runs_on_broker:
         admitted = sequences(roster, strategy.assignor.name)
         complete = complete and admitted.complete
