@@ -18,6 +18,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--regex") echo '@free' ;;
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
+    "list/--where") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -26,6 +27,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--where") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -112,6 +114,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
     "lag report/--where") echo '@free' ;;
+    "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--captures") echo '@free' ;;
@@ -220,6 +223,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Only groups whose whole name matches (RE2).'
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -237,6 +241,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the N rows with the highest lag.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -503,6 +508,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
         '--where:Show only rows for which this is true.'
+        '--fail-on:Exit with 6 if a row meets this.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--captures:Report on captures of `lag collect`.'
