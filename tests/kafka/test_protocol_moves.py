@@ -12,7 +12,7 @@ import pytest
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.planning.plan import Plan
-from tests.support.fidelity.java_members import JavaMembers
+from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.moving_group import (
     PROTOCOLS,
     MoveCase,
@@ -66,19 +66,19 @@ CASES = (
 @pytest.fixture(scope="module")
 def moves(cluster_address: str) -> Iterator[Mapping[str, Moves]]:
     """Every case, there and back."""
-    with JavaMembers() as java, ThreadPoolExecutor(len(CASES)) as pool:
+    with HostPool() as hosts, ThreadPoolExecutor(len(CASES)) as pool:
         futures = {
-            case.name: pool.submit(there_and_back, cluster_address, case, java) for case in CASES
+            case.name: pool.submit(there_and_back, cluster_address, case, hosts) for case in CASES
         }
         yield {name: future.result(600) for name, future in futures.items()}
 
 
-def there_and_back(bootstrap: str, case: MoveCase, java: JavaMembers) -> Moves:
+def there_and_back(bootstrap: str, case: MoveCase, hosts: HostPool) -> Moves:
     """What was told and what came of a group that moves to KIP-848 and then back."""
     create_topics(bootstrap, case.topics)
     settings = settings_from_text("", bootstrap)
     with (
-        MovingGroup(bootstrap, case, java) as group,
+        MovingGroup(bootstrap, case, hosts) as group,
         ClusterAdmin(settings, timeout_ms=30_000) as admin,
     ):
         for mover in case.movers:

@@ -13,9 +13,10 @@ from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.migration.broker_rules import ASKED_FOR, BrokerRules, rules_from
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import ClusterSnapshot, Group, MemberProtocol
-from tests.support.fidelity.java_members import JavaMembers
-from tests.support.fidelity.prediction_check import Owned, owned_by_client
-from tests.support.fidelity.real_groups import DrivenGroup, GroupSpec, Library
+from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
+from tests.support.fidelity.hosts.pool import HostPool
+from tests.support.fidelity.judging import Owned, as_set, owned_by_client
+from tests.support.fidelity.libraries import Library
 from tests.support.kafka.waiting import wait_until
 
 SETTLE_S = 90.0
@@ -50,17 +51,13 @@ class MoveCase:
 class MovingGroup:
     """The members of one group; a context manager that closes them."""
 
-    def __init__(self, bootstrap: str, case: MoveCase, java: JavaMembers) -> None:
+    def __init__(self, bootstrap: str, case: MoveCase, pool: HostPool) -> None:
         self.case = case
         self._topics = dict(case.topics)
         self._driven = {
-            (library, protocol): DrivenGroup(
-                bootstrap,
-                GroupSpec(case.name, library, protocol, self._assignor(protocol), False),
-                self._topics,
-                java,
+            protocol: DrivenGroup(
+                pool, bootstrap, case.name, protocol, self._assignor(protocol), self._topics
             )
-            for library in {mover.library for mover in case.movers}
             for protocol in PROTOCOLS
         }
         self._exits = ExitStack()
@@ -80,14 +77,15 @@ class MovingGroup:
 
     def join(self, mover: Mover, protocol: MemberProtocol) -> None:
         """A consumer joins by this protocol."""
-        self._driven[mover.library, protocol].join(mover.client_id, mover.instance_id)
+        topics = tuple(self._topics)
+        spec = MemberSpec(mover.client_id, mover.library, topics, instance=mover.instance_id)
+        self._driven[protocol].join([spec])
 
     def leave(self, mover: Mover) -> None:
         """A consumer ends; a static one stays in the group."""
-        for protocol in PROTOCOLS:
-            driven = self._driven[mover.library, protocol]
-            if mover.client_id in driven.client_ids:
-                driven.leave(mover.client_id)
+        for driven in self._driven.values():
+            if mover.client_id in driven.members:
+                driven.leave([mover.client_id])
 
     def settled(self, admin: ClusterAdmin) -> ClusterSnapshot:
         """The group once it is at rest: thrice the same, complete, and so its members believe."""
@@ -115,7 +113,7 @@ class MovingGroup:
         return {
             client_id: held
             for driven in self._driven.values()
-            for client_id, held in (driven.owned() if driven.client_ids else {}).items()
+            for client_id, held in driven.owned().items()
         }
 
     def _assignor(self, protocol: MemberProtocol) -> str:
@@ -156,12 +154,7 @@ def told_shares(plan: Plan, stage: int, clients: Mapping[str, str]) -> Owned:
     Args:
         clients: member id when the plan was made to client id.
     """
-    return {
-        clients[member]: frozenset(
-            (topic, number) for topic, numbers in held.items() for number in numbers
-        )
-        for member, held in plan.stages[stage].assignment.items()
-    }
+    return {clients[member]: as_set(held) for member, held in plan.stages[stage].assignment.items()}
 
 
 def clients_of(snapshot: ClusterSnapshot) -> dict[str, str]:
