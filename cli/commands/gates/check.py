@@ -48,8 +48,8 @@ HELP = """Fail if a condition holds for a group.
 
 Exits with 0 if no condition holds, with 6 if one does, and prints one line
 for each failing group. A condition on an unknown value counts as true unless
---allow-unknown is given. Exits with 5 if a group does not exist, and with 1 if
-there are missing and failing groups.
+--allow-unknown is given. Exits with 5 if a group does not exist, and with 1
+if there are missing and failing groups.
 
 CONDITIONS
   lag > 10k and state != 'Stable'

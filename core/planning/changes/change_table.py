@@ -159,5 +159,18 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         lambda text, _: spelling.parse_switch_client(text),
         deploys=True,
     ),
+    ChangeOption(
+        "--to-protocol",
+        "PROTOCOL",
+        "consumer|classic",
+        "Move to another protocol.",
+        (
+            "members move to KIP-848 (consumer) or back (classic), one by one; shows what blocks "
+            "each member. --assignor is their group.remote.assignor or, back, their "
+            "partition.assignment.strategy"
+        ),
+        lambda text, _: spelling.parse_to_protocol(text),
+        deploys=True,
+    ),
 )
 BY_KEY: Final = {option.key: option for option in CHANGES}
