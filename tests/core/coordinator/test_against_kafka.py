@@ -20,7 +20,9 @@ pytestmark = pytest.mark.oracle
 MANY = pytest.param(
     100_000, marks=pytest.mark.slow("two minutes of scripts; a third of them compare answers, too")
 )
-OPERATIONS = [int(given)] if (given := os.environ.get("KGROUPS_FUZZ_OPERATIONS")) else [30_000, MANY]
+OPERATIONS = (
+    [int(given)] if (given := os.environ.get("KGROUPS_FUZZ_OPERATIONS")) else [30_000, MANY]
+)
 FIRST_SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "0"))
 SCRIPT = 2500
 CLASSIC_SHAPES = (

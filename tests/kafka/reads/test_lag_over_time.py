@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from kgroups.core.lag.captures.collector import collect
 from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.process import finish
-from tests.support.cli.runner import check_document
+from tests.support.cli.runner import check_document, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.waiting import wait_until
 from tests.support.kafka.workload import (
@@ -253,50 +254,94 @@ def test_history_of_a_cluster_that_is_not_there() -> None:
     assert "starting Spark" not in stderr
 
 
-def test_open_transactions_hold_reports_back(kafka: KafkaCluster, tmp_path: Path) -> None:
-    """To the last stable offset from captures, a snapshot and the cluster, all the same.
+@dataclass(frozen=True)
+class HeldBack:
+    """A group of which open and aborted transactions hold partitions back, as two files show it."""
 
-    Ten records, then transactions: partition 0 has three more in one that stays open, partition 1
-    two in one that was aborted (and its marker), partition 2 nothing.
+    group: str
+    captures: Path
+    snapshot: Path
+
+
+@pytest.fixture(scope="module")
+def held_back(kafka: KafkaCluster, tmp_path_factory: pytest.TempPathFactory) -> HeldBack:
+    """Ten records, then transactions.
+
+    Partition 0 has three more in one that stays open, partition 1 two in one that was aborted (and
+    its marker), partition 2 nothing.
     """
-    group, topic = "held-back", "held-back"
+    group = topic = "held-back"
     at = [(topic, number) for number in range(3)]
     create_topics(kafka.bootstrap, {topic: 3})
     produce(kafka.bootstrap, dict.fromkeys(at, 10))
     commit_offsets(kafka.bootstrap, {group: {at[0]: 4, at[1]: 4, at[2]: 10}})
     aborted, open_ = (transactional(kafka.bootstrap, f"held-back-{n}") for n in range(2))
     send(aborted, at[1], 2)
-    aborted.abort_transaction(30)
+    aborted.abort_transaction(60)
     marked = "the marker of the aborted transaction is in the log"
     wait_until(lambda: last_stable_offsets(kafka.bootstrap, [at[1]]) == {at[1]: 13}, marked)
     send(open_, at[0], 3)
     assert end_offsets(kafka.bootstrap, at) == {at[0]: 13, at[1]: 13, at[2]: 10}
-    folder, file, broker = tmp_path / "captures", tmp_path / "s.json", ("-b", kafka.bootstrap)
+    folder = tmp_path_factory.mktemp("held-back")
+    found = HeldBack(group, folder / "captures", folder / "s.json")
     try:
-        for command in (("lag", "collect", str(folder)), ("snapshot", "save", str(file))):
-            code, _, stderr = finish(*command, *broker)
+        for command in (
+            ("lag", "collect", str(found.captures)),
+            ("snapshot", "save", str(found.snapshot)),
+        ):
+            code, _, stderr = finish(*command, "-b", kafka.bootstrap)
             assert code == 0, stderr
     finally:
-        open_.abort_transaction(30)
-    expected = {
-        "read_uncommitted": {0: 13 - 4, 1: 13 - 4, 2: 0},
-        "read_committed": {0: 10 - 4, 1: 13 - 4, 2: 0},
+        open_.abort_transaction(60)
+    return found
+
+
+HELD_LAGS = {
+    "read_uncommitted": {0: 13 - 4, 1: 13 - 4, 2: 0},
+    "read_committed": {0: 10 - 4, 1: 13 - 4, 2: 0},
+}
+
+
+@pytest.mark.parametrize(
+    ("isolation", "source"),
+    [
+        ("read_committed", "captures"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow("a start of Spark for each case"))
+            for case in (
+                ("read_committed", "snapshot"),
+                ("read_uncommitted", "captures"),
+                ("read_uncommitted", "snapshot"),
+            )
+        ),
+    ],
+)
+def test_open_transactions_hold_reports_back(
+    held_back: HeldBack, isolation: str, source: str
+) -> None:
+    """To the last stable offset from captures and from a snapshot, all the same."""
+    where = {
+        "captures": ("--captures", str(held_back.captures), "--over", "1h"),
+        "snapshot": ("--from", str(held_back.snapshot)),
     }
-    report = ("lag", "report", "--where", f"group = '{group}'", "--by", "partition")
-    for isolation, lags in expected.items():
-        options = ("--isolation", isolation, "-o", "json")
-        for source in (("--captures", str(folder), "--over", "1h"), ("--from", str(file))):
-            code, stdout, stderr = finish(*report, *source, *options)
-            assert code == 0, stderr
-            document = json.loads(stdout)
-            check_document(document)
-            assert {row["partition"]: row["lag"] for row in document["items"]} == lags, source
-        code, stdout, stderr = finish("describe", group, "--from", str(file), *options)
-        assert code == 0, stderr
-        (item,) = json.loads(stdout)["items"]
-        assert {row["partition"]: row["lag"] for row in item["offsets"]} == lags
-        has_stable = isolation == "read_committed"
-        assert all(("last_stable_offset" in row) is has_stable for row in item["offsets"])
+    code, stdout, stderr = finish(
+        *("lag", "report", "--where", f"group = '{held_back.group}'", "--by", "partition"),
+        *(*where[source], "--isolation", isolation, "-o", "json"),
+    )
+    assert code == 0, stderr
+    document = json.loads(stdout)
+    check_document(document)
+    assert {row["partition"]: row["lag"] for row in document["items"]} == HELD_LAGS[isolation]
+
+
+@pytest.mark.parametrize("isolation", HELD_LAGS)
+def test_open_transactions_hold_descriptions_back(held_back: HeldBack, isolation: str) -> None:
+    """The same lag, and the last stable offset where it counts."""
+    options = ("--from", str(held_back.snapshot), "--isolation", isolation)
+    (item,) = run("describe", held_back.group, *options, "-o", "json").document["items"]
+    assert {row["partition"]: row["lag"] for row in item["offsets"]} == HELD_LAGS[isolation]
+    has_stable = isolation == "read_committed"
+    assert all(("last_stable_offset" in row) is has_stable for row in item["offsets"])
 
 
 def test_sources_without_last_stable_offsets_are_refused(
@@ -327,7 +372,7 @@ def test_sources_without_last_stable_offsets_are_refused(
 def transactional(bootstrap: str, name: str) -> Producer:
     """A producer that may begin a transaction."""
     producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0})
-    producer.init_transactions(30)
+    producer.init_transactions(60)
     return producer
 
 
