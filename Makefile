@@ -99,6 +99,7 @@ fuzz-endings: setup
 fuzz-simulations: setup
 	KGROUPS_SIMULATIONS=$${RUNS:-200} $(FUZZ) -q tests/core/simulation/test_random.py
 
-# Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
+# Predictions of `plan` against a real broker and real clients, counted in docs/fidelity.md: CHANGES=200
+# for each SEED=7 or SEED=7,8,9.
 fidelity: setup
 	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly

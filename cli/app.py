@@ -32,12 +32,13 @@ environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
 KGROUPS_TIMEOUT), which beats the default.
 
 EXIT CODES
-  0  done                        6    a condition was met
+  0  done                        7    a deadline passed
   1  an item failed              70   a bug in kgroups
   2  usage                       74   done, but the result was not printed
   3  cluster unreachable         129  interrupted by SIGHUP
   4  refused by a group's state  130  interrupted by Ctrl-C
   5  not found                   143  interrupted by SIGTERM
+  6  a condition was met
 
 EXAMPLES
   export KGROUPS_BOOTSTRAP_SERVER=localhost:9092
@@ -118,6 +119,7 @@ def root(
 def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
+    atexit.register(signals.ignore_signals)
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     outlet.protect()
     try:

@@ -2,14 +2,17 @@
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.source import GLOB_SIGNS
+from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.lag.rules import Isolation
+from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -120,6 +123,46 @@ def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemE
     listing = admin.list_groups()
     names, errors = choice.among(group.group for group in listing.groups)
     return names, [*listing.errors, *errors]
+
+
+def snapshot_of_choice(
+    admin: "ClusterAdmin | None",
+    choice: Choice,
+    *,
+    file: Path | None = None,
+    members: bool = True,
+    offsets: bool = True,
+    isolation: Isolation = "read_uncommitted",
+    progress: Callable[[str], None] | None = None,
+) -> ClusterSnapshot:
+    """The groups that are meant; what fits no group is among its errors.
+
+    Args:
+        admin: the cluster; None where a file takes its place.
+        offsets: read commits, and the bounds of the logs.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    names = choice.plain
+    strangers: list[ItemError] = []
+    if names is None and not choice.every:
+        if admin is None:
+            assert file is not None, "either a file or a cluster is asked"
+            known = snapshot_of_file(file).groups
+            names, strangers = choice.among(group.group for group in known)
+        else:
+            names, strangers = chosen(admin, choice)
+    snapshot = snapshot_of(
+        admin,
+        names,
+        file=file,
+        members=members,
+        offsets=offsets,
+        log_offsets=offsets,
+        isolation=isolation,
+        progress=progress,
+    )
+    return replace(snapshot, errors=(*snapshot.errors, *strangers))
 
 
 def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:

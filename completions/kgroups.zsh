@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -18,6 +18,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--regex") echo '@free' ;;
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
+    "list/--where") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -26,9 +27,22 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--where") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "check/--regex") echo '@free' ;;
+    "check/--fail-on") echo '@free' ;;
+    "check/--warn-on") echo '@free' ;;
+    "check/--for") echo '@free' ;;
+    "check/--uncommitted") echo 'start end' ;;
+    "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--from") echo '@files' ;;
+    "wait/--until") echo '@free' ;;
+    "wait/--stable") echo '@free' ;;
+    "wait/--deadline") echo '@free' ;;
+    "wait/--uncommitted") echo 'start end' ;;
+    "wait/--isolation") echo 'read_uncommitted read_committed' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
@@ -42,6 +56,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--expire") echo '@free' ;;
     "plan/--rolling-restart") echo '@free' ;;
     "plan/--switch-client") echo '@free' ;;
+    "plan/--to-protocol") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -99,6 +114,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
     "lag report/--where") echo '@free' ;;
+    "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--captures") echo '@free' ;;
@@ -141,6 +157,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "check") echo '@groups' ;;
+    "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
     "reset-offsets") echo '@groups' ;;
@@ -175,6 +193,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'list:List consumer groups.'
         'describe:Describe groups\: committed offsets, lag, members, state.'
         'coordinator:Show which broker coordinates a group, and why.'
+        'check:Fail if a condition holds for a group.'
+        'wait:Wait until a condition holds for groups.'
         'plan:Predict the next rebalance of a group.'
         'simulate:Simulate rebalances in virtual time.'
         'reset-offsets:Reset committed offsets, or undo a reset.'
@@ -203,6 +223,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Only groups whose whole name matches (RE2).'
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -220,6 +241,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the N rows with the highest lag.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -228,6 +250,31 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "coordinator")
       options+=(
         '--partitions:Partitions of __consumer_offsets; contacts no cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "check")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--fail-on:Fail if this holds\: '\''lag > 10k'\''.'
+        '--warn-on:Warn if this holds; exits with 0.'
+        '--allow-unknown:Count a condition that is unknown as not held.'
+        '--for:Only if it holds throughout\: 2m.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--fields:List the fields that conditions can use.'
+        '--from:Read a snapshot instead of a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "wait")
+      options+=(
+        '--until:What to wait for\: empty, '\''lag < 1k'\''.'
+        '--stable:It must hold for this long\: 30s.'
+        '--deadline:How long to wait.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
         '--help:Show help.'
       )
       ;;
@@ -248,12 +295,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expire:A member that stays away too long.'
         '--rolling-restart:Members that restart one by one.'
         '--switch-client:A client library to move to.'
+        '--to-protocol:The protocol to move to.'
         '--metrics:Show balance metrics.'
         '--members:Show each member'\''s assignment.'
         '--moves:Show partitions that change owner.'
         '--rounds:Show what is revoked and assigned in each round.'
         '--outcomes:Show every possible outcome.'
         '--steps:Show each step of a deploy.'
+        '--blockers:Show what blocks a move to another protocol.'
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'
@@ -459,6 +508,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
         '--where:Show only rows for which this is true.'
+        '--fail-on:Exit with 6 if a row meets this.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--captures:Report on captures of `lag collect`.'

@@ -4,7 +4,7 @@ The only place that knows it: whatever shows an error of a broker, or stands in 
 would give it, asks here.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError
 
@@ -81,6 +81,22 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "UNSUPPORTED_VERSION": Meaning(1, "the broker is too old for this request"),
 }
+
+
+LASTING: Final = frozenset(
+    {
+        "GROUP_AUTHORIZATION_FAILED",
+        "TOPIC_AUTHORIZATION_FAILED",
+        "CLUSTER_AUTHORIZATION_FAILED",
+        "SASL_AUTHENTICATION_FAILED",
+        "SSL_HANDSHAKE_FAILED",
+        "UNSUPPORTED_SASL_MECHANISM",
+        "ILLEGAL_SASL_STATE",
+        "UNSUPPORTED_VERSION",
+        "INVALID_GROUP_ID",
+    }
+)
+"""Refusals that waiting does not mend."""
 
 
 def meaning_of(code: str) -> Meaning:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.unseen import places_new_partitions
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 
@@ -109,6 +110,8 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
             if unraced[0].strategy.runs_on_broker
             else "ids that do not exist yet decide"
         )
+    elif unraced and places_new_partitions(roster, unraced[0].strategy):
+        found.append("the racks in which brokers place new partitions decide")
     elif unraced:
         found.append(f"a {unraced[0].strategy.leader_client} leader leaves it to chance")
     return found

@@ -15,7 +15,12 @@ from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
-from kgroups.core.planning.assignor_request import LagByPartition, Round, build_request
+from kgroups.core.planning.assignor_request import (
+    LagByPartition,
+    PartitionRacks,
+    Round,
+    build_request,
+)
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.roster import Roster
 
@@ -78,6 +83,8 @@ def settle(
     leader: str | None = None,
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
+    unlike: bool = False,
+    racks: PartitionRacks | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     faithful: bool = False,
@@ -88,6 +95,7 @@ def settle(
         leader: its client library; None server side.
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
+        unlike, racks: as of `build_request`.
         rounds: after how many it stops, at rest or not.
         faithful: repeat what Java's class does wrong instead of reporting it.
     """
@@ -106,6 +114,8 @@ def settle(
             leader=leader,
             ids=ids,
             topic_ids=topic_ids,
+            unlike=unlike,
+            racks=racks,
             lags=lags,
             faithful=faithful,
         )

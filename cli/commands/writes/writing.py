@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import typer
 
 from kgroups.cli.commands.writes.applying import applied
-from kgroups.cli.commands.writes.interruption import Interruption
-from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
@@ -231,23 +231,14 @@ def carry_out(
         printer.note("nothing was changed; --keep-going does what can be done")
     done = sum(change.result == "done" for change in changes)
     if interruption.asked:
-        _tell_interrupted(changes, done, len(planned), undo)
+        unknown = sum(change.result == "unknown" for change in changes)
+        tell_interrupted(done, len(planned), unknown, undo)
     if undo is not None and done < len(planned):
         printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
     interruption.end()
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
-
-
-def _tell_interrupted(
-    changes: Sequence[Change], done: int, planned: int, undo: Path | None
-) -> None:
-    """Say how much is written, in one line."""
-    unknown = sum(change.result == "unknown" for change in changes)
-    open_ = f", {unknown:,} may be" if unknown else ""
-    file = "" if undo is None else f"; undo file: {undo}"
-    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
 
 
 def _confirmed(

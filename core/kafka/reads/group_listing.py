@@ -18,6 +18,7 @@ DESCRIBERS: dict[GroupType, str] = {
     "streams": "streams_group_describe",
 }
 GROUP_TYPES: tuple[GroupType, ...] = ("classic", "consumer", "share", "streams")
+_TYPES_AT_ONCE: tuple[tuple[GroupType, ...], ...] = (("classic", "consumer"), ("share", "streams"))
 _MEMBER_PROTOCOLS: dict[int, MemberProtocol] = {0: "classic", 1: "consumer"}
 
 Described = Group | BrokerFailure
@@ -127,23 +128,30 @@ async def _describe_on(
     types: Mapping[str, GroupType],
     limit: float,
 ) -> dict[str, Described]:
-    """Describes groups of one coordinator: one request a type, all under way at once."""
+    """Describes groups of one coordinator: one request a type, at once those of frequent types."""
     connection = await cluster.connection(broker, limit)
-    asked = {
-        kind: names
-        for kind in GROUP_TYPES
-        if connection.offers(DESCRIBERS[kind]) is not None
-        and (names := [group for group in groups if types.get(group, kind) == kind])
-    }
-    answers = await asyncio.gather(
-        *(_describe_as(cluster, broker, kind, names, limit) for kind, names in asked.items())
-    )
+    outcomes: dict[str, list[Described]] = {group: [] for group in groups}
+    asked: set[str] = set()
+    for kinds in _TYPES_AT_ONCE:
+        left = [g for g in groups if not any(isinstance(each, Group) for each in outcomes[g])]
+        names = {
+            kind: [group for group in left if types.get(group, kind) == kind]
+            for kind in kinds
+            if connection.offers(DESCRIBERS[kind]) is not None
+        }
+        answers = await asyncio.gather(
+            *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
+        )
+        for of in names.values():
+            asked.update(of)
+        for answer in answers:
+            for group in answer.keys() & outcomes.keys():
+                outcomes[group].append(answer[group])
     described: dict[str, Described] = {}
     for group in groups:
-        outcomes = [answer[group] for answer in answers if group in answer]
-        if outcomes:
-            described[group] = _choose(outcomes)
-        elif any(group in names for names in asked.values()):
+        if outcomes[group]:
+            described[group] = _choose(outcomes[group])
+        elif group in asked:
             described[group] = left_out()
         else:
             described[group] = _not_describable(types.get(group))

@@ -78,6 +78,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         tuple(draft.notes),
         tuple(dict.fromkeys(draft.guesses)),
         not read.isdisjoint(draft.new_topics),
+        broker_racks=tuple(broker.rack for broker in snapshot.brokers),
     )
 
 
@@ -121,7 +122,11 @@ def _resolved(
         return seat
     if pattern not in found:
         found[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
-    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found[pattern]})))
+    wanted = {*seat.topics, *found[pattern]}
+    shown = seat.member.subscription or ()
+    # What does not change it names as before; Python's clients do not sort it.
+    same = not seat.joins and wanted == set(shown)
+    return replace(seat, topics=shown if same else tuple(java_sorted(wanted)))
 
 
 def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:

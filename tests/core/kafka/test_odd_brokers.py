@@ -307,6 +307,21 @@ def test_one_request_serves_all_groups_of_a_coordinator() -> None:
     assert broker.count("list_offsets") == 2
 
 
+def test_groups_are_asked_for_as_rare_types_only_if_they_are_of_no_other() -> None:
+    """A classic group costs no question about share groups, one that is not there does."""
+    brokers = Brokers()
+    with _scripted(brokers, {"describe_groups": 5}) as broker:  # there `gone` is Dead, not an error
+        brokers.ports = {1: broker.port}
+        rare = ("share_group_describe", "streams_group_describe")
+        with ClusterAdmin(ClientSettings(broker.address)) as admin:
+            snapshot = admin.snapshot(["a", "b"])
+            assert [broker.count(api) for api in rare] == [0, 0]
+            missing = admin.snapshot(["a", "gone"])
+            assert [broker.count(api) for api in rare] == [1, 1]
+    assert [group.group for group in snapshot.groups] == ["a", "b"]
+    assert [error.target for error in missing.errors] == ["gone"]
+
+
 def test_error_of_the_future_costs_one_group() -> None:
     """The batch is spoiled, so the groups are asked one by one; the others are whole."""
     brokers = Brokers()

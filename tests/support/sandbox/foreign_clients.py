@@ -34,7 +34,7 @@ def build(client: str) -> list[str]:
     """
     CACHE.mkdir(parents=True, exist_ok=True)
     if client == "kafkajs":
-        for name in ("package.json", "package-lock.json", "member.js"):
+        for name in ("package.json", "package-lock.json", "member.js", "host.js"):
             shutil.copy(FOLDER / "node" / name, CACHE / name)
         _run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], CACHE)
         return ["node", str(CACHE / "member.js")]
