@@ -56,6 +56,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--expire") echo '@free' ;;
     "plan/--rolling-restart") echo '@free' ;;
     "plan/--switch-client") echo '@free' ;;
+    "plan/--to-protocol") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -296,12 +297,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expire:A member that stays away too long.'
         '--rolling-restart:Members that restart one by one.'
         '--switch-client:A client library to move to.'
+        '--to-protocol:The protocol to move to.'
         '--metrics:Show balance metrics.'
         '--members:Show each member'\''s assignment.'
         '--moves:Show partitions that change owner.'
         '--rounds:Show what is revoked and assigned in each round.'
         '--outcomes:Show every possible outcome.'
         '--steps:Show each step of a deploy.'
+        '--blockers:Show what blocks a move to another protocol.'
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'
