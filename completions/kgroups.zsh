@@ -18,6 +18,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--regex") echo '@free' ;;
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
+    "list/--where") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -26,6 +27,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--where") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -54,6 +56,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--expire") echo '@free' ;;
     "plan/--rolling-restart") echo '@free' ;;
     "plan/--switch-client") echo '@free' ;;
+    "plan/--to-protocol") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -77,6 +80,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
     "reset-offsets/--resume") echo '@files' ;;
+    "reset-offsets/--wait-empty") echo '@free' ;;
+    "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
@@ -111,6 +116,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
     "lag report/--where") echo '@free' ;;
+    "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--captures") echo '@free' ;;
@@ -219,6 +225,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Only groups whose whole name matches (RE2).'
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -236,6 +243,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the N rows with the highest lag.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
         '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -289,12 +297,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expire:A member that stays away too long.'
         '--rolling-restart:Members that restart one by one.'
         '--switch-client:A client library to move to.'
+        '--to-protocol:The protocol to move to.'
         '--metrics:Show balance metrics.'
         '--members:Show each member'\''s assignment.'
         '--moves:Show partitions that change owner.'
         '--rounds:Show what is revoked and assigned in each round.'
         '--outcomes:Show every possible outcome.'
         '--steps:Show each step of a deploy.'
+        '--blockers:Show what blocks a move to another protocol.'
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'
@@ -338,6 +348,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--undo:Put back what FILE holds.'
         '--resume:Finish what FILE began.'
         '--overwrite-moved:With FILE\: replace newer commits too.'
+        '--wait-empty:First wait this long for members to leave\: 5m.'
+        '--watch-after:Then watch for other commits\: 30s.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -500,6 +512,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
         '--where:Show only rows for which this is true.'
+        '--fail-on:Exit with 6 if a row meets this.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--captures:Report on captures of `lag collect`.'

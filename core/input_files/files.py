@@ -8,7 +8,7 @@ before a parser can say what is wrong with it.
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.errors import UsageError, shorten
 
@@ -62,6 +62,17 @@ def first_bytes(path: Path, count: int) -> bytes:
             return (file.read(count) or b"") if regular else b""
     except (OSError, ValueError):
         return b""
+
+
+def lies_at(path: Path) -> Literal["file", "folder"] | None:
+    """What a path leads to; None for nothing.
+
+    A name that no file can have leads to nothing: `Path.exists` raises where it is too long.
+    """
+    try:
+        return "folder" if stat.S_ISDIR(path.stat().st_mode) else "file"
+    except (OSError, ValueError):
+        return None
 
 
 def decode(data: bytes, name: str, expected: str) -> str:

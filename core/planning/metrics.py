@@ -80,6 +80,9 @@ class Metrics:
         "largest excess of a member in one topic over an even share of that topic", PARTITIONS
     )
     rounds: int = _figure("rebalances until the group is settled", "rebalances")
+    blockers: int = _figure(
+        "what stands in the way of a move to another protocol; 0 of other plans", by_size=True
+    )
 
 
 PLAN_FIELDS: Final = Fields(
@@ -148,6 +151,7 @@ def measure(
         unknown_lag_partitions=sum(lags.get(key) is None for key in assigned),
         topic_spread=_topic_spread(after, wanted, subscribers),
         rounds=rounds,
+        blockers=0,
     )
 
 

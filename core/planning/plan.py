@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
@@ -78,6 +78,25 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that stands in the way of a group that is to change its protocol.
+
+    Args:
+        member_id: whose it is; None: the whole group's.
+        code: what it is, in capitals.
+        message: the same, a sentence without a full stop.
+        hint: what to do about it.
+        refused_by: who does not let it pass; None: nobody, but something is lost.
+    """
+
+    member_id: str | None
+    code: str
+    message: str
+    hint: str
+    refused_by: Literal["broker", "client"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the next rebalance of a group does under one strategy.
 
@@ -101,6 +120,7 @@ class Plan:
         leaders: members that may have led, with what their library can be; None server side.
         strategies: those that may have decided, the likeliest first.
         stages: of a deploy, what happens one after the other.
+        blockers: what stands in the way of a move to the other protocol.
         partition_counts: partitions of each subscribed topic that exists.
         outcome_metrics: figures of each outcome, in their order.
         partition_racks: racks of each partition's replicas, where brokers have racks.
@@ -127,6 +147,7 @@ class Plan:
     leaders: Mapping[str, frozenset[str]] | None = None
     strategies: tuple[Strategy, ...] = ()
     stages: tuple["Stage", ...] = ()
+    blockers: tuple[Blocker, ...] = ()
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
     partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)

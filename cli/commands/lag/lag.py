@@ -16,6 +16,7 @@ from kgroups.cli.commands.lag.lag_collect import COLLECT_HELP, COMPACT_HELP, col
 from kgroups.cli.commands.lag.lag_history import HISTORY_HELP, history
 from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
+    FailOn,
     HtmlFile,
     Master,
     Over,
@@ -28,6 +29,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Until,
     Where,
     column_name,
+    conditions_on_rows,
     parse_folder,
     window_of,
 )
@@ -71,6 +73,10 @@ offset. Captures and snapshots without it are refused (exit code 2).
 --record-times fetches the next record of each lagging partition from the
 cluster as it is now, for an exact lag in seconds.
 
+--fail-on exits with 6 if a row meets a condition (the language of `kgroups
+check`, on the columns of the report), whether it is among the rows shown or
+not. --where is SQL.
+
 --html writes one page with charts that opens offline; --parquet writes the
 rows with their types.
 
@@ -82,6 +88,7 @@ EXAMPLES
   kgroups lag report --remote sc://spark:15002
   kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
   kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
 """
 
@@ -108,6 +115,7 @@ def report(
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
     where: Where = None,
+    fail_on: FailOn = None,
     uncommitted: Annotated[
         Uncommitted | None,
         typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
@@ -155,6 +163,7 @@ def report(
         uncommitted=uncommitted,
         isolation=isolation,
         where=where,
+        fail_on=conditions_on_rows(fail_on or ()),
         pictures=html is not None,
         times=record_times,
         leader_of=lambda group: infer_leader(group).likeliest,

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explain_changes
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.offsets.change import Change, Key, apply_answers

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.exits import write_lines
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNHEARD, item_error

@@ -10,10 +10,10 @@ import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.commands.writes.writing import ask, count_results
 from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import for_stdout

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -19,6 +18,7 @@ from kgroups.cli.commands.writes.writing import (
     preview,
 )
 from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer

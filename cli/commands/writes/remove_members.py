@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -16,6 +15,7 @@ from kgroups.cli.commands.writes.writing import (
     count_results,
     preview,
 )
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View

@@ -56,6 +56,7 @@ APIS: dict[str, Api] = {
     "sasl_handshake": Api(17, 1, 1),
     "api_versions": Api(18, 0, 3),
     "delete_records": Api(21, 0, 2),
+    "describe_configs": Api(32, 0, 4),
     "sasl_authenticate": Api(36, 0, 2),
     "delete_groups": Api(42, 0, 2),
     "offset_delete": Api(47, 0, 0),

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
 from kgroups.core.lag.captures.capture_tables import (
     SCHEMA_VERSION,
     CaptureTables,
@@ -177,9 +178,10 @@ def find_captures(
     Raises:
         NotFoundError: there is no such folder.
     """
-    if not folder.is_dir():
+    if lies_at(folder) != "folder":
         raise NotFoundError(
-            f"there is no folder `{folder}`", hint="collect captures with `kgroups lag collect`"
+            f"there is no folder `{shorten(str(folder))}`",
+            hint="collect captures with `kgroups lag collect`",
         )
     found = []
     for path in (folder / table).glob("cluster=*/date=*/*.parquet"):

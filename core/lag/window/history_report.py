@@ -27,12 +27,11 @@ from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
-    answer_rows,
-    collect_rows,
     drawn,
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import answer_rows, collect_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits

@@ -31,14 +31,13 @@ from kgroups.core.lag.captures.stretch_points import last_rows
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
-    answer_rows,
     check_query,
-    collect_rows,
     drawn,
     planned_answer,
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
@@ -160,10 +159,11 @@ def _report(
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
+        failed = failed_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
         summary = totals_of(now, rest.members)
         pictures = drawn(query, tell, series, lagged)
-        answer = LagReport(items, report.schema, summary, (), pictures)
+        answer = LagReport(items, report.schema, summary, failed, pictures)
     series.unpersist()
     times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
     return dataclasses.replace(

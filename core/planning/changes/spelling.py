@@ -1,7 +1,7 @@
 """The texts that spell what-if changes, on the command line and in scenario files."""
 
 import re
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import (
@@ -11,6 +11,7 @@ from kgroups.core.planning.changes.kinds import (
     AddTopic,
     Change,
     Dialect,
+    MoveToProtocol,
     Pattern,
     RemoveMember,
     RemoveMembers,
@@ -19,6 +20,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
     SwitchClient,
 )
+from kgroups.core.snapshot import MemberProtocol
 
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -147,6 +149,18 @@ def parse_switch_client(text: str) -> SwitchClient:
         UsageError: no such library.
     """
     return SwitchClient(client_library(text, "--switch-client", text))
+
+
+def parse_to_protocol(text: str) -> MoveToProtocol:
+    """The deploy that `--to-protocol classic|consumer` spells.
+
+    Raises:
+        UsageError: no such protocol.
+    """
+    for protocol in get_args(MemberProtocol):
+        if text == protocol:
+            return MoveToProtocol(protocol)
+    refuse("--to-protocol", text, "consumer (KIP-848) or classic")
 
 
 def client_library(name: str, option: str, text: str) -> str:

@@ -155,5 +155,16 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         lambda text, _: spelling.parse_switch_client(text),
         deploys=True,
     ),
+    ChangeOption(
+        "--to-protocol",
+        "PROTOCOL",
+        "consumer|classic",
+        "The protocol to move to.",
+        "members move to KIP-848 (consumer) or back (classic), one by one; shows what blocks it"
+        " by member. --assignor is what they ask for then: group.remote.assignor, or back,"
+        " partition.assignment.strategy",
+        lambda text, _: spelling.parse_to_protocol(text),
+        deploys=True,
+    ),
 )
 BY_KEY: Final = {option.key: option for option in CHANGES}

@@ -33,11 +33,11 @@ def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
         case Expire(member=name):
             yield from _away(walk, _named(walk, name))
         case RollingRestart(who=who):
-            for member in _rolled(group, walk, who):
+            for member in members_in_order(group, walk, who):
                 yield from _restart(walk, member)
         case SwitchClient(library=library):
             _check_library(group, library)
-            for member in _rolled(group, walk, None):
+            for member in members_in_order(group, walk, None):
                 yield from _restart(walk, member, library)
 
 
@@ -63,8 +63,14 @@ def _named(walk: Walk, name: str) -> Member:
     return found[0]
 
 
-def _rolled(group: Group, walk: Walk, who: str | None) -> list[Member]:
-    """Members in the order in which a deploy goes through them: by instance or client id."""
+def members_in_order(group: Group, walk: Walk, who: str | None) -> list[Member]:
+    """Members in the order in which a deploy goes through them: by instance or client id.
+
+    Args:
+        who: client id of those that are meant; None: all.
+    Raises:
+        NotFoundError: there are none.
+    """
     members = [m for m in group.members or () if who is None or m.client_id == who]
     if not members:
         raise NotFoundError(

@@ -94,7 +94,8 @@ def infer_leader(
     if not staying and newcomers:
         return _of_newcomers(newcomers, protocol)
     if not staying:
-        return LeaderGuess(("java",), False, "nobody is left to lead")
+        first = SPEAKERS.get(protocol or "", LIBRARIES)[0]
+        return LeaderGuess((first,), False, "nobody is left to lead")
     leaders = _next_leaders(group, staying, known)
     able = SPEAKERS.get(protocol or "", LIBRARIES)
     possible = {name for _, found in leaders for name in found if name in able}

@@ -27,6 +27,7 @@ EXAMPLES = {
     "expire": "a",
     "rolling_restart": "all",
     "switch_client": "sarama",
+    "to_protocol": "consumer",
 }
 
 

@@ -5,11 +5,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import typer
 
+from kgroups.cli.exits import write_lines
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
 from kgroups.core.offsets.result import Doubt
 
@@ -104,6 +106,13 @@ class Interruption:
                 _say(f"stopping after {self._what}; Ctrl-C again stops at once")
         elif not self._sending or not self._admin.cancel():
             raise KeyboardInterrupt
+
+
+def tell_interrupted(done: int, planned: int, unknown: int, undo: Path | None) -> None:
+    """Say how many commits are written, in one line."""
+    open_ = f", {unknown:,} may be" if unknown else ""
+    file = "" if undo is None else f"; undo file: {undo}"
+    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
 
 
 def _say(text: str) -> None:
