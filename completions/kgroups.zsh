@@ -80,6 +80,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
     "reset-offsets/--resume") echo '@files' ;;
+    "reset-offsets/--wait-empty") echo '@free' ;;
+    "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
@@ -343,9 +345,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Groups whose whole name matches (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
-        '--undo:Restore the offsets in FILE.'
-        '--resume:Finish the reset recorded in FILE.'
-        '--overwrite-moved:With --undo or --resume\: replace newer commits too.'
+        '--undo:Put back what FILE holds.'
+        '--resume:Finish what FILE began.'
+        '--overwrite-moved:With FILE\: replace newer commits too.'
+        '--wait-empty:First wait this long for members to leave\: 5m.'
+        '--watch-after:Then watch for other commits\: 30s.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.choosing import Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.commands.gates.polling import parse_wait_ms
 from kgroups.cli.commands.writes.lookups import (
     committed_by,
     free_groups,
     read_logs,
     resolved,
 )
+from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -30,7 +32,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster_to_change, now_ms
+from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -67,6 +69,10 @@ TARGETS (--to)
   group:NAME            the committed offsets of another group
 An offset outside the log is clamped to it, and the row says so.
 
+--wait-empty 5m waits until the groups have no members, and names those that
+are in the way; whoever is left then is refused as ever. --watch-after 30s
+looks whether somebody commits over the new offsets, which then have failed.
+
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
 row is refused, and the others are written, if its topic was deleted or
@@ -88,6 +94,7 @@ EXAMPLES
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
   kgroups reset-offsets billing --to group:billing-old --yes
   kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
+  kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
@@ -128,6 +135,16 @@ def reset_offsets(
             "--overwrite-moved", help="With --undo or --resume: replace newer commits too."
         ),
     ] = False,
+    wait_empty: Annotated[
+        str | None,
+        typer.Option(
+            "--wait-empty", metavar="TIME", help="First wait this long for members to leave: 5m."
+        ),
+    ] = None,
+    watch_after: Annotated[
+        str | None,
+        typer.Option("--watch-after", metavar="TIME", help="Then watch for other commits: 30s."),
+    ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
@@ -142,19 +159,9 @@ def reset_offsets(
     choice = old = request = None
     file = undo or resume
     if file is not None:
-        if (
-            groups
-            or regex
-            or topic
-            or to
-            or all_groups
-            or all_topics
-            or only_lagging
-            or (undo and resume)
-        ):
-            raise UsageError(
-                "--undo and --resume take no groups, topics or target: the file names them"
-            )
+        _check_alone(
+            groups, regex, topic, to, all_groups, all_topics, only_lagging, undo and resume
+        )
         with uncollected():
             old = load_undo(file)
     else:
@@ -162,7 +169,12 @@ def reset_offsets(
             raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+    wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
+    watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
     consent.check()
+    if wait_ms and not dry_run:
+        with cluster(options) as admin:
+            wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
     with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
@@ -185,10 +197,35 @@ def reset_offsets(
         elif request is not None:
             changes, topics = _reset_changes(admin, looked, names, request)
         write = OffsetWrite.on(
-            looked, "reset-offsets", consent, folder, topics, row_by_row=old is not None
+            looked,
+            "reset-offsets",
+            consent,
+            folder,
+            topics,
+            row_by_row=old is not None,
+            watch_ms=watch_ms,
         )
         errors = [*strangers, *untold(looked, changes, may_be_absent=old.rows if old else ())]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
+
+
+def _check_alone(*given: object) -> None:
+    """See that nothing is said beside an undo file.
+
+    Raises:
+        UsageError: something is.
+    """
+    if any(given):
+        raise UsageError(
+            "--undo and --resume take no groups, topics or target: the file names them"
+        )
+
+
+def _waited_for(admin: "ClusterAdmin", choice: Choice | None, old: Undo | None) -> list[str] | None:
+    """The groups that must be empty; None for all."""
+    if choice is None:
+        return list(old.rows) if old is not None else []
+    return None if choice.every else chosen(admin, choice)[0]
 
 
 @dataclass(frozen=True, slots=True)

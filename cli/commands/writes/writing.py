@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import typer
 
 from kgroups.cli.commands.writes.applying import applied
+from kgroups.cli.commands.writes.vigil import watched
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.output.envelope import Report
@@ -102,6 +103,7 @@ class OffsetWrite:
         cluster: `id` and `bootstrap`.
         topic_ids: of the topics that are written to, as far as they are known.
         row_by_row: a partition that cannot be done does not hold the others back.
+        watch_ms: for how long it is watched, after the write, whether somebody else commits.
     """
 
     action: str
@@ -110,6 +112,7 @@ class OffsetWrite:
     cluster: Mapping[str, str | None]
     topic_ids: Mapping[str, str | None]
     row_by_row: bool = False
+    watch_ms: int = 0
 
     @classmethod
     def on(
@@ -121,11 +124,12 @@ class OffsetWrite:
         topics: Mapping[str, Topic],
         *,
         row_by_row: bool = False,
+        watch_ms: int = 0,
     ) -> Self:
         """The command on the cluster and the topics that were looked at."""
         where = {"id": looked.cluster_id, "bootstrap": looked.bootstrap}
         ids = {name: topic.topic_id for name, topic in topics.items()}
-        return cls(action, consent, undo_dir, where, ids, row_by_row)
+        return cls(action, consent, undo_dir, where, ids, row_by_row, watch_ms)
 
     def is_held_back(self, changes: Iterable[Change]) -> bool:
         """Whether something in the plan keeps the rest from being done."""
@@ -219,6 +223,8 @@ def carry_out(
             if undo is not None:
                 printer.note(f"undo file: {undo}", of_a_write=True)
             changes = applied(printer, admin, changes, interruption)
+            if write.watch_ms:
+                changes = watched(printer, admin, changes, interruption, write.watch_ms)
         elif not consent.dry_run:
             changes = skip_planned(changes)
         every_error = [*(change.error for change in changes if change.error is not None), *errors]

@@ -25,8 +25,6 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.kip848.heartbeats import (
     commit_error,
-    commit_request,
-    find_request,
     heartbeat_request,
 )
 from kgroups.core.coordinator.client.kip848.member import (
@@ -47,6 +45,7 @@ from kgroups.core.coordinator.client.kip848.states import (
     BeatReaction,
     MemberState,
 )
+from kgroups.core.coordinator.client.requests import commit_request, find_request
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
@@ -365,7 +364,8 @@ class Kip848Client(Kip848ClientMember):
         self._timers.cancel(BEAT_DUE)
 
     def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        return commit_request(self._place(), offsets)
+        place = self._place()
+        return commit_request(place.config, place.epoch, place.member_id, offsets)
 
     def _committed(self, token: int, answer: Any) -> None:
         error = commit_error(answer)
