@@ -28,6 +28,7 @@ from kgroups.cli.source import asked, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
+from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
@@ -45,8 +46,10 @@ HELP = """Describe groups: committed offsets, lag, members, state.
 Shows one row per committed or assigned partition by default. Views combine,
 except in CSV. A group that does not exist is reported on stderr (exit code 5)
 and the others are still shown. --topic selects the groups that read a topic
-and shows only that topic. --watch refreshes the view and marks what changed;
-with JSON, each refresh is one document per line.
+and shows only that topic; --where selects those for which a condition holds,
+where `lag` is the group's sum (`kgroups check --fields` lists the fields).
+--watch refreshes the view and marks what changed; with JSON, each refresh is
+one document per line.
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -72,6 +75,7 @@ EXAMPLES
   kgroups describe --all-groups --output json | jq '.summary'
   kgroups describe 'orders-*' --regex 'billing-[0-9]+'
   kgroups describe --topic payments
+  kgroups describe --where 'lag > 10k or lost > 0'
   kgroups describe orders-app --watch 2
   kgroups describe -- -odd-name
 """
@@ -114,6 +118,7 @@ def describe(
         Isolation,
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
+    where: WhereText = None,
     watch: Watch = None,
     file: FromFile = None,
 ) -> None:
@@ -121,7 +126,8 @@ def describe(
     options = options_of(ctx)
     printer = Printer(options)
     topics = split_names(topic)
-    choice = choice_of(groups, regex, every=all_groups or bool(topics and not (groups or regex)))
+    filtered = bool(topics) or where is not None
+    choice = choice_of(groups, regex, every=all_groups or (filtered and not (groups or regex)))
     views: list[ItemView] = []
     if state:
         views.append("state")
@@ -133,8 +139,9 @@ def describe(
     if by_lag and views == ["state"]:
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
     if by_lag and options.output == "plain":
-        raise UsageError("the official layout has an order of its own", hint="use --output table")
-    request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file)
+        raise UsageError("the official layout has a fixed order", hint="use --output table")
+    kept = parse_where(where, uncommitted, isolation)
+    request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept)
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
         if every_ms is not None:
@@ -154,6 +161,7 @@ class Request:
     Args:
         topics: only groups that read one of these, and only these; empty for all.
         top: only so many rows.
+        where: only groups for which this holds.
     """
 
     choice: Choice
@@ -164,6 +172,7 @@ class Request:
     by_lag: bool
     top: int | None
     file: Path | None
+    where: Where | None = None
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -174,7 +183,8 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         NotFoundError: it does not exist.
     """
     views = request.views
-    with_offsets = set(views) != {"state"} or bool(request.topics)
+    needs_offsets = request.where is not None and request.where.source == "offsets"
+    with_offsets = set(views) != {"state"} or bool(request.topics) or needs_offsets
     snapshot = snapshot_of_choice(
         admin,
         request.choice,
@@ -186,6 +196,9 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
+    said: list[str] = []
+    if request.where is not None:
+        snapshot = request.where.cut(snapshot, said.append)
     items = describe_items(
         snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation
     )
@@ -193,8 +206,8 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         items = iter(largest_lag(list(items), request.top))
     report = describe_report(snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag)
     plain = described_text(snapshot, views, verbose=printer.options.verbose)
-    said = list(notes(snapshot.groups))
-    if request.topics and not snapshot.groups:
+    said += notes(snapshot.groups)
+    if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
     return Look(replace(report, plain=lambda: plain), said)
 

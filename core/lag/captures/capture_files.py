@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
 from kgroups.core.lag.captures.capture_tables import (
     SCHEMA_VERSION,
     CaptureTables,
@@ -159,7 +160,7 @@ def write_tables(
     except OSError as exc:
         raise KgroupsError(
             f"capture `{place / name}` was not written: {exc.strerror}",
-            hint="nothing of it is left; free some space or choose another folder",
+            hint="no partial file is left; free some space or choose another folder",
             code="NOT_WRITTEN",
         ) from exc
     finally:
@@ -177,9 +178,10 @@ def find_captures(
     Raises:
         NotFoundError: there is no such folder.
     """
-    if not folder.is_dir():
+    if lies_at(folder) != "folder":
         raise NotFoundError(
-            f"there is no folder `{folder}`", hint="collect captures with `kgroups lag collect`"
+            f"the folder `{shorten(str(folder))}` does not exist",
+            hint="collect captures with `kgroups lag collect`",
         )
     found = []
     for path in (folder / table).glob("cluster=*/date=*/*.parquet"):
@@ -267,7 +269,7 @@ def _examined(
             files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
             return readable(files, strict=strict)
     raise KgroupsError(
-        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` has finished"
     )
 
 
@@ -285,7 +287,7 @@ def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
     except FileNotFoundError:
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+        return f"truncated, or not a Parquet file ({str(exc).splitlines()[0]})", file
     said = footer.metadata or {}
     version = said.get(VERSION_KEY)
     if version is None or not version.isdigit():

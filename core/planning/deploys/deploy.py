@@ -1,27 +1,27 @@
 """Plans of changes and deploys: one rebalance, or the sequence of rebalances of a deploy."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from kgroups.assignors.other_clients.choices import Choices
-from kgroups.core.planning.changes.kinds import Change, Deploy
-from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
+from kgroups.core.planning.deploys.ways import Ways, find_ways
+from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
+from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import Metrics, measure, member_lag
-from kgroups.core.planning.moves import Move, find_moves
-from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
+from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, find_moves
+from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
-from kgroups.core.planning.settle import Settled, Shares
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
-# How many doubts of a deploy are told in full.
-TOLD: Final = 3
+if TYPE_CHECKING:
+    from kgroups.core.planning.migration.broker_rules import BrokerRules
+    from kgroups.core.planning.migration.move import ProtocolMove
 
-# Ways that are followed, and plans that are made on all of them together.
-MOST_WALKS: Final = 64
-MOST_PLANS: Final = 64
+CHANGES_MADE: Final = "the changes are applied"
 
 
 def plan_changes(
@@ -32,80 +32,121 @@ def plan_changes(
     leader: str | None = None,
     *,
     faithful: bool = False,
+    rules: "BrokerRules | None" = None,
 ) -> Plan:
     """What happens to a group: `plan_group`, and what deploys do, step by step.
 
     Args:
         changes: those that lead to one rebalance happen first, then the deploys.
-        snapshot, group, assignor_name, leader, faithful: as of `plan_group`.
+        snapshot, group, leader, faithful: as of `plan_group`.
+        assignor_name: as of `plan_group`; of a group that moves to the other protocol, what its
+            members ask for then.
+        rules: what the brokers allow of such moves; None: not known.
     Raises:
         KgroupsError: as `plan_group`.
     """
     deploys = [change for change in changes if isinstance(change, Deploy)]
     once = [change for change in changes if not isinstance(change, Deploy)]
-    plan = plan_group(snapshot, group, once, assignor_name, leader, faithful=faithful)
+    moves = any(isinstance(deploy, MoveToProtocol) for deploy in deploys)
+    strategy = None if moves else assignor_name
+    if moves and _is_unknown(group):
+        strategy = RANGE  # nothing is computed with it: the group stays as it is
+    plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful)
     if not deploys:
         return plan
-    plans: dict[tuple[int, ...], Plan] = {}
-
-    def walked(taken: Sequence[int], length: int) -> Walk:
-        walk = Walk(
-            snapshot,
-            group,
-            assignor_name,
-            leader,
-            choices=Choices(taken),
-            plans=plans,
-            length=length,
+    if not moves:
+        return _ending(
+            plan,
+            find_ways(
+                lambda taken, length, plans: _walked(
+                    Walk(
+                        snapshot,
+                        group,
+                        strategy,
+                        leader,
+                        choices=Choices(taken),
+                        plans=plans,
+                        length=length,
+                    ),
+                    once if plan.members else (),
+                    deploys,
+                )
+            ),
         )
-        if once:
-            walk.step(Event("the changes are made", tuple(once)))
-        for deploy in deploys:
-            for event in events_of(deploy, walk):
-                walk.step(event)
-        return walk
+    walk = Walk(snapshot, group, strategy, leader)
+    if once and plan.members:
+        walk.step(Event(CHANGES_MADE, tuple(once)))
+    moved: ProtocolMove | None = None
+    for deploy in deploys:
+        if isinstance(deploy, MoveToProtocol):
+            from kgroups.core.planning.migration.move import move_to_protocol
 
-    length = len(walked((), 0).stages)
-    return _ending(plan, _walks(lambda taken: walked(taken, length), plans))
-
-
-def _walks(
-    walked: Callable[[Sequence[int]], Walk], plans: Mapping[tuple[int, ...], Plan]
-) -> "Walks":
-    """The ways through a deploy, the likeliest first: each follows other outcomes of its steps."""
-    found: list[Walk] = []
-    taken: list[int] | None = []
-    while taken is not None and len(found) < MOST_WALKS and len(plans) < MOST_PLANS:
-        walk = walked(taken)
-        found.append(walk)
-        taken = walk.choices.next_run()
-    return Walks(tuple(found), taken is None)
+            patterns = [change for change in once if isinstance(change, Pattern)]
+            moved = move_to_protocol(
+                walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns
+            )
+            continue
+        for event in events_of(deploy, walk):
+            walk.step(event)
+    if moved is None:
+        return _ending(plan, Ways((walk,)))
+    return _after_move(plan, walk, moved)
 
 
-@dataclass(frozen=True, slots=True)
-class Walks:
-    """Ways through a deploy.
-
-    Args:
-        each: the first one is shown.
-        complete: whether there are no others.
-    """
-
-    each: tuple[Walk, ...]
-    complete: bool
-
-    @property
-    def doubts(self) -> list[str]:
-        """Why what happens is not certain."""
-        found = [doubt for walk in self.each for doubt in walk.doubts]
-        if not self.complete:
-            found.append("there are more ways through these steps than were followed")
-        return list(dict.fromkeys(found))
+def _walked(walk: Walk, once: Sequence[Change], deploys: Sequence[Deploy]) -> Walk:
+    """The walk after all changes and deploys."""
+    if once:
+        walk.step(Event(CHANGES_MADE, tuple(once)))
+    for deploy in deploys:
+        for event in events_of(deploy, walk):
+            walk.step(event)
+    return walk
 
 
-def _ending(first: Plan, walks: Walks) -> Plan:
+def _is_unknown(group: Group) -> bool:
+    """Whether what assigns in a group now is not known here."""
+    return group.type == "classic" and group.assignor not in (None, *SPEAKERS)
+
+
+def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
+    """The plan of a group that moves to the other protocol, as far as it can."""
+    ended = _ending(first, Ways((walk,)))
+    if not walk.stages:
+        ended = replace(ended, confidence=None, confidence_reason=None)
+    elif walk.group.type == "consumer" or walk.last is None:
+        ended = replace(
+            ended,
+            rebalance_protocol=_protocol_of(walk.group),
+            assignor=walk.group.assignor,
+            leader_client=None,
+            leader_clients=(),
+            leaders=None,
+            strategies=(),
+            faults=(),
+        )
+    if moved.guesses:
+        doubts = [] if ended.confidence == "exact" else [ended.confidence_reason or ""]
+        reason = "; ".join((*moved.guesses, *doubts))
+        ended = replace(ended, confidence="likely", confidence_reason=reason)
+    return replace(
+        ended,
+        outcomes=Outcomes(()),
+        outcome_metrics=(),
+        notes=moved.notes,
+        blockers=moved.blockers,
+        metrics=replace(ended.metrics, blockers=len(moved.blockers)),
+    )
+
+
+def _protocol_of(group: Group) -> RebalanceProtocol:
+    if group.type == "consumer":
+        return "consumer"
+    return "cooperative" if group.assignor in COOPERATIVE else "eager"
+
+
+def _ending(first: Plan, ways: Ways) -> Plan:
     """The plan of a deploy: from how the group is to how it ends, with all steps between."""
-    walk = walks.each[0]
+    walk = ways.each[0]
     last = walk.last or first
     before = {m.member_id: m.assignment or {} for m in walk.start.members or ()}
     after = walk.shares()
@@ -116,7 +157,7 @@ def _ending(first: Plan, walks: Walks) -> Plan:
         for topic in set(member.topics):
             readers[topic] = readers.get(topic, 0) + 1
 
-    def measured(shares: Shares) -> Metrics:
+    def measured(shares: Assigned) -> Metrics:
         return measure(
             shares,
             _moves(last, before, shares),
@@ -127,8 +168,8 @@ def _ending(first: Plan, walks: Walks) -> Plan:
             rounds=sum(stage.rebalances for stage in walk.stages),
         )
 
-    outcomes = _outcomes(walks)
-    word, reason = _confidence(walks, outcomes)
+    outcomes = ways.outcomes()
+    word, reason = ways.confidence(outcomes)
     return replace(
         last,
         confidence=word,
@@ -146,44 +187,15 @@ def _ending(first: Plan, walks: Walks) -> Plan:
     )
 
 
-def _moves(last: Plan, before: Shares, after: Shares) -> list[Move]:
+def _moves(last: Plan, before: Assigned, after: Assigned) -> list[Move]:
     protocol = last.rebalance_protocol or "eager"
     return find_moves(before, after, protocol, before.keys() & after.keys())
-
-
-def _outcomes(walks: Walks) -> Outcomes:
-    """How a deploy can end, by the names that members go by."""
-    ends = [Outcome(Settled(walk.shares(), (), ()), walk.share, _led(walk)) for walk in walks.each]
-    return gathered(ends, complete=not walks.doubts)
-
-
-def _led(walk: Walk) -> tuple[str, ...]:
-    """The libraries that may lead at the last step of a way."""
-    return walk.last.leader_clients if walk.last is not None else ()
-
-
-def _confidence(walks: Walks, outcomes: Outcomes) -> tuple[Word, str]:
-    doubts = walks.doubts
-    if doubts:
-        more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-        told = "; ".join(doubts[:TOLD])
-        return "likely", f"the likeliest of each step is followed: {told}{more}"
-    stages = walks.each[0].stages
-    if len(outcomes.each) == 1:
-        return "exact", f"each of {len(stages)} steps ends in one way"
-    reasons = dict.fromkeys(
-        f"{stage.event}: {stage.confidence_reason}"
-        for walk in walks.each
-        for stage in walk.stages
-        if stage.confidence == "outcomes"
-    )
-    return "outcomes", "; ".join(list(reasons)[:TOLD])
 
 
 def _members(
     walk: Walk,
     before: Mapping[str, Mapping[str, Sequence[int]]],
-    lags: Mapping[tuple[str, int], int | None],
+    lags: Mapping[TopicPartition, int | None],
 ) -> tuple[PlannedMember, ...]:
     members: list[PlannedMember] = []
     for facts in walk.group.members or ():

@@ -44,7 +44,7 @@ CASES = share(
         (name, condition)
         for name, line in LINES.items()
         for condition, sinks in STREAMS.items()
-        if fits(line, sinks) and line.kind != "heavy"
+        if fits(line, sinks)
     ],
     each=2,
     least=4,

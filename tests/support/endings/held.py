@@ -66,6 +66,8 @@ def check_claim(item: dict[str, Any], state: State, place: Place) -> None:
     truth = DONE.get(item["result"], "old")
     group = item.get("group", "")
     rows = [at for at in state if at[0] == group]
+    if "member_id" in item:
+        rows = [at for at in rows if at[1] == item["member_id"]]
     if item.get("topic") is not None:
         rows = [at for at in rows if at[1:] == (item["topic"], item["partition"])]
     for at in rows:

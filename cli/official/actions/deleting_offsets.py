@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.official import layouts
+from kgroups.cli.official.actions.committing import commit
 from kgroups.cli.official.actions.topic_scope import scope_of
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.official_cluster import open_cluster
@@ -11,13 +13,15 @@ from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
     NO_NODES,
     UNREACHABLE,
+    doubt_text,
     error_text,
     exception_text,
     group_failure,
     nobody_answers,
 )
 from kgroups.cli.output.escapes import for_stdout
-from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.offsets.result import Doubt
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import TopicPartition
 
@@ -39,7 +43,6 @@ def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
     with open_cluster(arguments) as admin:
         from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
-        from kgroups.core.kafka.writes.group_writes import write_commits
 
         group = arguments.value("group") or ""
         scope = scope_of(arguments.values("topic"))
@@ -56,12 +59,23 @@ def delete_offsets(arguments: Arguments) -> int:
                 if name in listing.topics
                 for number in listing.topics[name].partitions
             } | dict.fromkeys(scope.partitions)
-            answers = write_commits(admin, {group: partitions})
+            with Interruption(admin) as interruption:
+                answers = commit(admin, {group: partitions}, interruption)
+                found = {at: answers[group, *at] for at in partitions}
+                code = _report(group, found, unknown)
+                return EXIT_CODE_INTERRUPTED if interruption.asked else code
         except KgroupsError as error:
             return _stopped(error, scope)
-    refused = {at: answers[group, *at] for at in partitions}
-    _headline(group, [error.code for error in refused.values() if error is not None])
-    rows = {at: None if error is None else _reason(group, error) for at, error in refused.items()}
+
+
+def _report(
+    group: str,
+    found: Mapping[TopicPartition, ItemError | None],
+    unknown: Mapping[str, str],
+) -> int:
+    """Say what became of each partition, and of topics that cannot be looked up; the exit code."""
+    _headline(group, [error.code for error in found.values() if error is not None])
+    rows = {at: None if error is None else _reason(group, error) for at, error in found.items()}
     show(status_table(rows, unknown))
     return 1 if unknown or any(rows.values()) else 0
 
@@ -78,7 +92,9 @@ def _stopped(error: KgroupsError, scope: Scope) -> int:
 
 
 def _reason(group: str, error: ItemError) -> str:
-    """Why a partition's commit is still there."""
+    """Why a partition's commit is still there, or may be."""
+    if isinstance(error, Doubt):
+        return doubt_text(error)
     if error.code in UNREACHABLE:
         return nobody_answers("offsetDelete")
     return group_failure(group, error)

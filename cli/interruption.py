@@ -5,11 +5,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import typer
 
+from kgroups.cli.exits import write_lines
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
 from kgroups.core.offsets.result import Doubt
 
@@ -106,6 +108,13 @@ class Interruption:
             raise KeyboardInterrupt
 
 
+def tell_interrupted(done: int, planned: int, unknown: int, undo: Path | None) -> None:
+    """Say how many commits are written, in one line."""
+    open_ = f", {unknown:,} may be" if unknown else ""
+    file = "" if undo is None else f"; undo file: {undo}"
+    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
+
+
 def _say(text: str) -> None:
     """Write a line from a signal handler.
 
@@ -118,11 +127,11 @@ def _say(text: str) -> None:
 
 def not_waited_for(target: str) -> ItemError:
     """The doubt about an item that was being sent when a second Ctrl-C came."""
-    cause = "interrupted before the answer came"
+    cause = "interrupted before the response arrived"
     return Doubt(
         target,
         "INTERRUPTED",
-        f"{cause}: it is not known whether it was done",
+        f"{cause}: outcome unknown",
         None,
         EXIT_CODE_INTERRUPTED,
         cause,
