@@ -39,9 +39,9 @@ HELP = """List consumer groups.
 
 Lists groups of every type, sorted by name. PATTERN is a glob (quote it) or
 plain text that a name contains; --regex is RE2 and matches whole names.
-Filters combine: a group must match all of them. --where takes a condition, as
-`kgroups check` does (`check --fields` lists the fields). --watch refreshes the
-list and marks what changed; with JSON, each refresh is one document per line.
+Filters combine: a group must match all of them. --where takes a condition
+(`kgroups check --fields` lists the fields). --watch refreshes the list and
+marks what changed; with JSON, each refresh is one document per line.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling

@@ -1,7 +1,7 @@
 """The lag report: snapshots in, at most `top` rows out, everything between them in Spark."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from kgroups.core.conditions.condition import Condition
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_tables import (
@@ -26,11 +25,11 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
+from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import Pictures, take_pictures
 from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
 from kgroups.core.lag.rosters import member_loads, with_members
-from kgroups.core.lag.rules import Isolation, Uncommitted
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.session import (
     SPARK_ERRORS,
     Progress,
@@ -38,8 +37,6 @@ from kgroups.core.spark.session import (
     first_line,
     spark_session,
 )
-
-DEFAULT_TOP = 100
 
 # Below this many rows Spark interprets: code for them would take longer to compile than to run.
 SMALL_ROWS = 50_000
@@ -63,38 +60,6 @@ PLANNED_SORT: Mapping[str, str] = MappingProxyType(
         "assignor": "gain",
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LagQuery:
-    """What is asked of a capture.
-
-    Args:
-        by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
-            use); with `assignors` neither `topic` nor `partition`.
-        assignors: names of strategies to plan every group with.
-        leader_of: the client library that leads a classic group, where it is planned with
-            `assignors`; `planning.leaders.guess.infer_leader` finds the likeliest.
-        top: most rows that the answer may have.
-        sort: column to sort by, the most first; None: lag, or what planning would change.
-        where: only rows of which this is true: a SQL condition on the columns of the report.
-        fail_on: conditions on its columns that no row may meet.
-        uncommitted, isolation: as in `group_lag.offset_rows`.
-        pictures: whether rows for charts are wanted too.
-        times: whether lag in seconds is wanted of a single capture, from record times.
-    """
-
-    by: str = "group"
-    assignors: Sequence[str] = ()
-    leader_of: Callable[[Group], str] = lambda _group: "java"
-    top: int = DEFAULT_TOP
-    sort: str | None = None
-    where: str | None = None
-    fail_on: Sequence[Condition] = ()
-    uncommitted: Uncommitted | None = None
-    isolation: Isolation = "read_uncommitted"
-    pictures: bool = False
-    times: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +165,7 @@ def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",
-        hint="run again with --verbose to see what Spark says",
+        hint="run with --verbose for Spark's own messages",
         code="SPARK_FAILED",
     )
 
@@ -219,7 +184,7 @@ def check_query(query: LagQuery) -> None:
     known = worker_planner.known_assignors()
     for name in query.assignors:
         if name not in known:
-            raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
+            raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
 
 
 class _Tables(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
@@ -11,18 +11,16 @@ from pyspark.sql import functions as F
 
 from kgroups.core.conditions.condition import OPERATORS, Comparison, Condition, Node, Not
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
+from kgroups.core.lag.lag_query import LagQuery
 from kgroups.core.lag.transforms import top_rows
 from kgroups.core.spark.session import first_line
-
-if TYPE_CHECKING:
-    from kgroups.core.lag.report import LagQuery
 
 UNNAMED: Final = "the report"
 """What fails where a report has no keys, or knows none of them."""
 
 
 def answer_rows(
-    report: DataFrame, query: "LagQuery", sort: str, keys: Sequence[str]
+    report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
 ) -> list[dict[str, Any]]:
     """The rows that the query asks for, `top` at most.
 
@@ -37,7 +35,7 @@ def answer_rows(
     return collect_rows(top_rows(_wanted(report, query), sort, keys, query.top))
 
 
-def _wanted(report: DataFrame, query: "LagQuery") -> DataFrame:
+def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
     """The rows for which the query's SQL is true.
 
     Raises:
@@ -50,15 +48,15 @@ def _wanted(report: DataFrame, query: "LagQuery") -> DataFrame:
         wanted.schema  # noqa: B018  Connect looks at the condition only when it must
     except (AnalysisException, ParseException) as exc:
         raise UsageError(
-            f"`--where {query.where}` cannot be understood: {first_line(exc)}",
-            hint="a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
+            f"`--where {query.where}` is not valid: {first_line(exc)}",
+            hint="expected a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
             + ", ".join(report.columns),
         ) from exc
     return wanted
 
 
 def failed_rows(
-    report: DataFrame, query: "LagQuery", sort: str, keys: Sequence[str]
+    report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
 ) -> tuple[ItemError, ...]:
     """The rows that meet a condition that none may, or of which that is not known; `top` at most.
 
@@ -96,7 +94,7 @@ def _rows_that_meet(
         if condition.holds(row):
             code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
         else:
-            code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be told: {told}"
+            code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {told}"
         yield ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
 
 

@@ -164,7 +164,7 @@ def write_tables(
     except OSError as exc:
         raise KgroupsError(
             f"capture `{place / name}` was not written: {exc.strerror}",
-            hint="nothing of it is left; free some space or choose another folder",
+            hint="no partial file is left; free some space or choose another folder",
             code="NOT_WRITTEN",
         ) from exc
     finally:
@@ -184,7 +184,7 @@ def find_captures(
     """
     if lies_at(folder) != "folder":
         raise NotFoundError(
-            f"there is no folder `{shorten(str(folder))}`",
+            f"the folder `{shorten(str(folder))}` does not exist",
             hint="collect captures with `kgroups lag collect`",
         )
     found = []
@@ -273,7 +273,7 @@ def _examined(
             files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
             return readable(files, strict=strict)
     raise KgroupsError(
-        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` has finished"
     )
 
 
@@ -295,7 +295,7 @@ def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
             return "it is a link to nothing", file
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+        return f"truncated, or not a Parquet file ({str(exc).splitlines()[0]})", file
     said = footer.metadata or {}
     version = said.get(VERSION_KEY)
     if version is None or not version.isdigit():

@@ -232,7 +232,7 @@ class Subscriptions:
         try:
             matches = compile_pattern(pattern)
         except PatternError as error:
-            raise UsageError(f"the RE2 pattern `{pattern}` cannot be read: {error}") from error
+            raise UsageError(f"the RE2 pattern `{pattern}` is not valid: {error}") from error
         return tuple(name for name in self._topics if matches(name))
 
 

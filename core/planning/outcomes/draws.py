@@ -6,7 +6,7 @@ the ids fall into classes that no strategy can tell apart; one of each class is 
 different ends are the set of outcomes. Where there are too many classes, some of them are drawn.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Final
@@ -115,19 +115,23 @@ def ids_matter(
     ids = [seat.member.member_id for seat in roster.seats if seat.id_known]
     if not any(name in assumed for name in ids):
         return False
+    # Ids that will begin so; where among them an assumed one of the same beginning stands is tried.
+    coming = {f"{seat.id_prefix}-" for seat in roster.seats if not seat.id_known and seat.id_prefix}
     for visible in (visible_orders(roster, strategy) for strategy in strategies):
-        if visible.tables is not None or (visible.text and _is_undecided(ids, assumed)):
+        if visible.tables is not None or (visible.text and _is_undecided(ids, coming, assumed)):
             return True
     return False
 
 
-def _is_undecided(ids: Sequence[str], assumed: Mapping[str, str | None]) -> bool:
+def _is_undecided(
+    ids: Sequence[str], coming: Iterable[str], assumed: Mapping[str, str | None]
+) -> bool:
     """Whether an assumed id has more than one place in the order of texts."""
     for name in ids:
         if name in assumed:
             prefix = assumed[name]
             space = kip848_ids() if prefix is None else classic_ids(prefix)
-            others = sorted(utf16_key(other) for other in ids if other != name)
+            others = sorted(utf16_key(other) for other in (*ids, *coming) if other != name)
             if sum(low < high for low, high in space.gaps(others)) > 1:
                 return True
     return False

@@ -88,7 +88,7 @@ class DataDirectory:
             lock.close()
             raise RefusedError(
                 f"data directory `{path}` is in use by another sandbox",
-                hint="stop that one first, or give another directory",
+                hint="stop it first, or use another directory",
             ) from error
         self._lock = lock
 
