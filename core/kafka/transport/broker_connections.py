@@ -363,17 +363,10 @@ class Cluster:
         self._connections[-1, 0] = connection
 
     def _learn(self, answer: Any) -> None:
-        """Brokers, cluster id and the offsets topic from a Metadata answer.
-
-        Raises:
-            BrokerFailure: it names no broker, not even the one that sent it.
-        """
+        """Brokers, cluster id and the offsets topic; a BrokerFailure where it names no broker."""
         if not answer.brokers:
-            raise BrokerFailure(
-                "BROKER_NOT_AVAILABLE",
-                "the broker knows of no broker",
-                hint="try again in a moment: it may be starting",
-            )
+            hint = "try again in a moment: it may be starting"
+            raise BrokerFailure("BROKER_NOT_AVAILABLE", "the broker knows of no broker", hint=hint)
         self.cluster_id = answer.cluster_id or self.cluster_id
         self.brokers = {
             item.node_id: Broker(item.node_id, item.host, item.port, item.rack)
