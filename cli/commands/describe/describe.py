@@ -158,7 +158,7 @@ def describe(
     if by_lag and views == ["state"]:
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
     if by_lag and options.output == "plain":
-        raise UsageError("the official layout has an order of its own", hint="use --output table")
+        raise UsageError("the official layout has a fixed order", hint="use --output table")
     kept = parse_where(where, uncommitted, isolation)
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file

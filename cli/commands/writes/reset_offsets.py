@@ -109,7 +109,7 @@ def reset_offsets(
     ctx: typer.Context,
     groups: GroupNames = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
+        str | None, typer.Option("--to", metavar="TARGET", help="Target, see above.")
     ] = None,
     topic: Topics = None,
     all_groups: Annotated[
@@ -123,14 +123,17 @@ def reset_offsets(
         bool, typer.Option("--only-lagging", help="Only partitions with lag.")
     ] = False,
     undo: Annotated[
-        Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
+        Path | None, typer.Option("--undo", metavar="FILE", help="Restore the offsets in FILE.")
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
+        Path | None,
+        typer.Option("--resume", metavar="FILE", help="Finish the reset recorded in FILE."),
     ] = None,
     overwrite_moved: Annotated[
         bool,
-        typer.Option("--overwrite-moved", help="With FILE: replace newer commits too."),
+        typer.Option(
+            "--overwrite-moved", help="With --undo or --resume: replace newer commits too."
+        ),
     ] = False,
     wait_empty: Annotated[
         str | None,
@@ -163,7 +166,7 @@ def reset_offsets(
             old = load_undo(file)
     else:
         if overwrite_moved:
-            raise UsageError("--overwrite-moved is about an undo file: --undo FILE, --resume FILE")
+            raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
@@ -214,7 +217,7 @@ def _check_alone(*given: object) -> None:
     """
     if any(given):
         raise UsageError(
-            "an undo file says itself what to put where, so --undo and --resume stand alone"
+            "--undo and --resume take no groups, topics or target: the file names them"
         )
 
 
@@ -249,15 +252,15 @@ def _request(
         UsageError: there is no target, or not exactly one scope where one is needed.
     """
     if to is None:
-        raise UsageError("no target is given", hint="--to earliest, --to 2h, … or --undo FILE")
+        raise UsageError("no target given", hint="use --to earliest, --to 2h, … or --undo FILE")
     target = parse_target(to, now_ms())
     scope = parse_scope(topics)
     if all_topics and topics:
-        raise UsageError("--all-topics and --topic exclude each other")
+        raise UsageError("--all-topics and --topic cannot be used together")
     named = target.kind in ("file", "group")
     if not (all_topics or topics or named):
         raise UsageError(
-            "no topic is named", hint="--topic orders, --topic orders:0,3-5, or --all-topics"
+            "no topic given", hint="use --topic orders, --topic orders:0,3-5 or --all-topics"
         )
     given: Mapping[str | None, Offsets] = {}
     if target.kind == "file":
@@ -336,7 +339,7 @@ def _undo_changes(
     """
     if undo.cluster_id is not None and undo.cluster_id != looked.cluster_id:
         raise UsageError(
-            f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
+            f"the undo file is from cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
         )
     free, changes = free_groups(looked, list(undo.rows), create=True)
     topics = read_logs(admin, undo.topics)
@@ -350,10 +353,11 @@ def _warn_of_unknown_ids(printer: Printer, undo: Undo, topics: Mapping[str, Topi
     """Say where a topic that was deleted and created again cannot be told from what it was."""
     there = {name for name in undo.topics if name in topics}
     if not undo.topic_ids and there:
-        printer.note("the undo file holds no topic ids: a topic created anew is not noticed")
+        printer.note("the undo file has no topic ids, so a recreated topic cannot be detected")
         return
     unknown = [n for n in there if n not in undo.topic_ids or topics[n].topic_id is None]
     if unknown:
         printer.note(
-            f"the ids of {len(unknown)} topics are not known: if created anew, it is not noticed"
+            f"{len(unknown)} topics have no known id, so it cannot be detected if they were "
+            "recreated"
         )

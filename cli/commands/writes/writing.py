@@ -177,7 +177,7 @@ def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
         UsageError: a folder is named for no file.
     """
     if no_undo and directory is not None:
-        raise UsageError("--no-undo writes no file, and --undo-dir says where it goes")
+        raise UsageError("--no-undo and --undo-dir cannot be used together")
     if no_undo:
         return None
     if directory is not None:
@@ -234,13 +234,13 @@ def carry_out(
     if not changes:
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
-        printer.note("nothing was changed; --keep-going does what can be done")
+        printer.note("nothing was changed; use --keep-going to change what can be")
     done = sum(change.result == "done" for change in changes)
     if interruption.asked:
         unknown = sum(change.result == "unknown" for change in changes)
         tell_interrupted(done, len(planned), unknown, undo)
     if undo is not None and done < len(planned):
-        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
+        printer.note(f"`kgroups reset-offsets --resume {undo}` finishes the rest", of_a_write=True)
     interruption.end()
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
@@ -292,7 +292,7 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
         planned,
         cluster_id=write.cluster["id"],
         topic_ids=write.topic_ids,
-        hint="--undo-dir names another folder, --no-undo does without",
+        hint="use --undo-dir for another folder, or --no-undo",
     )
 
 

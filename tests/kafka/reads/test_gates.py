@@ -161,8 +161,8 @@ def test_what_is_not_known_is_waited_for(address: str) -> None:
 
 
 BAD = [
-    ("wait g --until 'lag = '", "a number is missing"),
-    ("wait g --until idle", "`idle` is not a field of a group"),
+    ("wait g --until 'lag = '", "expected a number at the end"),
+    ("wait g --until idle", "unknown field `idle` of a group"),
     ("wait g --until empty --deadline soon", "is not a duration"),
     ("wait g", "missing option `--until`"),
     ("wait --until empty", "missing argument"),
