@@ -7,6 +7,7 @@ A column added later is nullable and goes at the end: readers fill it with null 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -140,6 +141,12 @@ class CaptureTables(NamedTuple):
     rows: "pa.Table"
     members: "pa.Table"
     topics: "pa.Table"
+
+
+@cache
+def arrow_schema(table: str) -> "pa.Schema":
+    """The columns of `rows`, `members` or `topics`."""
+    return to_arrow_schema({"rows": ROWS, "members": MEMBERS, "topics": TOPICS}[table])
 
 
 # Topic, partition and offset to when the record there, or the next one, was written.

@@ -1,4 +1,4 @@
-"""What leaders see and nobody else does: racks to come, what Python clients know, and libraries.
+"""What only leaders see: racks to come, what Python clients know, and libraries of members.
 
 Brokers place new partitions at random, so that strategies that look at racks may do any of several
 things. A leader of a Python client takes equal subscriptions for different ones where members name
