@@ -100,7 +100,9 @@ def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: Play
                 seen.add(key)
                 open_.append(after)
     alone = strategy.leader_client == "librdkafka"
-    sure = len(finders) <= SURE_FINDERS or not alone
+    # A sarama member begins anew when it comes, which is not played.
+    anew = strategy.leader_client == "sarama" and strategy.protocol == "cooperative"
+    sure = (len(finders) <= SURE_FINDERS or not alone) and not anew
     return gathered(race.ends, race.failures, complete=complete and sure and not open_)
 
 
