@@ -93,7 +93,9 @@ def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: Play
         rounds += 1
         for after in race.after(state, play):
             if len(after.steps) == MAX_ROUNDS:
-                complete = False
+                complete = False  # it goes round and round
+                end = Settled(after.held, after.steps, (), settled=False)
+                race.ends.append(Outcome(end, after.share))
                 continue
             key = (after.late, canonical(after.held))
             if key not in seen:

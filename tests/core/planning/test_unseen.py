@@ -16,8 +16,13 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.strategies import leader_strategies
+from kgroups.core.planning.moves import round_step
 from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.outcomes.races import race_outcomes
 from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.member_bytes import NUMBER, UNDATED
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -250,3 +255,23 @@ def test_who_follows_the_leader_may_use_another_library() -> None:
     group = group_of(*members, assignor="cooperative-sticky")
     plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b2-1")])
     assert set(plan.leader_clients) == {"franz-go", "librdkafka"}
+
+
+def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
+    """A leader that takes something from a member in every round: shown is where it stops."""
+    group = group_of(
+        member("a", {"t": [0]}), member("b", {"t": [1]}), assignor="cooperative-sticky"
+    )
+    snapshot = cluster_of(group, {"t": 2, "u": 1})
+    roster = next_roster(snapshot, group, [Subscribe(("u",), added=True)])
+    strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"), [])[0]
+    held = {"a": {"t": (0,)}, "b": {"t": ()}}
+    step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
+    outcomes = race_outcomes(
+        roster,
+        first_round(roster, "cooperative"),
+        strategy,
+        lambda _, __: Ends((Settled(held, (step,), ()),)),
+    )
+    assert not outcomes.complete
+    assert [each.settled.settled for each in outcomes.each] == [False]
