@@ -354,6 +354,7 @@ class Roll:
         possible = libraries.get(leader)
         leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
         walk.known = Known(libraries, {leader: leaders})
+        walk.group = replace(walk.group, leader=None)
         walk.step(Event(f"{text}; the coordinator turns the group back, and it rebalances"))
 
     def _shown(self, member: Member) -> str:
