@@ -61,7 +61,7 @@ class Where:
                 kept.append(group)
         if unknown:
             some = "1 group is" if unknown == 1 else f"{unknown:,} groups are"
-            note(f"{some} left out: `{self.condition.text}` cannot be told")
+            note(f"{some} left out: `{self.condition.text}` cannot be evaluated")
         return replace(snapshot, groups=tuple(kept))
 
 

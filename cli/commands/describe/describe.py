@@ -139,7 +139,7 @@ def describe(
     if by_lag and views == ["state"]:
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
     if by_lag and options.output == "plain":
-        raise UsageError("the official layout has an order of its own", hint="use --output table")
+        raise UsageError("the official layout has a fixed order", hint="use --output table")
     kept = parse_where(where, uncommitted, isolation)
     request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept)
     every_ms = None if watch is None else interval_ms(watch, options.output, file)

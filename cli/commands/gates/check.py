@@ -47,24 +47,24 @@ LEAST_FOR_MS: Final = 1_000
 HELP = """Fail if a condition holds for a group.
 
 Exits with 0 if no condition holds, with 6 if one does, and prints one line
-for each failing group. A condition that depends on a figure that is not known
-counts as held unless --allow-unknown is given. A group that does not exist
-exits with 5; missing and failing groups together with 1.
+for each failing group. A condition on an unknown value counts as true unless
+--allow-unknown is given. Exits with 5 if a group does not exist, and with 1
+if there are missing and failing groups.
 
 CONDITIONS
   lag > 10k and state != 'Stable'
   not (members >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
-  --fields lists the fields. `lag` is the group's sum. If only a part of it is
-  known, it is at least that. --uncommitted says what to assume of partitions
-  without a commit.
+  --fields lists the fields. `lag` is the group's sum; if only part of it is
+  known, it is at least that much. --uncommitted sets what to assume for
+  partitions without a commit.
 
-FORMS
+FORMATS
   --output json    one item per group: verdict, conditions, figures
   --output junit   one test case per group, for CI
   --output nagios  one status line with perfdata; exits with 0 (OK),
                    1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
-                   figure or a group that is missing, an unreachable cluster)
+                   missing value or group, an unreachable cluster)
 
 EXAMPLES
   kgroups check orders-app --fail-on 'lag > 10k'
@@ -95,7 +95,7 @@ def check(
     ] = None,
     allow_unknown: Annotated[
         bool,
-        typer.Option("--allow-unknown", help="Count a condition that is unknown as not held."),
+        typer.Option("--allow-unknown", help="Treat an unknown condition as false."),
     ] = False,
     for_: Annotated[
         str | None,
@@ -131,7 +131,9 @@ def check(
             file=file,
         )
         if request.for_ms and file is not None:
-            raise UsageError("a snapshot file does not change", hint="--for without --from")
+            raise UsageError(
+                "--for and --from cannot be used together", hint="leave out --for or --from"
+            )
         with asked(options, file) as admin:
             polls = Polls(request.for_ms, time.sleep)
             return judged_throughout(polls, printer, lambda: look(request, printer, admin))
@@ -187,7 +189,7 @@ def gate_of(fail_on: Sequence[str], warn_on: Sequence[str], *, allow_unknown: bo
         allow_unknown,
     )
     if not gate.conditions:
-        raise UsageError("no condition is given", hint="say --fail-on 'lag > 10k'")
+        raise UsageError("no condition given", hint="use --fail-on 'lag > 10k'")
     return gate
 
 

@@ -39,13 +39,13 @@ SCHEMA = "kgroups.wait/1"
 
 HELP = """Wait until a condition holds for groups.
 
-Looks at growing intervals, at most twice a second, and exits with 0 as soon
-as the condition holds for all groups. What is waited for, and each change, is
-told on stderr. A group that does not exist yet is waited for too, and a
-cluster that is away for a while is asked again.
+Polls at growing intervals, at most twice a second, and exits with 0 as soon
+as the condition holds for all groups. Progress is printed on stderr. Also
+waits for groups that do not exist yet, and retries while the cluster is
+unreachable.
 
 Exits with 7 if the deadline has passed, with 3 if the cluster could not be
-reached then, with 5 if a group never appeared. The last look may last
+reached then, with 5 if a group never appeared. The last poll may take up to
 --timeout longer than --deadline.
 
 UNTIL
@@ -78,7 +78,7 @@ def wait(
     groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names.")],
     until: Annotated[
         str,
-        typer.Option("--until", metavar="EXPR", help="What to wait for: empty, 'lag < 1k'."),
+        typer.Option("--until", metavar="EXPR", help="Condition to wait for: empty, 'lag < 1k'."),
     ],
     stable: Annotated[
         str | None,
@@ -100,9 +100,12 @@ def wait(
     options = options_of(ctx)
     printer = Printer(options)
     if options.output == "plain":
-        raise UsageError("Kafka's tool has no layout for this", hint="use --output table or json")
+        raise UsageError(
+            "`plain` is not available here: Kafka's tool has no layout for it",
+            hint="use --output table or json",
+        )
     if "" in groups:
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     condition = parse_condition(
         SHORTHANDS.get(until.strip().lower(), until), GROUP_FIELDS, "--until"
     )
@@ -169,7 +172,7 @@ def wait_for(
             if error.code in LASTING:
                 raise
             if not isinstance(last, ClusterError):
-                printer.note(f"{error.message}; asking again")
+                printer.note(f"{error.message}; retrying")
             waited.miss()
             last = error
             continue
@@ -177,7 +180,7 @@ def wait_for(
             if each.code in LASTING:
                 raise each.as_error()
         if isinstance(last, ClusterError):
-            printer.note("the cluster answers again")
+            printer.note("the cluster is reachable again")
         last, at_ms = snapshot, polls.elapsed_ms
         for text in waited.look(at_ms, found, {e.target: e for e in snapshot.errors}):
             printer.note(text)

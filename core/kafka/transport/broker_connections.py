@@ -173,7 +173,7 @@ class Cluster:
             if broker in self._failed:
                 raise self._failed[broker]
             if broker not in self.brokers:
-                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not up")
+                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not available")
             if found is not None:
                 await found.close()
             address = (self.brokers[broker].host, self.brokers[broker].port)
@@ -228,7 +228,7 @@ class Cluster:
         Raises:
             BrokerFailure: no broker answered.
         """
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         connected = [
             broker for (broker, lane), item in self._connections.items() if item.usable and not lane
         ]
@@ -289,7 +289,7 @@ class Cluster:
         self, groups: Sequence[str], deadline: Deadline
     ) -> dict[str, int | BrokerFailure]:
         """One look-up of all groups, in one request where the broker can (version 4 on)."""
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         for broker in list(self.brokers):
             limit = deadline.share(len(self.brokers))
             try:

@@ -13,9 +13,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.snapshot import TopicPartition
 
 # Time to topic and partition to where the log ended then.
-Ends = Mapping[int, Mapping[tuple[str, int], int]]
+Ends = Mapping[int, Mapping[TopicPartition, int]]
 
 END = StructType(
     [

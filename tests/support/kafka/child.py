@@ -28,7 +28,7 @@ from typing import IO, Any, Literal
 from tests.support.kafka.waiting import Deadline, DeadlinePassed
 
 # What a program does in seconds may take it minutes on a machine that does ten other things.
-WAIT_S = 180.0
+WAIT_S = 400.0
 SHOWN = 3_000
 Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]

@@ -14,7 +14,7 @@ from tests.support.kafka.line_process import LineProcess
 FOLDER = Path(__file__).parent / "clients"
 CACHE = Path(__file__).parents[3] / ".cache" / "clients"
 BUILD_TIMEOUT_S = 300
-LEAVE_TIMEOUT_S = 30
+LEAVE_TIMEOUT_S = 60
 
 RUNTIMES: Mapping[str, str] = {"franz-go": "go", "sarama": "go", "kafkajs": "node"}
 """Client and the program that it needs."""
