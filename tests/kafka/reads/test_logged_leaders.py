@@ -156,7 +156,8 @@ def test_a_group_that_was_never_there(
         absent = replace(group, group=neighbour("ll-here", 50))
         answer = logged_leaders(admin, [group, absent])
         assert set(answer.found) == {"ll-here"}
-        assert answer.unread == answer.failures == {}
+        assert answer.unread == {}
+        assert answer.failures == {}
         nowhere = replace(group, offsets_partition=10_000)
         failed = logged_leaders(admin, [nowhere])
         assert failed.failures == {10_000: "UNKNOWN_TOPIC_OR_PARTITION"}
