@@ -84,7 +84,7 @@ class Reader:
         """The next `size` bytes."""
         end = self.place + size
         if size < 0 or end > len(self.data):
-            raise WireError(f"{size} bytes wanted at {self.place} of {len(self.data)}")
+            raise WireError(f"expected {size} bytes at {self.place} of {len(self.data)}")
         self.place, start = end, self.place
         return self.data[start:end]
 

@@ -86,10 +86,10 @@ def choice_of(
     """
     some = bool(names or regex)
     if some == every:
-        what = "both groups and --all-groups are given" if every else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --regex or --all-groups")
+        what = "groups and --all-groups cannot be used together" if every else "no group given"
+        raise UsageError(what, hint="name groups, or use --regex or --all-groups")
     if "" in (names or ()):
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     for text in regex or ():
         name_pattern(text)
     return Choice(tuple(dict.fromkeys(names or ())), tuple(dict.fromkeys(regex or ())), every)
@@ -108,7 +108,8 @@ def name_pattern(text: str) -> Callable[[str], bool]:
         return compile_pattern(text)
     except PatternError as error:
         raise UsageError(
-            f"`{text}` is no pattern: {error}", hint="--regex takes RE2's syntax, as brokers do"
+            f"`{text}` is not a valid pattern: {error}",
+            hint="--regex uses RE2 syntax, like brokers",
         ) from error
 
 
@@ -168,7 +169,7 @@ def snapshot_of_choice(
 def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:
     if fitting:
         return []
-    return [broker_error(text, "GROUP_ID_NOT_FOUND", "no group's name fits")]
+    return [broker_error(text, "GROUP_ID_NOT_FOUND", "no group matches")]
 
 
 def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
@@ -178,10 +179,10 @@ def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | 
         UsageError: neither names nor `--all-groups`, or both; an empty name.
     """
     if bool(groups) == all_groups:
-        what = "both groups and --all-groups are given" if groups else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups")
+        what = "groups and --all-groups cannot be used together" if groups else "no group given"
+        raise UsageError(what, hint="name groups, or use --all-groups")
     if not groups:
         return None
     if "" in groups:
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     return list(dict.fromkeys(groups))

@@ -127,11 +127,11 @@ def _say(text: str) -> None:
 
 def not_waited_for(target: str) -> ItemError:
     """The doubt about an item that was being sent when a second Ctrl-C came."""
-    cause = "interrupted before the answer came"
+    cause = "interrupted before the response arrived"
     return Doubt(
         target,
         "INTERRUPTED",
-        f"{cause}: it is not known whether it was done",
+        f"{cause}: outcome unknown",
         None,
         EXIT_CODE_INTERRUPTED,
         cause,

@@ -146,7 +146,7 @@ def group_failure(group: str, error: ItemError) -> str:
 def doubt_text(doubt: Doubt) -> str:
     """Why it is not known whether a write was done."""
     known = doubt.code in EXCEPTIONS
-    return f"not known whether it was done: {exception_text(doubt.code) if known else doubt.cause}"
+    return f"outcome unknown: {(exception_text(doubt.code) if known else doubt.cause)}"
 
 
 def unlisted(errors: Iterable[ItemError]) -> ItemError | None:

@@ -58,13 +58,16 @@ class Printer:
         if form == "csv" and len(report.views) != 1:
             kinds = ", ".join(view.name for view in report.views)
             raise UsageError(
-                f"CSV holds one kind of row, and this has several: {kinds}",
-                hint="ask for one view, or use --output json",
+                f"CSV can hold only one kind of row, and this has several: {kinds}",
+                hint="choose one view, or use --output json",
             )
         if form == "plain" and report.plain is None:
             raise UsageError(
-                "Kafka's tool has no layout for this",
-                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
+                "`plain` is not available here: Kafka's tool has no layout for it",
+                hint=(
+                    "it is available for `list`, `describe`, `delete`, `delete-offsets` and "
+                    "`reset-offsets`"
+                ),
             )
         write: dict[str, Callable[[Report], None]] = {
             "table": self._table,

@@ -86,7 +86,7 @@ def decode(data: bytes, name: str, expected: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
-            f"`{name}`, line {line}: not text in UTF-8", hint=f"expected {expected}"
+            f"`{name}`, line {line}: not UTF-8 text", hint=f"expected {expected}"
         ) from error
 
 

@@ -55,7 +55,7 @@ class ClusterAdmin:
         self._runner: asyncio.Runner | None = None
         self._task: asyncio.Task[Any] | None = None
         self._cluster: Cluster | None = None
-        self._obstacle = "it was asked for" if through_librdkafka else settings.wire_obstacle()
+        self._obstacle = "as requested" if through_librdkafka else settings.wire_obstacle()
         self._fallback: LibrdkafkaClient | None = None
 
     @property
@@ -64,8 +64,8 @@ class ClusterAdmin:
         if self._obstacle is None:
             return None
         return (
-            f"going through librdkafka ({self._obstacle}): slower, and subscriptions, epochs, "
-            "share and streams groups are not shown"
+            f"using librdkafka ({self._obstacle}): slower, and subscriptions, epochs, share "
+            "and streams groups are not shown"
         )
 
     def __enter__(self) -> Self:
@@ -267,7 +267,7 @@ class ClusterAdmin:
 
         def refuse(_: "LibrdkafkaClient") -> Result:
             raise BrokerFailure(
-                "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
+                "UNSUPPORTED_VERSION", f"not supported through librdkafka ({self._obstacle})"
             )
 
         return self._run(ask, otherwise or refuse, until)

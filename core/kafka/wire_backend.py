@@ -142,9 +142,9 @@ class WireClient:
             BrokerFailure: nothing could be learned.
         """
         errors: list[ItemError] = []
-        progress("looking for the groups")
+        progress("listing groups")
         known, types = await self._find(groups, deadline, errors)
-        progress(f"asking {len(known):,} groups")
+        progress(f"describing {len(known):,} groups")
         described, commits = await asyncio.gather(
             self._describe(known, types, deadline, needed=members or groups is not None),
             fetch_commits(self._cluster, _with_commits(known, types), deadline)
@@ -157,7 +157,7 @@ class WireClient:
             names = topics_of(found)
             if more_topics is not None:
                 names |= {name for name in await self.topics(deadline) if more_topics(name)}
-            progress(f"reading the offsets of {len(names):,} topics")
+            progress(f"reading offsets of {len(names):,} topics")
             listing = await read_topics(self._cluster, names, deadline)
             topics = listing.topics
             errors += [item_error(name, code) for name, code in listing.failures.items()]

@@ -165,7 +165,7 @@ def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",
-        hint="run again with --verbose to see what Spark says",
+        hint="run with --verbose for Spark's own messages",
         code="SPARK_FAILED",
     )
 
@@ -184,7 +184,7 @@ def check_query(query: LagQuery) -> None:
     known = worker_planner.known_assignors()
     for name in query.assignors:
         if name not in known:
-            raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
+            raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
 
 
 class _Tables(NamedTuple):

@@ -48,8 +48,8 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
         wanted.schema  # noqa: B018  Connect looks at the condition only when it must
     except (AnalysisException, ParseException) as exc:
         raise UsageError(
-            f"`--where {query.where}` cannot be understood: {first_line(exc)}",
-            hint="a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
+            f"`--where {query.where}` is not valid: {first_line(exc)}",
+            hint="expected a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
             + ", ".join(report.columns),
         ) from exc
     return wanted
@@ -94,7 +94,7 @@ def _rows_that_meet(
         if condition.holds(row):
             code, text = "CHECK_FAILED", f"`{condition.text}` holds: {told}"
         else:
-            code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be told: {told}"
+            code, text = "CHECK_UNDETERMINED", f"`{condition.text}` cannot be evaluated: {told}"
         yield ItemError(target or UNNAMED, code, text, None, CheckFailed.exit_code)
 
 

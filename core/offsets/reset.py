@@ -128,7 +128,7 @@ def _change(
                 change.target,
                 "NO_COMMITTED_OFFSET",
                 "there is no committed offset to start from",
-                "name an offset, `earliest` or `latest` for it, or leave it out",
+                "use an offset, `earliest` or `latest`, or leave it out",
                 NotFoundError.exit_code,
             )
         )
@@ -159,7 +159,7 @@ def _asked(
         case "time":
             found = known.at_time.get(at)
             if found is None:
-                return log.log_end_offset, "no record is as new; put to the end"
+                return log.log_end_offset, "no record is that recent; set to the log end"
             return found, None
         case "file" | "group":
             return known.given.get(at), None

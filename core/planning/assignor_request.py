@@ -25,13 +25,20 @@ from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+    TopicPartition,
+)
 
 JAVA = "java"
 
 Holdings = Mapping[str, Sequence[int]]
-LagByPartition = Mapping[tuple[str, int], int | None]
-PartitionRacks = Mapping[tuple[str, int], tuple[str | None, ...]]
+LagByPartition = Mapping[TopicPartition, int | None]
+PartitionRacks = Mapping[TopicPartition, tuple[str | None, ...]]
 
 # A name that no topic can have.
 UNREAD_TOPIC: Final = "/"
@@ -235,7 +242,7 @@ def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) ->
 
     A partition that only the plan adds is empty. None where the lag is not known.
     """
-    lags: dict[tuple[str, int], int | None] = {
+    lags: dict[TopicPartition, int | None] = {
         (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
     }
     for name in roster.subscribed():

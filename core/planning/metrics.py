@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kgroups.core.conditions.fields import Field, Fields, Values
 from kgroups.core.planning.moves import Assigned, Move
+from kgroups.core.snapshot import TopicPartition
 
 PARTITIONS: Final = "partitions"
 
@@ -110,8 +111,8 @@ def measure(
     *,
     wanted: Mapping[str, int],
     subscribers: Mapping[str, int],
-    forced: frozenset[tuple[str, int]],
-    lags: Mapping[tuple[str, int], int | None],
+    forced: frozenset[TopicPartition],
+    lags: Mapping[TopicPartition, int | None],
     rounds: int,
 ) -> Metrics:
     """The figures of a plan.
@@ -156,7 +157,7 @@ def measure(
 
 
 def member_lag(
-    topics: Mapping[str, Iterable[int]], lags: Mapping[tuple[str, int], int | None]
+    topics: Mapping[str, Iterable[int]], lags: Mapping[TopicPartition, int | None]
 ) -> int | None:
     """Records that a member has to read: 0 without partitions, None if none of them is known."""
     each = [lags.get((topic, p)) for topic, numbers in topics.items() for p in numbers]

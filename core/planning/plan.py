@@ -20,10 +20,11 @@ from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 MANUAL_NOTE: Final = (
-    "its consumers choose their partitions themselves (`assign`): there is no rebalance to predict"
+    "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
+    "predict"
 )
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
@@ -150,7 +151,7 @@ class Plan:
     blockers: tuple[Blocker, ...] = ()
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
-    partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
+    partition_racks: Mapping[TopicPartition, tuple[str | None, ...]] = field(default_factory=dict)
     partition_lags: LagByPartition = field(default_factory=dict)
 
     @property
@@ -287,8 +288,10 @@ def _current(group: Group) -> Assigned:
     unknown = [member.member_id for member in members if member.assignment is None]
     if unknown:
         raise RefusedError(
-            f"`{group.group}` is {group.state or 'in an unknown state'}: what `{unknown[0]}` is"
-            " assigned is not shown now",
+            (
+                f"`{group.group}` is {group.state or 'in an unknown state'}: the assignment of "
+                f"`{unknown[0]}` is not available now"
+            ),
             hint="try again when the group is Stable",
             code="REBALANCE_IN_PROGRESS",
         )
@@ -326,7 +329,7 @@ def _wanted(roster: Roster) -> dict[str, int]:
     return {name: len(roster.topics[name].partitions) for name in roster.subscribed()}
 
 
-def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:
+def _racks(roster: Roster) -> dict[TopicPartition, tuple[str | None, ...]]:
     """Racks of the replicas of each partition that somebody subscribes to, where there are any."""
     return {
         (name, number): tuple(log.racks)

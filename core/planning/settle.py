@@ -23,6 +23,7 @@ from kgroups.core.planning.assignor_request import (
 )
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.roster import Roster
+from kgroups.core.snapshot import TopicPartition
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
 MAX_ROUNDS: Final = 10
@@ -169,15 +170,17 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
     """Refuse a partition with two owners from a strategy of the user's own that did not say so."""
     if not isinstance(strategy, GuardedAssignor) or "unique" in strategy.waives:
         return
-    owners: dict[tuple[str, int], str] = {}
+    owners: dict[TopicPartition, str] = {}
     for member, topics in shares.items():
         for topic, numbers in topics.items():
             for number in numbers:
                 owner = owners.setdefault((topic, number), member)
                 if owner != member:
                     raise KgroupsError(
-                        f"the assignor `{strategy.name}` gave {topic}-{number} to `{owner}` and to"
-                        f" `{member}`",
-                        hint="if that is meant, say so: `waives = {'unique'}` in the assignor",
+                        (
+                            f"the assignor `{strategy.name}` assigned {topic}-{number} to both "
+                            f"`{owner}` and `{member}`"
+                        ),
+                        hint="if this is intended, set `waives = {'unique'}` in the assignor",
                         code="ASSIGNOR_FAILED",
                     )

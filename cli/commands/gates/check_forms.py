@@ -37,7 +37,7 @@ def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) ->
             ElementTree.SubElement(case, "system-out").text = f"warning: {text}"
         elif None in each.answers:
             counts["skipped"] += 1
-            ElementTree.SubElement(case, "skipped", message="a figure is not known")
+            ElementTree.SubElement(case, "skipped", message="a field is unknown")
     for error in errors:
         case = ElementTree.SubElement(
             suite, "testcase", classname="kgroups.check", name=printable(error.target), time="0"

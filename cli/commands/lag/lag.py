@@ -173,13 +173,13 @@ def report(
     if captures is None:
         if over or since or until or strict:
             raise UsageError(
-                "`--over`, `--since`, `--until` and `--strict` need `--captures DIR`",
+                "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
                 hint="collect captures with `kgroups lag collect DIR`",
             )
         if record_times and file is not None:
             raise UsageError(
-                "`--record-times` asks the cluster as it is now, and excludes `--from`",
-                hint="leave one of them out",
+                "`--record-times` and `--from` cannot be used together",
+                hint="`--record-times` reads the cluster as it is now",
             )
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
@@ -189,7 +189,7 @@ def report(
         shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
         if file is not None or record_times:
-            raise UsageError("`--captures` excludes `--from` and `--record-times`")
+            raise UsageError("`--captures` cannot be used with `--from` or `--record-times`")
         from kgroups.core.lag.window.window_report import lag_report_over
 
         start_ms, end_ms = window_of(over, since, until, now_ms())

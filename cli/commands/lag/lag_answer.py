@@ -91,7 +91,7 @@ def check_places(*files: Path | None) -> None:
     """Fails before Spark is started where a file could not be written after it.
 
     Raises:
-        UsageError: its folder is not there, or it is itself a folder.
+        UsageError: its folder does not exist, or it is itself a folder.
     """
     for file in files:
         if file is None:
@@ -100,8 +100,8 @@ def check_places(*files: Path | None) -> None:
         if is_folder or lies_at(file.absolute().parent) != "folder":
             raise UsageError(
                 f"`{shorten(str(file))}` cannot be written: "
-                + ("it is a folder" if is_folder else "its folder is not there"),
-                hint="name a file in a folder that is yours to write",
+                + ("it is a folder" if is_folder else "its folder does not exist"),
+                hint="choose a file in a folder that you can write to",
             )
 
 

@@ -106,7 +106,7 @@ def window_of(
     """
     if over and since:
         raise UsageError(
-            "`--over` and `--since` exclude each other", hint="--over counts back from --until"
+            "`--over` and `--since` cannot be used together", hint="--over counts back from --until"
         )
     end_ms = parse_instant_ms(until, now_ms) if until else now_ms
     if since:

@@ -127,13 +127,15 @@ def plan(
     assignors = split_names(assignor)
     if report:
         if not all_groups or groups:
-            raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
+            raise UsageError(
+                "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
+            )
         texts.refuse_views("--report")
         query = FleetQuery(by or "member", assignors, top, master, remote)
         fleet_report(printer, query, file, texts)
         return
     if by or master or remote:
-        raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")
+        raise UsageError("`--by`, `--master` and `--remote` require `--all-groups --report`")
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)

@@ -66,7 +66,7 @@ class PlanTexts:
             if given:
                 raise UsageError(
                     f"`{name}` cannot be combined with `{option}`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
 
     @property
@@ -76,7 +76,7 @@ class PlanTexts:
 
     def changes_for(self, group: Group) -> list["Change | Deploy"]:
         """What happens to a group, in the order of the table."""
-        from kgroups.core.planning.changes.table import CHANGES, Context
+        from kgroups.core.planning.changes.change_table import CHANGES, Context
 
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
@@ -93,13 +93,13 @@ class PlanTexts:
         Raises:
             UsageError: a deploy is among them.
         """
-        from kgroups.core.planning.changes.table import CHANGES
+        from kgroups.core.planning.changes.change_table import CHANGES
 
         for option in CHANGES:
             if option.deploys and self.changes.get(option.key):
                 raise UsageError(
                     f"`{option.flag}` cannot be combined with `--report`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
         # Parsers of the other rows give nothing but these.
         return cast("list[Change]", self.changes_for(group))
@@ -333,6 +333,6 @@ def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            why = "which partitions move is not known" if unsure else "a figure is not known"
-            message = f"`{condition.text}` cannot be told: {why}"
+            why = "it is unknown which partitions move" if unsure else "a field is unknown"
+            message = f"`{condition.text}` cannot be evaluated: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)

@@ -107,9 +107,9 @@ def _tell(printer: Printer, text: str, *, many: bool) -> None:
 
 def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
-    text = f"not sent, as the cluster was gone: {why.message}"
+    text = f"not sent: the cluster is unreachable: {why.message}"
     return ItemError(target, why.code, text, why.hint, why.exit_code)
 
 
 def _too_late(target: str) -> ItemError:
-    return item_error(target, "REQUEST_TIMED_OUT", "not sent, as the time was over")
+    return item_error(target, "REQUEST_TIMED_OUT", "not sent: timed out")

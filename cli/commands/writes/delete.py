@@ -126,7 +126,7 @@ def delete(
     if not deletions:
         printer.note("no group to delete")
     elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
-        printer.note("nothing was deleted; --keep-going deletes the groups that can be")
+        printer.note("nothing was deleted; use --keep-going to delete the groups that can be")
     interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
@@ -143,8 +143,12 @@ def selection(
     """
     ways = [bool(groups or regex), all_groups, bool(states)]
     if sum(ways) != 1:
-        what = "groups are chosen in several ways" if any(ways) else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups, or --state Empty")
+        what = (
+            "group names, --all-groups and --state cannot be used together"
+            if any(ways)
+            else "no group given"
+        )
+        raise UsageError(what, hint="name groups, or use --all-groups or --state")
     return choice_of(groups, regex, every=all_groups or bool(states))
 
 
@@ -207,7 +211,7 @@ def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
         or ItemError(
             target=deletion.group,
             code="FAILED",
-            message="the broker gave no answer",
+            message="the broker did not respond",
         )
         for deletion in deletions
         if deletion.error is not None or deletion.result == "failed"

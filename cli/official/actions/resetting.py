@@ -292,7 +292,7 @@ def _write(admin: "ClusterAdmin", reset: Reset, interruption: Interruption) -> N
         return
     folder = default_undo_dir()
     if folder is not None:
-        hint = "KGROUPS_UNDO_DIR names another folder, KGROUPS_NO_UNDO=1 does without"
+        hint = "set KGROUPS_UNDO_DIR to another folder, or KGROUPS_NO_UNDO=1"
         reset.undo = save_undo(
             folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
         )

@@ -147,7 +147,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         else:
             self.begin()
             names = sorted(set(groups))
-        progress(f"asking {len(names):,} groups")
+        progress(f"describing {len(names):,} groups")
         found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]
@@ -158,7 +158,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
             wanted = topics_of(found)
             if more_topics is not None:
                 wanted |= {name for name in self._metadata().topics if more_topics(name)}
-            progress(f"reading the offsets of {len(wanted):,} topics")
+            progress(f"reading offsets of {len(wanted):,} topics")
             topics = self.topics_named(wanted)
             if log_offsets:
                 topics = self.with_bounds(topics, isolation)

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
+from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
 
@@ -93,32 +94,11 @@ async def describe(
         types: group to its type, where that is known; others are asked for as every type.
         deadline: of the whole operation.
     """
-    described: dict[str, Described] = {}
-    placed = dict(coordinators)
-    async for attempt in Attempts(deadline):
-        if attempt > 1:
-            placed, lost = await cluster.coordinators(list(placed), deadline)
-            described |= lost
-        grouped = by_broker(placed)
 
-        async def ask(
-            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
-        ) -> dict[str, Described]:
-            return await _describe_on(cluster, broker, grouped[broker], types, limit)
+    async def ask(broker: int, groups: Sequence[str], limit: float) -> dict[str, Described]:
+        return await _describe_on(cluster, broker, groups, types, limit)
 
-        results, failures = await cluster.each_broker(ask, deadline, grouped)
-        for found in results.values():
-            described |= found
-        for broker, failure in failures.items():
-            described |= dict.fromkeys(grouped[broker], failure)
-        placed = {group: placed[group] for group in placed if _is_retriable(described[group])}
-        if not placed:
-            break
-    return described
-
-
-def _is_retriable(outcome: Described) -> bool:
-    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+    return await ask_coordinators(cluster, coordinators, deadline, ask)
 
 
 async def _describe_on(
@@ -170,7 +150,7 @@ def _choose(outcomes: Sequence[Described]) -> Described:
 
 
 def _not_describable(kind: GroupType | None) -> BrokerFailure:
-    known = f"lists this {kind} group but" if kind else "can list groups but"
+    known = f"lists this {kind} group but" if kind else "lists groups but"
     what = "such groups" if kind else "them"
     return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {known} cannot describe {what}")
 

@@ -69,10 +69,10 @@ class Cluster:
         first = await cluster._bootstrap(deadline)
         try:
             _, answer = await first.ask("metadata", metadata([OFFSETS_TOPIC]), deadline.at)
+            cluster._learn(answer)
         except BaseException:
             await first.close()
             raise
-        cluster._learn(answer)
         cluster._adopt(first)
         return cluster
 
@@ -173,7 +173,7 @@ class Cluster:
             if broker in self._failed:
                 raise self._failed[broker]
             if broker not in self.brokers:
-                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not up")
+                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not available")
             if found is not None:
                 await found.close()
             address = (self.brokers[broker].host, self.brokers[broker].port)
@@ -228,7 +228,7 @@ class Cluster:
         Raises:
             BrokerFailure: no broker answered.
         """
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         connected = [
             broker for (broker, lane), item in self._connections.items() if item.usable and not lane
         ]
@@ -240,10 +240,10 @@ class Cluster:
                     metadata(topics),
                     deadline.share(len(self.brokers)),
                 )
+                self._learn(answer)
             except BrokerFailure as error:
                 failure = error
                 continue
-            self._learn(answer)
             return answer
         raise failure
 
@@ -289,7 +289,7 @@ class Cluster:
         self, groups: Sequence[str], deadline: Deadline
     ) -> dict[str, int | BrokerFailure]:
         """One look-up of all groups, in one request where the broker can (version 4 on)."""
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         for broker in list(self.brokers):
             limit = deadline.share(len(self.brokers))
             try:
@@ -363,7 +363,10 @@ class Cluster:
         self._connections[-1, 0] = connection
 
     def _learn(self, answer: Any) -> None:
-        """Brokers, cluster id and the offsets topic from a Metadata answer."""
+        """Brokers, cluster id and the offsets topic; a BrokerFailure where it names no broker."""
+        if not answer.brokers:
+            hint = "try again in a moment: it may be starting"
+            raise BrokerFailure("BROKER_NOT_AVAILABLE", "the broker knows of no broker", hint=hint)
         self.cluster_id = answer.cluster_id or self.cluster_id
         self.brokers = {
             item.node_id: Broker(item.node_id, item.host, item.port, item.rack)

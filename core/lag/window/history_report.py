@@ -81,9 +81,9 @@ def lag_history(
             hint="one of " + ", ".join(transforms.KEYS),
         )
     if query.isolation == "read_committed":
-        raise UsageError("nobody can tell where last stable offsets were at times gone by")
+        raise UsageError("past last stable offsets cannot be read")
     if since_ms >= until_ms:
-        raise UsageError("the window of time is empty", hint="--since must be before --until")
+        raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
     if session is None or isinstance(session, SessionOptions):

@@ -63,7 +63,7 @@ def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
     ]
 
 
-def points_of_last_rows(
+def points_from_last_rows(
     last_rows: DataFrame, isolation: Isolation = "read_uncommitted"
 ) -> DataFrame:
     """What `points_by_aggregation` gives, of `stretch_points.last_rows` for the same isolation.

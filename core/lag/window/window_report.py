@@ -41,7 +41,7 @@ from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.points import SERIES, points_of_last_rows, stretch_ms, with_steps
+from kgroups.core.lag.window.points import SERIES, points_from_last_rows, stretch_ms, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
@@ -83,7 +83,7 @@ def lag_report_over(
     query = query or LagQuery()
     check_query(query)
     if since_ms >= until_ms:
-        raise UsageError("the window of time is empty", hint="--since must be before --until")
+        raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
@@ -98,11 +98,12 @@ def lag_report_over(
             except SPARK_ERRORS as exc:
                 if not MERGED_AWAY.search(str(exc)):
                     raise
-            tell("reading again: captures were merged meanwhile")
+            tell("reading again, because captures were merged")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
             check_isolation(window, query.isolation)
         raise KgroupsError(
-            f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+            f"the files in `{folder}` keep changing",
+            hint="try again when `lag compact` has finished",
         )
 
 
@@ -144,7 +145,7 @@ def _report(
     width_ms = stretch_ms(since_ms, until_ms)
     isolation = query.isolation
     last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = points_of_last_rows(last, isolation)
+    points = points_from_last_rows(last, isolation)
     series = history_of(points, now, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()

@@ -130,7 +130,7 @@ def refuse(option: str, text: str, form: str) -> NoReturn:
     Raises:
         UsageError: always.
     """
-    raise UsageError(f"`{option} {text}` cannot be understood", hint=f"expected {form}")
+    raise UsageError(f"`{option} {text}` is not valid", hint=f"expected {form}")
 
 
 def parse_rolling_restart(text: str) -> RollingRestart:
@@ -173,7 +173,7 @@ def client_library(name: str, option: str, text: str) -> str:
 
     if name not in LIBRARIES:
         raise UsageError(
-            f"`{option} {text}`: no client library is called `{name}`",
+            f"`{option} {text}`: unknown client library `{name}`",
             hint="known: " + ", ".join(LIBRARIES),
         )
     return name

@@ -14,7 +14,7 @@ from kgroups.core.planning.metrics import measure, member_lag
 from kgroups.core.planning.moves import RebalanceProtocol, find_moves
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.planning.migration.broker_rules import BrokerRules
@@ -56,7 +56,7 @@ def plan_changes(
         return plan
     walk = Walk(snapshot, group, strategy, leader)
     if once and plan.members:
-        walk.step(Event("the changes are made", tuple(once)))
+        walk.step(Event("the changes are applied", tuple(once)))
     moved: ProtocolMove | None = None
     for deploy in deploys:
         if isinstance(deploy, MoveToProtocol):
@@ -154,15 +154,17 @@ def _ending(first: Plan, walk: Walk) -> Plan:
 
 def _confidence(doubts: Sequence[str], steps: int) -> tuple[Word, str]:
     if not doubts:
-        return "exact", f"each of {steps} steps is"
+        return "exact", f"all {steps} steps are"
     more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-    return "likely", "the likeliest of each step is followed: " + "; ".join(doubts[:TOLD]) + more
+    return "likely", "follows the likeliest outcome of each step: " + "; ".join(
+        doubts[:TOLD]
+    ) + more
 
 
 def _members(
     walk: Walk,
     before: Mapping[str, Mapping[str, Sequence[int]]],
-    lags: Mapping[tuple[str, int], int | None],
+    lags: Mapping[TopicPartition, int | None],
 ) -> tuple[PlannedMember, ...]:
     members: list[PlannedMember] = []
     for facts in walk.group.members or ():

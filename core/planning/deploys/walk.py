@@ -19,7 +19,7 @@ from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.settle import Shares
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
-UNKNOWN_IDS: Final = "members came back with ids that nobody knows yet, and they matter"
+UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Walk:
                 (),
                 None,
                 "exact",
-                "a static member that is back within its session gets what it had",
+                "a static member that rejoins within its session keeps its partitions",
             )
         )
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a group that is to change its protocol, member by member.
+"""What blocks a group from changing its protocol, member by member.
 
 Some of it the brokers refuse, some the client; the rest nobody refuses, but something is lost.
 
@@ -86,8 +86,10 @@ def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
             None,
             "MIGRATION_POLICY",
             f"the brokers do not convert classic groups that have members: `{POLICY}` is {policy}",
-            f"set `{POLICY}` to bidirectional or upgrade on every broker, or stop all members,"
-            " which an empty group's first KIP-848 member needs no policy for",
+            (
+                f"set `{POLICY}` to bidirectional or upgrade on every broker, or stop all members: "
+                "an empty group needs no policy"
+            ),
             "broker",
         )
     size, most = len(group.members or ()), rules.config.consumer_max_size
@@ -96,7 +98,7 @@ def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
             None,
             "GROUP_MAX_SIZE",
             f"it has {size} members, and `group.consumer.max.size` is {most}",
-            "raise it on every broker, or stop members first",
+            "increase it on every broker, or stop members first",
             "broker",
         )
 
@@ -107,25 +109,29 @@ def _of_member(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
         yield Blocker(
             name,
             "ASSIGNMENT_USER_DATA",
-            f"its assignment carries {len(member.assignment_user_data)} bytes of the leader's own,"
-            " and brokers convert no such group",
-            "let the members use range or roundrobin first, in a roll of its own",
+            (
+                f"its assignment has {len(member.assignment_user_data)} bytes of the leader's user "
+                "data, and brokers do not convert such a group"
+            ),
+            "switch the members to range or roundrobin first, in a separate rolling restart",
             "broker",
         )
     if group.type == "classic" and strategy is not None and strategy not in COUNTERPARTS:
         yield Blocker(
             name,
             "ASSIGNOR",
-            f"no server-side assignor does what `{strategy}` does",
-            "the coordinator assigns then: uniform or range",
+            f"no server-side assignor is equivalent to `{strategy}`",
+            "the coordinator will assign, by uniform or range",
         )
         if member.user_data:
             yield Blocker(
                 name,
                 "SUBSCRIPTION_USER_DATA",
-                f"it sends {len(member.user_data)} bytes of its own to `{strategy}`, which no"
-                " server-side assignor reads",
-                "what they decide is lost",
+                (
+                    f"it sends {len(member.user_data)} bytes of user data to `{strategy}`, which "
+                    "no server-side assignor reads"
+                ),
+                "what depends on them is lost",
             )
     yield from _of_client(group, member, known)
 
@@ -141,7 +147,7 @@ def _of_client(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
             name,
             "CLIENT_LIBRARY",
             f"{_or(sorted(libraries))} clients do not speak KIP-848",
-            f"move it to a library that does: {_since()}",
+            f"switch it to a library that does: {_since()}",
             "client",
         )
         return
@@ -156,7 +162,7 @@ def _of_client(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
             "CLIENT_TOO_OLD",
             f"its subscription has version {version}: the {_or(old)} client is older than"
             f" {_or([SENT_SINCE.get(one, SPEAK_KIP848[one]) for one in old])}",
-            f"upgrade it in the same roll: {_since()}",
+            f"upgrade it in the same rolling restart: {_since()}",
             "client",
         )
 
@@ -176,11 +182,15 @@ def _of_patterns(
         text = f"^{pattern.pattern.removeprefix('^')}" if sends else pattern.pattern
         concerned = [one.member_id for one in members if pattern.member in (None, one.member_id)]
         hint = (
-            "librdkafka sends patterns to the broker then: write it for RE2, which matches"
-            " whole names"
+            (
+                "librdkafka then sends patterns to the broker: write it for RE2, which matches "
+                "whole names"
+            )
             if sends
-            else "`subscribe(Pattern)` goes on matching in the client; only"
-            " `subscribe(SubscriptionPattern)` needs another pattern"
+            else (
+                "`subscribe(Pattern)` still matches in the client; only "
+                "`subscribe(SubscriptionPattern)` needs another pattern"
+            )
         )
         now: tuple[str, ...] | None = None
         with suppress(UsageError):  # told where the pattern is read
@@ -188,7 +198,7 @@ def _of_patterns(
         try:
             then = matching_topics(topics, text, "re2")
         except UsageError as error:
-            message = f"`{text}` is no pattern for brokers, which read RE2: {error.message}"
+            message = f"`{text}` is not a valid RE2 pattern, as brokers require: {error.message}"
             for name in concerned:
                 yield Blocker(name, "REGULAR_EXPRESSION", message, hint)
             continue
@@ -211,8 +221,10 @@ def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[
         yield Blocker(
             None,
             "MIGRATION_POLICY",
-            "the brokers turn no consumer group back into a classic one while it has members:"
-            f" `{POLICY}` is {policy}, so it stays a consumer group of classic members",
+            (
+                "the brokers do not convert a consumer group with members back to a classic one: "
+                f"`{POLICY}` is {policy}, so it stays a consumer group of classic members"
+            ),
             f"set `{POLICY}` to bidirectional or downgrade on every broker",
         )
     size, most = len(members), rules.config.classic_max_size
@@ -221,7 +233,7 @@ def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[
             None,
             "GROUP_MAX_SIZE",
             f"it has {size} members, and `group.max.size` is {most}",
-            "raise it on every broker, or stop members first",
+            "increase it on every broker, or stop members first",
         )
     for member in members:
         if member.subscription_regex:
@@ -230,8 +242,10 @@ def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[
                 "REGULAR_EXPRESSION",
                 f"it subscribes by `{member.subscription_regex}`, which the broker matches (RE2);"
                 " classic members match patterns themselves, each library by its own rules",
-                "Java: `subscribe(Pattern)` instead of `subscribe(SubscriptionPattern)`, which"
-                " classic consumers refuse",
+                (
+                    "Java: `subscribe(Pattern)` instead of `subscribe(SubscriptionPattern)`, "
+                    "which classic consumers reject"
+                ),
             )
 
 

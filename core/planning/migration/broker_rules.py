@@ -32,7 +32,7 @@ class BrokerRules:
 
 
 # Of a file, which has no brokers.
-ASSUMED: Final = BrokerRules(unknown="a file does not tell the brokers' settings")
+ASSUMED: Final = BrokerRules(unknown="a file does not have the brokers' settings")
 
 
 def rules_from(
@@ -47,13 +47,13 @@ def rules_from(
     """
     serves = serves_kip848 is not False
     if failure is not None:
-        return BrokerRules(unknown=f"the coordinator's settings are not shown ({failure})",
+        return BrokerRules(unknown=f"the coordinator's settings cannot be read ({failure})",
                            serves_kip848=serves)  # fmt: skip
     known = {name: settings[name] for name in ASKED_FOR if name in settings}
     try:
         config = CoordinatorConfig.from_properties(known)
     except ValueError as error:
-        return BrokerRules(unknown=f"the coordinator's settings are not understood ({error})",
+        return BrokerRules(unknown=f"the coordinator's settings are not valid ({error})",
                            serves_kip848=serves)  # fmt: skip
     missing = None if POLICY in known else f"the coordinator has no setting `{POLICY}`"
     return BrokerRules(config, missing, serves)

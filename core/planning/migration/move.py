@@ -1,4 +1,4 @@
-"""Can a group move to the other protocol, what stands in the way, and what happens at each step?"""
+"""Can a group move to the other protocol, what blocks it, and what happens at each step?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,14 +55,14 @@ def move_to_protocol(
     refused = [one for one in blockers if one.refused_by == "broker"]
     if refused:
         first = (
-            "the brokers refuse the first member that comes back by the consumer protocol; it"
-            " cannot join, and the others go on without it"
+            "the brokers refuse the first member that rejoins with the consumer protocol; it "
+            "cannot join, and the others continue without it"
         )
         return ProtocolMove(blockers, (first,))
     if group.type == "classic" and group.assignor not in (None, *COUNTERPARTS):
         unknown = (
-            f"what `{group.assignor}` does when the first member leaves is not known, so no steps"
-            " are shown"
+            f"it is unknown what `{group.assignor}` does when the first member leaves, so no "
+            "steps are shown"
         )
         return ProtocolMove(blockers, (unknown,))
     roll = Roll(walk, protocol, rules, assignor)
@@ -74,11 +74,11 @@ def move_to_protocol(
 
 def _nobody(walk: Walk, protocol: str) -> Iterator[str]:
     if walk.group.members:
-        yield f"every member speaks the {protocol} protocol already"
+        yield f"every member already uses the {protocol} protocol"
     else:
         yield (
-            "the group has no members: the first one that joins decides by which protocol, and"
-            " brokers of any policy let it"
+            "the group has no members: the first one that joins decides the protocol, "
+            "whatever the policy"
         )
 
 
@@ -87,8 +87,8 @@ def _assignor_notes(roll: Roll, before: str | None, *, classic: bool) -> Iterato
     counterpart = COUNTERPARTS.get(before or "")
     if classic and counterpart is not None and counterpart != after:
         yield (
-            f"`{after}` assigns then; what does the like of `{before}` on brokers is"
-            f" `{counterpart}`: `--assignor {counterpart}`"
+            f"`{after}` will assign; the server-side counterpart of `{before}` is "
+            f"`{counterpart}`: `--assignor {counterpart}`"
         )
 
 
@@ -97,4 +97,4 @@ def _travel_notes(walk: Walk) -> Iterator[str]:
     changed = ("moved", "revoked_first")
     times = sum(move.kind in changed for stage in walk.stages for move in stage.moves)
     if times:
-        yield f"in all steps together partitions change hands {times} times"
+        yield f"in all steps together, partitions change owner {times} times"

@@ -35,11 +35,11 @@ from kgroups.core.snapshot import Group, Member, MemberProtocol
 # What happens at one step; given the ids that members are taken to have.
 Action = Callable[[Rehearsal, Mapping[str, str]], None]
 
-COORDINATOR: Final = "the coordinator assigns, and all that it looks at is known"
-IDS_DECIDE: Final = "ids that do not exist yet decide"
-EARLIER_IDS: Final = "ids of members that came back before decide, and nobody knows them yet"
-FOLLOWS: Final = "it follows a step that may come out otherwise"
-MORE_ORDERS: Final = "there are more orders of ids that do not exist yet than were tried"
+COORDINATOR: Final = "the coordinator assigns, and all its inputs are known"
+IDS_DECIDE: Final = "it depends on new member ids"
+EARLIER_IDS: Final = "it depends on the new ids of members that rejoined before"
+FOLLOWS: Final = "it follows a step with other possible outcomes"
+MORE_ORDERS: Final = "not every order of new member ids was tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,18 @@ class Roll:
         if self.rules.unknown is not None:
             policy = self.rules.config.consumer_migration_policy
             self.guesses.append(
-                f"{self.rules.unknown}: `{POLICY}` is taken to be {policy}, Kafka's default"
+                f"{self.rules.unknown}: `{POLICY}` is assumed to be {policy}, Kafka's default"
             )
         nameless = [name for name in _read(group) if self._topic_id(name) is None]
         if nameless and len(_read(group)) > 1:
             self.guesses.append(
-                "the coordinator goes through topics by their ids, which are not known of"
-                f" {', '.join(nameless)}"
+                f"the coordinator orders topics by id, and the ids of {', '.join(nameless)} "
+                "are unknown"
             )
         if self.protocol == "classic" and self.assignor is None:
             self.guesses.append(
-                "which assignor the classic members will use is not known: `range` is taken, the"
-                " first one of Java and librdkafka; say it with `--assignor`"
+                "the assignor of the classic members is unknown: `range` is assumed, the "
+                "default of Java and librdkafka; choose one with `--assignor`"
             )
 
     def go(self) -> None:
@@ -141,12 +141,12 @@ class Roll:
             self.walk.step(Event(f"`{name}` leaves", (RemoveMember(member.member_id),)))
         elif not static:
             self._leaves(member)
-        verb = "restarts" if static else "is back"
+        verb = "restarts" if static else "rejoins"
         converts = self.walk.group.type == "classic" and bool(self.walk.group.members)
         after = "; the coordinator converts the group" if converts else ""
         comes = self._coming(member, "consumer")
         self._step(
-            f"`{name}` {verb} by the consumer protocol{after}",
+            f"`{name}` {verb} with the consumer protocol{after}",
             lambda play, ids: play.join_kip848(_renamed(comes, ids), self.assignor),
             comes,
             name,
@@ -162,13 +162,13 @@ class Roll:
                 play.leave(ids.get(member.member_id, member.member_id))
                 play.join_classic(_renamed(comes, ids))
 
-            self._step(f"`{name}` restarts by the classic protocol", replaced, comes, name)
+            self._step(f"`{name}` restarts with the classic protocol", replaced, comes, name)
             return
         self._leaves(member)
         if self.walk.group.type == "consumer" and self.walk.group.members:
             comes = self._coming(member, "classic")
             self._step(
-                f"`{name}` is back by the classic protocol",
+                f"`{name}` rejoins with the classic protocol",
                 lambda play, ids: play.join_classic(_renamed(comes, ids)),
                 comes,
                 name,
@@ -180,7 +180,7 @@ class Roll:
         )
         self.walk.step(
             Event(
-                f"`{name}` is back by the classic protocol",
+                f"`{name}` rejoins with the classic protocol",
                 (
                     AddMembers(
                         client_id=member.client_id,
@@ -354,7 +354,7 @@ class Roll:
         possible = libraries.get(leader)
         leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
         walk.known = Known(libraries, {leader: leaders})
-        walk.step(Event(f"{text}; the coordinator turns the group back, and it rebalances"))
+        walk.step(Event(f"{text}; the coordinator converts the group back, and it rebalances"))
 
     def _shown(self, member: Member) -> str:
         return self.walk.names.get(member.member_id, member.member_id)

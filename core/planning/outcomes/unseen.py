@@ -1,4 +1,4 @@
-"""What leaders see and nobody else does: racks of partitions to come, and what Python clients know.
+"""What only leaders see: racks of partitions to come, and what Python clients know.
 
 Brokers place new partitions at random, so that strategies that look at racks may do any of several
 things. A leader of a Python client takes equal subscriptions for different ones where members name

@@ -90,7 +90,7 @@ def _number(form: str) -> tuple[Reader, Writer]:
     def read(cursor: Cursor) -> Any:
         pos = cursor.pos
         if pos + size > cursor.end:
-            raise DecodeError(f"{size} bytes wanted at byte {pos} of {cursor.end}")
+            raise DecodeError(f"expected {size} bytes at byte {pos} of {cursor.end}")
         cursor.pos = pos + size
         return unpack_from(cursor.data, pos)[0]
 

@@ -174,8 +174,8 @@ PLUGIN = [
     ("shipping --fail-on 'lag > 9' --allow-unknown", 0, "OK: 1 group | 'shipping lag'=U;;9;0"),
     ("billing --fail-on 'lag < 5' --warn-on 'lag < 9'", 0, "'billing lag'=50;9:;5:;0"),
     ("billing --fail-on \"state = 'Dead'\"", 0, "OK: 1 group\n"),
-    ("billing --fail-on 'lug > 9'", 3, "UNKNOWN: `--fail-on lug > 9`: `lug` is not a field"),
-    ("billing", 3, "UNKNOWN: no condition is given"),
+    ("billing --fail-on 'lug > 9'", 3, "UNKNOWN: `--fail-on lug > 9`: unknown field `lug`"),
+    ("billing", 3, "UNKNOWN: no condition given"),
 ]
 
 

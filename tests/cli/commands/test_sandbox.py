@@ -79,7 +79,7 @@ def test_fixed_ports() -> None:
         outcome = run("--port", str(port))
     assert outcome.returncode == 2
     assert outcome.stdout == ""
-    assert outcome.stderr.startswith(f"error: port {port} on 127.0.0.1 is taken\n")
+    assert outcome.stderr.startswith(f"error: port {port} of 127.0.0.1 is in use\n")
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:

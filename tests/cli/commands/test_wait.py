@@ -18,14 +18,16 @@ def test_an_outage_is_survived_and_told() -> None:
     port = free_port()
     line = ("wait", "g", "--until", "lag = 0", "--deadline", "6h", "-o", "json")
     with start(*line, "-b", f"127.0.0.1:{port}") as process:
-        process.line_that(lambda line: "asking again" in line, stream="stderr")
+        process.line_that(lambda line: "retrying" in line, stream="stderr")
         with Sandbox(brokers=1, topics={"t": 1}, port=port) as cluster:
-            process.line_that(lambda line: "the cluster answers again" in line, stream="stderr")
+            process.line_that(
+                lambda line: "the cluster is reachable again" in line, stream="stderr"
+            )
             commit_offsets(cluster.bootstrap_servers, {"g": {("t", 0): 0}})
             stdout, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0, stderr
     assert json.loads(stdout)["items"][0]["holds"] is True
-    assert "asking again" not in stderr
+    assert "retrying" not in stderr
 
 
 def test_an_outage_at_the_end() -> None:

@@ -38,8 +38,8 @@ CLASSIC_SHAPES = (
     "classic_versions",
 )
 CONSUMER_SHAPES = (
-    "modern",
-    "modern_static",
+    "kip848",
+    "kip848_static",
     "regex",
     "topics",
     "mixed",

@@ -274,6 +274,14 @@ def test_broker_of_2_4_is_asked_group_by_group() -> None:
     ]
 
 
+def test_a_broker_that_knows_of_no_broker_is_no_empty_cluster() -> None:
+    """It may be starting; that there are no groups is not what it says."""
+    with _scripted(Brokers()) as broker:
+        told = run("-b", broker.address, "list")
+    assert (told.exit_code, told.stdout) == (3, "")
+    assert told.stderr.startswith("error: the broker knows of no broker\n")
+
+
 def test_thousands_of_dead_brokers_are_one_line() -> None:
     """3,000 of 3,001: stderr has one line with their number, the document has each."""
     brokers = Brokers()
@@ -289,7 +297,7 @@ def test_thousands_of_dead_brokers_are_one_line() -> None:
     assert told.stderr.splitlines()[:-2] == [
         f"error: `broker 2 (127.9.0.3:{closed})`, `broker 3 (127.9.0.4:{closed})`, "
         f"`broker 4 (127.9.0.5:{closed})` and 2,997 more: 127.9.0.3:{closed} cannot be reached: "
-        "nothing listens there"
+        "connection refused"
     ]
 
 

@@ -146,8 +146,8 @@ def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSessio
         planned[row["group"]].add(row["assignor"])
     alive = [group for group in snapshot.groups if group.members]
     for group in alive:
-        modern = group.type == "consumer"
-        expected = {"range", "uniform"} if modern else {"range", "roundrobin", "cooperative-sticky"}
+        kip848 = group.type == "consumer"
+        expected = {"range", "uniform"} if kip848 else {"range", "roundrobin", "cooperative-sticky"}
         assert planned[group.group] == expected
     kinds = {group.type: sum(g.type == group.type for g in alive) for group in alive}
     assert report.summary["plans_not_applicable"] == kinds["classic"] + 2 * kinds["consumer"]
@@ -338,7 +338,7 @@ def test_assignors_run_inside_spark(
     [
         (LagQuery(by="rack"), "a lag report without planned assignments cannot be by `rack`"),
         (LagQuery(by="topic", assignors=("range",)), "with planned assignments cannot be by"),
-        (LagQuery(assignors=("rnage",)), "no assignor is called `rnage`"),
+        (LagQuery(assignors=("rnage",)), "unknown assignor `rnage`"),
         (LagQuery(top=0), "`--top` must be at least 1"),
         (LagQuery(sort="colour"), "has no column `colour` to sort by"),
     ],

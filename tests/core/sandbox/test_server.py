@@ -147,7 +147,7 @@ def test_a_request_that_dribbles_is_cut() -> None:
                 continue
             except ConnectionError:
                 break
-        assert any("did not finish its request" in line.text for line in cluster.events)
+        assert any("did not complete its request" in line.text for line in cluster.events)
 
 
 def test_a_request_that_waits_for_its_turn_is_not_unfinished() -> None:
@@ -176,7 +176,7 @@ def test_unfinished_requests_of_all_together_are_bounded() -> None:
             with contextlib.suppress(ConnectionError):
                 client.socket.sendall(part)
         wait_until(
-            lambda: sum("kept the most" in line.text for line in cluster.events) >= 4,
+            lambda: sum("held the most" in line.text for line in cluster.events) >= 4,
             what="four greedy connections closed",
         )
         small.socket.sendall(frame[-1:])
@@ -317,7 +317,7 @@ def test_taken_port() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(UsageError, match=f"port {port} on 127.0.0.1 is taken"):
+        with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is in use"):
             Sandbox(brokers=1, port=port).start()
     with Sandbox(brokers=1, port=port) as cluster:
         assert cluster.bootstrap_servers == f"127.0.0.1:{port}"

@@ -66,7 +66,7 @@ def test_an_open_port_of_something_else(
         master, remote = (address, None) if scheme == "spark" else (None, address)
         what = "Spark master" if scheme == "spark" else "Spark Connect server"
         with (
-            pytest.raises(ClusterError, match=f"what listens at `{LOOPBACK}:{port}` is no {what}"),
+            pytest.raises(ClusterError, match=f"`{LOOPBACK}:{port}` is not a {what}"),
             spark_session(SessionOptions(master=master, remote=remote)),
         ):
             pytest.fail("a session")
@@ -136,10 +136,10 @@ def test_a_real_master_without_workers(tmp_path: Path) -> None:
     with standalone(tmp_path, workers=0) as master:
         host, port = master.removeprefix("spark://").split(":")
         must_be_master([(host, int(port))])
-        with pytest.raises(ClusterError, match="is no Spark Connect server"):
+        with pytest.raises(ClusterError, match="is not a Spark Connect server"):
             must_be_connect_server(host, int(port), tls=False)
         done = run_program([sys.executable, "-c", NO_WORKERS, master])
-    assert done.stdout.strip() == f"Spark master `{master}` gave no executor in 2 s", done.stderr
+    assert done.stdout.strip() == f"Spark master `{master}` started no executor in 2 s", done.stderr
 
 
 @pytest.mark.spark
@@ -149,7 +149,7 @@ def test_a_connect_server_that_dies(tmp_path: Path) -> None:
         with connect_server(tmp_path) as address:
             host, port = address.removeprefix("sc://").split(":")
             must_be_connect_server(host, int(port), tls=False)
-            with pytest.raises(ClusterError, match="is no Spark master"):
+            with pytest.raises(ClusterError, match="is not a Spark master"):
                 must_be_master([(host, int(port))])
             command = [sys.executable, "-c", SERVER_DIES, address]
             child = children.enter_context(Child(command, stdin=subprocess.PIPE))

@@ -23,7 +23,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics, produce
 pytestmark = pytest.mark.kafka
 
 ORDERS, AUDIT = "cli-orders", "cli-audit"
-CLASSIC, KIP848 = "cli-classic", "cli-modern"
+CLASSIC, KIP848 = "cli-classic", "cli-kip848"
 ODD_NAMES = (
     "cli two words",
     "cli 'single' \"double\"",
@@ -43,9 +43,9 @@ def address(kafka: KafkaCluster) -> Iterator[str]:
     members = [MemberSpec("cli-one", (ORDERS, AUDIT)), MemberSpec("cli-two", (ORDERS, AUDIT))]
     with (
         LiveGroup(server, CLASSIC, members) as classic,
-        LiveGroup(server, KIP848, members, protocol="consumer") as modern,
+        LiveGroup(server, KIP848, members, protocol="consumer") as kip848,
     ):
-        for group in (classic.wait_stable(5), modern.wait_stable(5)):
+        for group in (classic.wait_stable(5), kip848.wait_stable(5)):
             owner = next(m for m in group.members if (ORDERS, 0) in m.assignment)
             owner.commit({(ORDERS, 0): 12})
         yield server
@@ -84,7 +84,7 @@ def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
         ("--type consumer", {KIP848}),
         (f"--topic {AUDIT}", {CLASSIC, KIP848}),
         ("cli-m*", {KIP848}),
-        ("modern", {KIP848}),
+        ("kip848", {KIP848}),
     ],
 )
 def test_list_filters(address: str, filters: str, wanted: set[str]) -> None:
@@ -154,7 +154,7 @@ def test_odd_names(address: str, name: str) -> None:
 
 def test_list_agrees_with_the_official_tool(address: str, official: WarmTools) -> None:
     """Same groups with same states, row by row."""
-    answer = official.consumer_groups(address, "--list", "--state", "--type")
+    answer = official.groups_tool(address, "--list", "--state", "--type")
     lines = [line for line in answer.stdout.splitlines()[1:] if line.strip()]
     theirs = {tuple(line.rsplit(None, 2)) for line in lines}
     ours = {
@@ -170,7 +170,7 @@ def test_describe_agrees_with_the_official_tool(
     address: str, official: WarmTools, group: str
 ) -> None:
     """Same partitions with same commit, end, lag and owner, row by row."""
-    answer = official.consumer_groups(address, "--describe", "--group", group)
+    answer = official.groups_tool(address, "--describe", "--group", group)
     theirs = [line.split() for line in answer.stdout.splitlines() if line.strip()][1:]
     rows = items(address, "describe", group)[group]["offsets"]
     fields = ("topic", "partition", "committed_offset", "log_end_offset", "lag")

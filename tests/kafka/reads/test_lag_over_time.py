@@ -178,7 +178,7 @@ def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "named"),
     [
-        (["--over", "1h"], 2, "need `--captures DIR`"),
+        (["--over", "1h"], 2, "require `--captures DIR`"),
         (["--captures", "nowhere"], 5, "no folder `nowhere`"),
         (["--captures", ".", "--over", "1x"], 2, "`1x` is not a duration"),
         (["--captures", ".", "--since", "yesterday"], 2, "`yesterday` is not a time"),
@@ -190,7 +190,7 @@ def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
         (
             ["--captures", ".", "--since", "2026-01-02T00:00Z", "--over", "1h"],
             2,
-            "exclude each other",
+            "cannot be used together",
         ),
         (["--captures", ".", "--since", "2026-01-02T00:00"], 2, "has no zone"),
         (["--captures", ".", "--over", "99999999999w"], 2, "is not a duration"),

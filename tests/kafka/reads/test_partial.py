@@ -169,6 +169,6 @@ def test_vanished_topic_is_missing_from_the_topics() -> None:
         cluster.stop()
         with (
             ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin,
-            pytest.raises(ClusterError, match="nothing listens there"),
+            pytest.raises(ClusterError, match="connection refused"),
         ):
             admin.snapshot(["mourner"])

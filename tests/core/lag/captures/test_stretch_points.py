@@ -14,7 +14,7 @@ from kgroups.core.lag.captures import capture_files, stretch_points
 from kgroups.core.lag.captures.capture_files import open_window, write_file
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.series_id import SEED, hash_of, hash_of_number
-from kgroups.core.lag.window.points import points_by_aggregation, points_of_last_rows, stretch_ms
+from kgroups.core.lag.window.points import points_by_aggregation, points_from_last_rows, stretch_ms
 from tests.support.lag.made_history import START_MS, captures, write_rows
 
 STEP_MS = 1_000
@@ -145,7 +145,7 @@ def test_points_are_those_of_spark(spark: SparkSession, tmp_path: Path, seed: in
     window = open_window(tmp_path, since_ms=since_ms, until_ms=until_ms)
     width = stretch_ms(since_ms, until_ms)
     read = stretch_points.last_rows(spark, window.files, since_ms, until_ms, width)
-    assert sorted(map(str, points_of_last_rows(read).collect())) == sorted(
+    assert sorted(map(str, points_from_last_rows(read).collect())) == sorted(
         map(str, points_by_aggregation(frame, since_ms, until_ms).collect())
     )
 

@@ -71,11 +71,11 @@ def test_two_members_move() -> None:
     assert told(plan) == [
         ("`a-0` leaves", {"b-0": [0, 1, 2, 3]}),
         (
-            "`a-0` is back by the consumer protocol; the coordinator converts the group",
+            "`a-0` rejoins with the consumer protocol; the coordinator converts the group",
             {"a-0": [2, 3], "b-0": [0, 1]},
         ),
         ("`b-0` leaves", {"a-0": [0, 1, 2, 3]}),
-        ("`b-0` is back by the consumer protocol", {"a-0": [0, 1], "b-0": [2, 3]}),
+        ("`b-0` rejoins with the consumer protocol", {"a-0": [0, 1], "b-0": [2, 3]}),
     ]
     assert (plan.confidence, plan.rebalance_protocol, plan.assignor) == (
         "exact",
@@ -85,9 +85,9 @@ def test_two_members_move() -> None:
     assert plan.leader_client is None
     assert (plan.metrics.moved, plan.metrics.kept, plan.metrics.rounds) == (0, 4, 4)
     assert plan.notes == (
-        "`uniform` assigns then; what does the like of `range` on brokers is `range`:"
+        "`uniform` will assign; the server-side counterpart of `range` is `range`:"
         " `--assignor range`",
-        "in all steps together partitions change hands 8 times",
+        "in all steps together, partitions change owner 8 times",
     )
 
 
@@ -98,8 +98,8 @@ def test_static_members_are_replaced_and_nothing_moves() -> None:
     assert (there.confidence, there.metrics.moved) == ("exact", 0)
     back = moved(kip848(*STATIC.members or ()), "classic", "range")
     assert [event for event, _ in told(back)] == [
-        "`i1-0` restarts by the classic protocol",
-        "`i2-0` restarts by the classic protocol",
+        "`i1-0` restarts with the classic protocol",
+        "`i2-0` restarts with the classic protocol",
     ]
     assert (back.confidence, back.rebalance_protocol, back.assignor) == ("exact", "eager", "range")
     assert back.metrics.moved == 0
@@ -110,9 +110,9 @@ def test_the_way_back_turns_the_group_back_with_its_last_member() -> None:
     plan = moved(kip848(*TWO.members or ()), "classic", "range")
     assert [event for event, _ in told(plan)] == [
         "`a-0` leaves",
-        "`a-0` is back by the classic protocol",
-        "`b-0` leaves; the coordinator turns the group back, and it rebalances",
-        "`b-0` is back by the classic protocol",
+        "`a-0` rejoins with the classic protocol",
+        "`b-0` leaves; the coordinator converts the group back, and it rebalances",
+        "`b-0` rejoins with the classic protocol",
     ]
     assert [stage.leader_client for stage in plan.stages] == [None, None, "java", "java"]
     # `a-0` has an id by then that nobody knows yet, and `range` goes by ids.
@@ -127,14 +127,14 @@ def test_a_way_back_without_a_named_assignor_is_a_guess() -> None:
     plan = moved(kip848(*TWO.members or ()), "classic")
     assert plan.assignor == "range"
     assert plan.confidence == "likely"
-    assert "say it with `--assignor`" in (plan.confidence_reason or "")
+    assert "choose one with `--assignor`" in (plan.confidence_reason or "")
 
 
 def test_range_goes_by_ids_that_nobody_knows_yet() -> None:
     """Server side `range` orders members by id, so the newcomer may come first or last."""
     plan = moved(TWO, assignor="range")
     assert [stage.confidence for stage in plan.stages] == ["exact", "outcomes", "likely", "likely"]
-    assert plan.stages[2].confidence_reason == "it follows a step that may come out otherwise"
+    assert plan.stages[2].confidence_reason == "it follows a step with other possible outcomes"
     assert plan.confidence == "likely"
 
 
@@ -162,7 +162,7 @@ def test_a_group_half_way_goes_on() -> None:
     plan = moved(half)
     assert [event for event, _ in told(plan)] == [
         "`b-0` leaves",
-        "`b-0` is back by the consumer protocol",
+        "`b-0` rejoins with the consumer protocol",
     ]
 
 
@@ -171,7 +171,7 @@ def test_nobody_has_to_move() -> None:
     there = moved(kip848(*TWO.members or ()))
     assert there.stages == ()
     assert there.confidence is None
-    assert there.notes == ("every member speaks the consumer protocol already",)
+    assert there.notes == ("every member already uses the consumer protocol",)
     empty = moved(replace(TWO, members=(), state="Empty"))
     assert empty.notes[0].startswith("the group has no members: the first one that joins")
 
@@ -200,11 +200,11 @@ def test_an_unknown_policy_makes_it_likely() -> None:
     """Of a file, or where the brokers do not show their settings."""
     plan = moved(TWO, rules=None)
     assert plan.confidence == "likely"
-    assert (plan.confidence_reason or "").startswith("a file does not tell the brokers' settings")
+    assert (plan.confidence_reason or "").startswith("a file does not have the brokers' settings")
     denied = rules_from({}, "CLUSTER_AUTHORIZATION_FAILED", serves_kip848=True)
     assert "CLUSTER_AUTHORIZATION_FAILED" in (moved(TWO, rules=denied).confidence_reason or "")
     odd = rules_from({POLICY: "sideways"}, None, serves_kip848=True)
-    assert "not understood" in (odd.unknown or "")
+    assert "not valid" in (odd.unknown or "")
     old = rules_from({}, None, serves_kip848=False)
     assert [one.code for one in moved(TWO, rules=old).blockers] == ["UNSUPPORTED_VERSION"]
 
@@ -240,7 +240,7 @@ def test_a_strategy_of_the_users_own() -> None:
         ("a-0", "SUBSCRIPTION_USER_DATA", None),
     }
     assert plan.stages == ()
-    assert plan.notes[0].startswith("what `mine` does when the first member leaves is not known")
+    assert plan.notes[0].startswith("it is unknown what `mine` does when the first member leaves")
     assert {one.member_id: one.partitions for one in plan.members} == {"a-0": 2, "b-0": 2}
 
 
@@ -297,7 +297,7 @@ def test_topics_without_ids_make_it_a_guess() -> None:
     group = group_of(member("a-0", {"t": [0], "u": [0]}), member("b-0", {"t": [1], "u": [1]}))
     plan = moved(group, counts={"t": 2, "u": 2})
     assert plan.confidence == "likely"
-    assert "their ids, which are not known of t, u" in (plan.confidence_reason or "")
+    assert "the ids of t, u are unknown" in (plan.confidence_reason or "")
 
 
 def test_with_another_deploy_before() -> None:
@@ -311,7 +311,7 @@ def test_with_another_deploy_before() -> None:
 
 def test_wrong_names() -> None:
     """A protocol or an assignor that does not exist."""
-    with pytest.raises(UsageError, match="cannot be understood"):
+    with pytest.raises(UsageError, match="is not valid"):
         parse_to_protocol("kip848")
     with pytest.raises(UsageError, match="brokers have no assignor `sticky`"):
         moved(TWO, assignor="sticky")

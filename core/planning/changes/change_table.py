@@ -65,15 +65,15 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--remove-member",
         "ID|N",
         "ID|N",
-        "Members that leave.",
-        "a member leaves, by member id, instance id or client id; a number: that many leave",
+        "Remove members.",
+        "a member leaves (member id, instance id or client id), or N members do",
         lambda text, context: spelling.parse_remove_member(text, context.present),
     ),
     ChangeOption(
         "--drop-host",
         "HOST",
         "HOST",
-        "Hosts whose members leave.",
+        "Remove all members on hosts.",
         "every member on a host leaves",
         lambda text, _: DropHost(text),
     ),
@@ -81,15 +81,15 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--set-partitions",
         "TOPIC=N",
         "TOPIC=N",
-        "Topics that grow.",
-        "a topic gets N partitions",
+        "Add partitions to topics.",
+        "a topic grows to N partitions",
         lambda text, _: spelling.parse_set_partitions(text),
     ),
     ChangeOption(
         "--add-topic",
         "TOPIC=N",
         "TOPIC=N",
-        "Topics that are created.",
+        "Create topics.",
         "a topic is created",
         lambda text, _: spelling.parse_add_topic(text),
     ),
@@ -97,34 +97,38 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--add-members",
         "N",
         newcomers.FORM,
-        "Members that join.",
-        "N members join, like the others unless said otherwise: client=LIBRARY, rack=RACK,"
-        " topics=T1+T2, pattern=[DIALECT:]REGEX, static=INSTANCE-ID",
+        "Add members.",
+        (
+            "N members join; they are like the others, except for client=LIBRARY, rack=RACK, "
+            "topics=T1+T2, pattern=[DIALECT:]REGEX, static=INSTANCE-ID"
+        ),
         lambda text, context: newcomers.parse_add_members(text, context.dialect),
     ),
     ChangeOption(
         "--subscribe",
         "TOPICS",
         "[MEMBER=][+]TOPIC[,TOPIC]...",
-        "Topics that members read.",
-        "members, new ones too, read other topics, or (+) more",
+        "Change the subscribed topics.",
+        "members, including new ones, subscribe to other topics, or (+) to more",
         lambda text, _: spelling.parse_subscribe(text),
     ),
     ChangeOption(
         "--pattern",
         "REGEX",
         "[DIALECT:]REGEX",
-        "The pattern that members subscribe by.",
-        "members subscribe by a pattern: java, librdkafka or re2. Classic groups do not show"
-        " theirs, so it has to be said",
+        "Subscribe by a pattern.",
+        (
+            "members subscribe by a pattern: java, librdkafka or re2. Needed for classic groups, "
+            "which do not report their patterns"
+        ),
         lambda text, context: spelling.parse_pattern(text, context.dialect),
     ),
     ChangeOption(
         "--restart",
         "MEMBER",
         "MEMBER",
-        "A member that restarts.",
-        "a member goes and comes back; a static one within its session",
+        "Restart members.",
+        "a member leaves and rejoins; a static one within its session timeout",
         lambda text, _: Restart(spelling.named(text, "--restart")),
         deploys=True,
     ),
@@ -132,8 +136,8 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--expire",
         "MEMBER",
         "MEMBER",
-        "A member that stays away too long.",
-        "a member is away for longer than its session, then comes back",
+        "Let the sessions of members expire.",
+        "a member is gone for longer than its session timeout, then rejoins",
         lambda text, _: Expire(spelling.named(text, "--expire")),
         deploys=True,
     ),
@@ -141,7 +145,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--rolling-restart",
         "WHO",
         "all|CLIENT-ID",
-        "Members that restart one by one.",
+        "Restart members one by one.",
         "members restart one after another",
         lambda text, _: spelling.parse_rolling_restart(text),
         deploys=True,
@@ -150,7 +154,7 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--switch-client",
         "LIBRARY",
         "LIBRARY",
-        "A client library to move to.",
+        "Move to another client library.",
         "members move to another client library, one by one",
         lambda text, _: spelling.parse_switch_client(text),
         deploys=True,
@@ -159,10 +163,12 @@ CHANGES: Final[tuple[ChangeOption, ...]] = (
         "--to-protocol",
         "PROTOCOL",
         "consumer|classic",
-        "The protocol to move to.",
-        "members move to KIP-848 (consumer) or back (classic), one by one; shows what blocks it"
-        " by member. --assignor is what they ask for then: group.remote.assignor, or back,"
-        " partition.assignment.strategy",
+        "Move to another protocol.",
+        (
+            "members move to KIP-848 (consumer) or back (classic), one by one; shows what blocks "
+            "each member. --assignor is their group.remote.assignor or, back, their "
+            "partition.assignment.strategy"
+        ),
         lambda text, _: spelling.parse_to_protocol(text),
         deploys=True,
     ),

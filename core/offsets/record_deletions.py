@@ -14,7 +14,7 @@ from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
 NAMED_READERS: Final = 3
 
 
-class Erasure(NamedTuple):
+class RecordDeletion(NamedTuple):
     """The oldest records of one partition, which are to go.
 
     Args:
@@ -52,17 +52,17 @@ class Erasure(NamedTuple):
             return None
         return max(0, self.new_start - self.old_start)
 
-    def failed(self, error: ItemError) -> "Erasure":
+    def failed(self, error: ItemError) -> "RecordDeletion":
         """The same that came to nothing, or of which it is not known."""
         return self._replace(result=result_of(error), error=error)
 
 
-def plan_erasures(
+def plan_deletions(
     partitions: Iterable[TopicPartition],
     target: Target,
     known: Known,
     readers: Iterable[Group] = (),
-) -> list[Erasure]:
+) -> list[RecordDeletion]:
     """An entry for each partition: planned, skipped as nothing is older, or failed.
 
     Args:
@@ -76,27 +76,29 @@ def plan_erasures(
     return [_plan(at, target, known, readers) for at in partitions]
 
 
-def _plan(at: TopicPartition, target: Target, known: Known, readers: tuple[Group, ...]) -> Erasure:
+def _plan(
+    at: TopicPartition, target: Target, known: Known, readers: tuple[Group, ...]
+) -> RecordDeletion:
     topic = known.topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
     if log is None:
-        bare = Erasure(*at)
+        bare = RecordDeletion(*at)
         return bare.failed(replace(not_there(""), target=bare.target))
     start, end = log.log_start_offset, log.log_end_offset
-    erasure = Erasure(*at, start, None, end)
+    deletion = RecordDeletion(*at, start, None, end)
     if log.error is not None or start is None or end is None:
         code = log.error or "LEADER_NOT_AVAILABLE"
-        return erasure.failed(unmeasured(erasure.target, code))
+        return deletion.failed(unmeasured(deletion.target, code))
     asked = first_to_stay(at, target, log, known)
     if asked is None:
-        return erasure._replace(new_start=start, result="skipped", note="nothing is said of it")
+        return deletion._replace(new_start=start, result="skipped", note="not in the file")
     stays = min(max(asked, start), end)
     note = (
-        f"{asked} asked, the log ends at {end}"
+        f"{asked} requested, the log ends at {end}"
         if asked > end
         else _unread(at, start, stays, readers)
     )
-    return erasure._replace(
+    return deletion._replace(
         new_start=stays,
         clamped=asked > end,
         note=note,
@@ -141,48 +143,49 @@ def _unread(at: TopicPartition, start: int, stays: int, readers: tuple[Group, ..
     return "unread by " + ", ".join(named + ([f"{more} more groups"] if more > 0 else []))
 
 
-def apply_erasures(
-    erasures: Iterable[Erasure], answers: Mapping[TopicPartition, ItemError | None]
-) -> list[Erasure]:
+def apply_deletions(
+    deletions: Iterable[RecordDeletion], answers: Mapping[TopicPartition, ItemError | None]
+) -> list[RecordDeletion]:
     """The plan with what the brokers answered for each planned entry.
 
     Args:
-        erasures: the plan.
+        deletions: the plan.
         answers: an error or None; one that is missing was not answered.
     """
     applied = []
-    for each in erasures:
+    for each in deletions:
         if each.result == "planned":
-            silence = ItemError(each.target, "FAILED", "the broker gave no answer")
+            silence = ItemError(each.target, "FAILED", "the broker did not respond")
             error = answers.get(each.at, silence)
             each = each._replace(result="done") if error is None else each.failed(error)
         applied.append(each)
     return applied
 
 
-def verify_erasures(
-    erasures: Iterable[Erasure], topics: Mapping[str, Topic] | None
-) -> list[Erasure]:
+def verify_deletions(
+    deletions: Iterable[RecordDeletion], topics: Mapping[str, Topic] | None
+) -> list[RecordDeletion]:
     """The entries after a look at the logs: what is done must be seen there, and what is seen
     there is done, whatever the answer was.
 
     Args:
-        erasures: with results.
+        deletions: with results.
         topics: read afterwards; None if that failed.
     """
     return [
-        _verified(each, topics) if each.result in ("done", "unknown") else each for each in erasures
+        _verified(each, topics) if each.result in ("done", "unknown") else each
+        for each in deletions
     ]
 
 
-def _verified(each: Erasure, topics: Mapping[str, Topic] | None) -> Erasure:
+def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> RecordDeletion:
     topic = None if topics is None else topics.get(each.topic)
     log = None if topic is None else topic.partitions.get(each.partition)
     start = None if log is None else log.log_start_offset
     if start is None or each.new_start is None:
         if each.result == "unknown":
             return each
-        return each._replace(note="deleted; could not be read back")
+        return each._replace(note="deleted, but could not be read back")
     if start >= each.new_start:
         return each if each.error is None else each._replace(result="done", error=None)
     if isinstance(each.error, Doubt):
@@ -191,12 +194,12 @@ def _verified(each: Erasure, topics: Mapping[str, Topic] | None) -> Erasure:
     return each.failed(ItemError(each.target, "NOT_VERIFIED", text))
 
 
-def to_be_seen(written: Iterable[Erasure], checked: Iterable[Erasure]) -> set[str]:
+def to_be_seen(written: Iterable[RecordDeletion], checked: Iterable[RecordDeletion]) -> set[str]:
     """Topics worth another look: something that should be done in them was not seen so far.
 
     Args:
         written: with the brokers' answers.
-        checked: the same, as `verify_erasures` gave them; with None, if nothing was read yet.
+        checked: the same, as `verify_deletions` gave them; with None, if nothing was read yet.
     """
     return {
         before.topic

@@ -3,11 +3,11 @@
 import pytest
 
 from kgroups.core.errors import ItemError
-from kgroups.core.offsets.erasure import (
-    Erasure,
-    apply_erasures,
-    plan_erasures,
-    verify_erasures,
+from kgroups.core.offsets.record_deletions import (
+    RecordDeletion,
+    apply_deletions,
+    plan_deletions,
+    verify_deletions,
 )
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.targets import Target, parse_target
@@ -25,10 +25,10 @@ LOGS = {
 }
 
 
-def plan(target: Target, known: Known | None = None, number: int = 0) -> Erasure:
+def plan(target: Target, known: Known | None = None, number: int = 0) -> RecordDeletion:
     """The plan of one partition."""
-    (erasure,) = plan_erasures([("t", number)], target, known or Known(LOGS))
-    return erasure
+    (deletion,) = plan_deletions([("t", number)], target, known or Known(LOGS))
+    return deletion
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def plan(target: Target, known: Known | None = None, number: int = 0) -> Erasure
 )
 def test_target(text: str, stays: int, lost: int, result: str, clamped: bool) -> None:
     """Offsets and shifts, from either end, within the log."""
-    erasure = plan(parse_target(text, 0))
-    assert (erasure.new_start, erasure.records_lost) == (stays, lost)
-    assert (erasure.result, erasure.clamped) == (result, clamped)
+    deletion = plan(parse_target(text, 0))
+    assert (deletion.new_start, deletion.records_lost) == (stays, lost)
+    assert (deletion.result, deletion.clamped) == (result, clamped)
     assert plan(parse_target(text, 0), number=1).result == "skipped"
     lost_leader = plan(parse_target(text, 0), number=2)
     assert (lost_leader.result, lost_leader.records_lost) == ("failed", None)
@@ -64,7 +64,7 @@ def test_time_file_and_group() -> None:
     for kind in (Target("file"), Target("group")):
         assert plan(kind, Known(LOGS, given={("t", 0): 12})).records_lost == 2
         silent = plan(kind)
-        assert (silent.result, silent.note) == ("skipped", "nothing is said of it")
+        assert (silent.result, silent.note) == ("skipped", "not in the file")
     missing = plan(time, Known({}))
     assert missing.error is not None
     assert missing.error.exit_code == 5
@@ -76,22 +76,22 @@ def test_who_has_not_read_it() -> None:
         Group(name, "classic", "Empty", offsets={"t": {0: CommittedOffset(offset)}})
         for name, offset in (("a", 0), ("b", 25), ("c", 29), ("d", 30), ("e", 28))
     ]
-    (erasure,) = plan_erasures([("t", 0)], Target("offset", 30), Known(LOGS), readers)
-    assert erasure.note == "unread by a (20), b (5), e (2), 1 more groups"
+    (deletion,) = plan_deletions([("t", 0)], Target("offset", 30), Known(LOGS), readers)
+    assert deletion.note == "unread by a (20), b (5), e (2), 1 more groups"
 
 
 def test_answers_and_the_look_back() -> None:
     """A row without answer failed; one whose log does not show it is not done."""
-    rows = [Erasure("t", number, 10, 30, 50) for number in (0, 1, 3, 4)]
+    rows = [RecordDeletion("t", number, 10, 30, 50) for number in (0, 1, 3, 4)]
     refused = ItemError("t-1", "POLICY_VIOLATION", "no", exit_code=1)
-    applied = apply_erasures(rows, {("t", 0): None, ("t", 1): refused, ("t", 4): None})
+    applied = apply_deletions(rows, {("t", 0): None, ("t", 1): refused, ("t", 4): None})
     assert [row.result for row in applied] == ["done", "failed", "failed", "done"]
     after = {"t": Topic("t", {0: PartitionLog(30, 50), 4: PartitionLog(12, 50)})}
-    checked = verify_erasures(applied, after)
+    checked = verify_deletions(applied, after)
     assert [row.result for row in checked] == ["done", "failed", "failed", "failed"]
     assert checked[3].error is not None
     assert checked[3].error.code == "NOT_VERIFIED"
-    blind = verify_erasures(applied, None)
+    blind = verify_deletions(applied, None)
     assert [row.note for row in blind if row.result == "done"] == [
-        "deleted; could not be read back"
+        "deleted, but could not be read back"
     ] * 2

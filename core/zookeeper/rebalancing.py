@@ -44,7 +44,7 @@ from kgroups.core.zookeeper.protocol import ZkError
 REBALANCE = "rebalance"
 
 
-class Balancer:
+class Rebalancer:
     """One consumer's registration, ownership and offsets.
 
     Attributes:
@@ -237,7 +237,7 @@ class Balancer:
                 if failure.error is not ZkError.NODE_EXISTS:
                     raise
                 refused.append(one)
-                self.tell(EventKind.CONFLICT, "another thread's node stands", (one,))
+                self.tell(EventKind.CONFLICT, "the node of another thread still exists", (one,))
             else:
                 claimed.append(one)
                 self.tell(EventKind.CLAIMED, thread, (one,))

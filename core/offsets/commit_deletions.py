@@ -6,10 +6,12 @@ from kgroups.core.lag.rules import lag_at
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import committed, committed_partitions
 from kgroups.core.offsets.scope import Scope
-from kgroups.core.snapshot import Group, Topic
+from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 
-def plan_forget(group: Group, scope: Scope | None, topics: Mapping[str, Topic]) -> list[Change]:
+def plan_commit_deletions(
+    group: Group, scope: Scope | None, topics: Mapping[str, Topic]
+) -> list[Change]:
     """A deletion for each commit in the scope; a named partition without commit is skipped.
 
     Args:
@@ -40,7 +42,7 @@ def without_commits(changes: Iterable[Change], scope: Scope) -> list[str]:
     ]
 
 
-def _deletion(group: Group, at: tuple[str, int], topics: Mapping[str, Topic]) -> Change:
+def _deletion(group: Group, at: TopicPartition, topics: Mapping[str, Topic]) -> Change:
     old = committed(group, at)
     topic = topics.get(at[0])
     log = None if topic is None else topic.partitions.get(at[1])
