@@ -72,8 +72,12 @@ def test_so_many_new_partitions_are_not_all_tried() -> None:
 def test_a_new_topic_may_have_any_number_of_replicas() -> None:
     """In one rack or the other, or in both."""
     snapshot = racked("range")
-    changes = [AddTopic("t2", 2), Pattern("t.*", "java")]
-    plan = plan_group(snapshot, snapshot.groups[0], changes, leader="java")
+    plan = plan_group(
+        snapshot,
+        snapshot.groups[0],
+        [AddTopic("t2", 2), Pattern("t.*", "java")],
+        leader="java",
+    )
     assert plan.confidence == "outcomes"
 
 
