@@ -1,4 +1,4 @@
-"""`kgroups list`: which groups there are."""
+"""`kgroups list`: the groups of a cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
