@@ -90,10 +90,11 @@ fuzz-examples: setup
 	$(FUZZ) -q -m hypothesis --hypothesis-seed=$$seed tests && \
 	$(FUZZ) -q tests/core/sandbox/wire/test_malformed_frames.py tests/core/kafka/test_hostile_brokers.py tests/core/kafka/transport/test_lengths.py
 
-# Every command under every odd stream, signal, cluster and name: half an hour. SEED=7 for other moments.
+# Every command under every odd stream, signal, cluster, name and file: half an hour. SEED=7 for other moments.
 fuzz-endings: setup
 	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-endings: seed $$seed"; \
-	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile tests/cli/endings
+	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile \
+		tests/cli/endings tests/cli/test_bad_files.py tests/kafka/writes/test_endings.py
 
 # Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
 fuzz-simulations: setup

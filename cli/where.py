@@ -10,12 +10,14 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
+    OFFSETS,
     Source,
     facts_of,
     figures_of,
     source_of,
 )
 from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -42,7 +44,9 @@ class Where:
         """What has to be asked for it."""
         return source_of([self.condition])
 
-    def cut(self, snapshot: ClusterSnapshot, note: Callable[[str], None]) -> ClusterSnapshot:
+    def cut(
+        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: Times | None = None
+    ) -> ClusterSnapshot:
         """The snapshot with the groups for which it holds.
 
         Args:
@@ -50,12 +54,13 @@ class Where:
         """
         kept, unknown = [], 0
         for group in snapshot.groups:
-            rows = None
-            if self.source == "offsets" and group.offsets is not None:
+            rows = timed = None
+            if self.source in OFFSETS and group.offsets is not None:
                 rows = offset_rows(
                     snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
                 )
-            answer = self.condition.holds(figures_of(facts_of(group, rows), self.source))
+                timed = None if times is None else group_times(snapshot, group, rows, times)
+            answer = self.condition.holds(figures_of(facts_of(group, rows, timed), self.source))
             unknown += answer is None
             if answer:
                 kept.append(group)

@@ -27,6 +27,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--where") echo '@free' ;;
+    "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -36,6 +37,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--for") echo '@free' ;;
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--over") echo '@free' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -181,10 +183,10 @@ _kgroups_words() { # path: what can be typed there
   case "$1" in
     "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --watch --from --help $common" ;;
-    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --watch --from --help $common" ;;
+    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
-    "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --fields --from --help $common" ;;
-    "wait") echo "--until --stable --deadline --uncommitted --isolation --help $common" ;;
+    "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --from --help $common" ;;
+    "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;

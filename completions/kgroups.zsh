@@ -28,6 +28,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
     "describe/--where") echo '@free' ;;
+    "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -37,6 +38,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--for") echo '@free' ;;
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--over") echo '@free' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -244,6 +246,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
+        '--lag-time:Lag in seconds, by asking logs for offsets at times.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--over:Look twice, this far apart, for rates\: 10s.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -265,6 +270,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--for:Only if it holds throughout\: 2m.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--lag-time:Lag in seconds, by asking logs for offsets at times.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--over:Look twice, this far apart, for rates\: 10s.'
         '--fields:List the fields that conditions can use.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -277,6 +285,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--deadline:How long to wait.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
+        '--record-times:Lag in seconds, by reading the next records.'
         '--help:Show help.'
       )
       ;;

@@ -1,4 +1,4 @@
-"""`kgroups list`: which groups there are."""
+"""`kgroups list`: the groups of a cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +27,8 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
+from kgroups.core.conditions.group_figures import OFFSETS
+from kgroups.core.errors import UsageError
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -137,6 +139,11 @@ def list_groups(
         parse_where(where),
     )
 
+    if filters.where is not None and filters.where.source == "times":
+        raise UsageError(
+            "a list asks for no times", hint="`kgroups describe --where` and `check` do"
+        )
+
     def look(admin: "ClusterAdmin | None") -> Look:
         listing = _listing(admin, printer, filters, file)
         said: list[str] = []
@@ -195,8 +202,8 @@ def _listing(
         found = snapshot_of(
             admin,
             file=file,
-            offsets=bool(filters.topics) or needs == "offsets",
-            log_offsets=needs == "offsets",
+            offsets=bool(filters.topics) or needs in OFFSETS,
+            log_offsets=needs in OFFSETS,
             progress=printer.progress,
         )
         if admin is None or not filters.topics:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from kgroups.core.conditions.condition import Condition
-from kgroups.core.conditions.fields import AtLeast, Field, Fields, Kind, Value
+from kgroups.core.conditions.fields import SECONDS, AtLeast, Field, Fields, Kind, Value
 from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary
+from kgroups.core.lag.group_times import GroupTimes
 from kgroups.core.snapshot import Group
 
-Source = Literal["listing", "description", "offsets"]
-"""What has to be asked for a figure: the list of groups, their description, their commits."""
+Source = Literal["listing", "description", "offsets", "times"]
+"""What has to be asked for a figure: the list of groups, their description, their commits, and the
+ages of records or a second look."""
 
 
 class GroupFacts(NamedTuple):
@@ -23,14 +25,18 @@ class GroupFacts(NamedTuple):
     Args:
         partitions: that it reads or has committed; None if its commits are not known.
         lag: None likewise.
+        times: None if nothing was asked about time.
     """
 
     group: Group
     partitions: int | None
     lag: LagSummary | None
+    times: GroupTimes | None = None
 
 
-def facts_of(group: Group, rows: Collection[OffsetRow] | None) -> GroupFacts:
+def facts_of(
+    group: Group, rows: Collection[OffsetRow] | None, times: GroupTimes | None = None
+) -> GroupFacts:
     """A group with the figures of its partitions.
 
     Args:
@@ -38,7 +44,7 @@ def facts_of(group: Group, rows: Collection[OffsetRow] | None) -> GroupFacts:
     """
     if rows is None:
         return GroupFacts(group, None, None)
-    return GroupFacts(group, len(rows), lag_summary(rows))
+    return GroupFacts(group, len(rows), lag_summary(rows), times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,24 @@ def _of_lag(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -
 
     return _Figure(Field(name, "number", "records", meaning), "offsets", value)
 
+
+def _of_times(name: str, unit: str, meaning: str) -> _Figure:
+    """A figure of the group's lag in time."""
+
+    def value(facts: GroupFacts) -> Value:
+        if facts.times is None:
+            return None
+        found: float | None = getattr(facts.times.total, name)
+        partial = name in OF_AGES and facts.times.unknown > 0
+        return AtLeast(found) if partial and found is not None else found
+
+    return _Figure(Field(name, "number", unit, meaning), "times", value)
+
+
+OF_AGES: Final = frozenset({"lag_seconds"})
+"""Fields for which the ages of records are looked for."""
+OF_RATES: Final = frozenset({"rate_in", "rate_out", "catch_up_seconds"})
+"""Fields for which two looks are taken."""
 
 _FIGURES: Final = (
     _of_group("listing", "group", "name of the group"),
@@ -109,9 +133,19 @@ _FIGURES: Final = (
         "offsets",
         lambda facts: None if facts.lag is None else facts.lag.unknown_partitions,
     ),
+    _of_times("lag_seconds", SECONDS, "age of the oldest unread record"),
+    _of_times("rate_in", "records/s", "records that come; needs --over"),
+    _of_times("rate_out", "records/s", "records that are read; needs --over"),
+    _of_times(
+        "catch_up_seconds",
+        SECONDS,
+        "time until the lag is gone at these rates, unknown if never; needs --over",
+    ),
 )
 GROUP_FIELDS: Final = Fields("a group", (figure.field for figure in _FIGURES))
-_ORDER: Final[tuple[Source, ...]] = ("listing", "description", "offsets")
+_ORDER: Final[tuple[Source, ...]] = ("listing", "description", "offsets", "times")
+OFFSETS: Final = frozenset({"offsets", "times"})
+"""Sources for which commits and the bounds of logs are read."""
 _SOURCES: Final[Mapping[str, Source]] = {each.field.name: each.source for each in _FIGURES}
 
 

@@ -26,16 +26,31 @@ from kgroups.cli.commands.gates.check_forms import (
 from kgroups.cli.commands.gates.check_report import check_report, failures, fields_report
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import (
+    LagTime,
+    Over,
+    RecordTimes,
+    TimeQuestion,
+    time_question,
+    timed_look,
+)
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_condition
-from kgroups.core.conditions.group_figures import GROUP_FIELDS, facts_of, figures_of, source_of
+from kgroups.core.conditions.group_figures import (
+    GROUP_FIELDS,
+    OFFSETS,
+    facts_of,
+    figures_of,
+    source_of,
+)
 from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -55,6 +70,7 @@ CONDITIONS
   lag > 10k and state != 'Stable'
   not (members >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
+  lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
   --fields lists the fields. `lag` is the group's sum; if only part of it is
   known, it is at least that much. --uncommitted sets what to assume for
   partitions without a commit.
@@ -109,6 +125,9 @@ def check(
         Isolation,
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
+    lag_time: LagTime = False,
+    record_times: RecordTimes = False,
+    over: Over = None,
     fields: Annotated[
         bool, typer.Option("--fields", help="List the fields that conditions can use.")
     ] = False,
@@ -122,9 +141,15 @@ def check(
         return
 
     def found() -> Found:
+        gate = gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown)
+        named = {name for condition in gate.conditions for name in condition.fields}
+        question = time_question(
+            lag_time=lag_time, record_times=record_times, over=over, file=file
+        ).needed_by(named)
         request = Request(
             choice=choice_of(groups, regex, every=all_groups),
-            gate=gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown),
+            gate=gate,
+            question=question if file is None else TimeQuestion(),
             uncommitted=uncommitted,
             isolation=isolation,
             for_ms=0 if for_ is None else parse_wait_ms(for_, least_ms=LEAST_FOR_MS),
@@ -158,6 +183,7 @@ class Request:
 
     choice: Choice
     gate: Gate
+    question: TimeQuestion
     uncommitted: Uncommitted | None
     isolation: Isolation
     for_ms: int
@@ -199,26 +225,31 @@ def look(request: Request, printer: Printer, admin: "ClusterAdmin | None") -> Fo
     Raises:
         ClusterError: the cluster cannot be asked.
     """
-    source = source_of(request.gate.conditions)
-    snapshot = snapshot_of_choice(
-        admin,
-        request.choice,
-        file=request.file,
-        offsets=source == "offsets",
-        isolation=request.isolation,
-        progress=printer.progress,
-    )
+    source = "times" if request.question.is_asked else source_of(request.gate.conditions)
+
+    def once() -> ClusterSnapshot:
+        return snapshot_of_choice(
+            admin,
+            request.choice,
+            file=request.file,
+            offsets=source in OFFSETS,
+            isolation=request.isolation,
+            progress=printer.progress,
+        )
+
+    snapshot, times = timed_look(printer, admin, request.question, once)
     failed = {error.target for error in snapshot.errors}
     judged = []
     for group in snapshot.groups:
         if group.group in failed:
             continue
-        rows = None
-        if group.offsets is not None and source == "offsets":
+        rows = timed = None
+        if group.offsets is not None and source in OFFSETS:
             rows = offset_rows(
                 snapshot, group, uncommitted=request.uncommitted, isolation=request.isolation
             )
-        figures = figures_of(facts_of(group, rows), source)
+            timed = None if times is None else group_times(snapshot, group, rows, times)
+        figures = figures_of(facts_of(group, rows, timed), source)
         judged.append(judge(group.group, request.gate, figures))
     return Found(snapshot, judged, snapshot.errors)
 

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
 from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import RecordTimes, TimeQuestion, times_of
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -20,6 +21,8 @@ from kgroups.core.conditions.fields import Values
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
+    OF_AGES,
+    OFFSETS,
     Source,
     document_of,
     facts_of,
@@ -29,6 +32,7 @@ from kgroups.core.conditions.group_figures import (
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ClusterError, ItemError, UsageError
 from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -51,9 +55,10 @@ reached then, with 5 if a group never appeared. The last poll may take up to
 UNTIL
   empty      the group has no members (state = 'Empty')
   stable     it is not rebalancing (state = 'Stable')
-  caught-up  it has read everything (lag = 0)
+  caught-up  it has read everything (partitions > 0 and lag = 0)
   members=N  it has N members
-  or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`
+  or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`;
+  rates are those since the look before
 
 EXAMPLES
   kgroups wait orders-app --until empty --deadline 5m
@@ -95,6 +100,7 @@ def wait(
         Isolation,
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
+    record_times: RecordTimes = False,
 ) -> None:
     """`kgroups wait`."""
     options = options_of(ctx)
@@ -111,7 +117,9 @@ def wait(
     )
     waited = Wait(dict.fromkeys(groups), condition, 0 if stable is None else parse_wait_ms(stable))
     polls = Polls(parse_wait_ms(deadline), time.sleep)
-    looks = Looks(source_of([condition]), uncommitted, isolation)
+    named = set(condition.fields)
+    question = TimeQuestion(not record_times and not named.isdisjoint(OF_AGES), record_times)
+    looks = Looks(source_of([condition]), uncommitted, isolation, question)
     with cluster(options) as admin:
         snapshot, ended_ms = wait_for(waited, polls, looks, admin, printer)
     reached = waited.is_over(ended_ms)
@@ -126,32 +134,46 @@ class Looks:
 
     Args:
         source: what has to be asked.
+        question: about time.
     """
 
     source: Source
-    uncommitted: Uncommitted | None = None
-    isolation: Isolation = "read_uncommitted"
+    uncommitted: Uncommitted | None
+    isolation: Isolation
+    question: TimeQuestion
 
     def take(
-        self, admin: "ClusterAdmin", names: list[str]
+        self,
+        admin: "ClusterAdmin",
+        names: list[str],
+        printer: Printer,
+        before: ClusterSnapshot | None,
     ) -> tuple[ClusterSnapshot, dict[str, Values]]:
         """The groups as they are now, and their figures.
 
+        Args:
+            before: the look before, which rates are counted from.
         Raises:
             ClusterError: the cluster cannot be asked.
         """
-        offsets = self.source == "offsets"
+        offsets = self.source in OFFSETS
         snapshot = admin.snapshot(
             names, offsets=offsets, log_offsets=offsets, isolation=self.isolation
         )
+        times: Times | None = None
+        if self.source == "times":
+            times, errors = times_of(admin, snapshot, self.question, printer)
+            snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
+            times = replace(times, before=before)
         found: dict[str, Values] = {}
         for group in snapshot.groups:
-            rows = None
+            rows = timed = None
             if offsets and group.offsets is not None:
                 rows = offset_rows(
                     snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
                 )
-            found[group.group] = figures_of(facts_of(group, rows), self.source)
+                timed = None if times is None else group_times(snapshot, group, rows, times)
+            found[group.group] = figures_of(facts_of(group, rows, timed), self.source)
         return snapshot, found
 
 
@@ -167,7 +189,8 @@ def wait_for(
     at_ms = 0.0
     for _ in polls:
         try:
-            snapshot, found = looks.take(admin, list(waited.groups))
+            before = last if isinstance(last, ClusterSnapshot) else None
+            snapshot, found = looks.take(admin, list(waited.groups), printer, before)
         except ClusterError as error:
             if error.code in LASTING:
                 raise

@@ -78,12 +78,16 @@ def test_github_actions_step(address: str, tmp_path: Path) -> None:
     assert "<testcase" in (tmp_path / "kgroups.xml").read_text(encoding="utf-8")
 
 
-def test_the_lines_at_the_top(address: str, tmp_path: Path) -> None:
+def test_the_lines_of_the_shell(address: str, tmp_path: Path) -> None:
     """Each ends as its remark says for a group that has caught up and has no members."""
-    (block,) = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
-    lines = [shlex.split(line, comments=True) for line in block.splitlines()]
-    lines[1][lines[1].index("2m")] = "1s"
-    assert [code_of(line, address, tmp_path) for line in lines] == [0, 6, 0]
+    blocks = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
+    short = {"2m": "1s", "10s": "100ms"}
+    lines = [
+        [short.get(word, word) for word in shlex.split(line, comments=True)]
+        for block in blocks
+        for line in block.splitlines()
+    ]
+    assert [code_of(line, address, tmp_path) for line in lines] == [0, 6, 0, 0, 0]
 
 
 def test_the_monitor_s_command(address: str, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_clusters(world: World, name: str, condition: str) -> None:
         assert bool(ending.stderr) != line.at_best, ending
         if condition == WRONG_PASSWORD and not line.at_best:
             assert len(errors_in(ending)) <= 1, ending
-            assert "refused the login" in ending.said or "SaslAuth" in ending.said, ending
+            assert "the login of" in ending.said or "SaslAuth" in ending.said, ending
         if make is not None and line.grammar == "own" and line.of != "lag collect":
             assert ending.stdout == b"", ending
         if ending.waited_s is not None and line.kind != "watch":
