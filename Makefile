@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-lag fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-simulations fidelity kafka completions docs clean
 
 setup: $(STAMP)
 
@@ -71,6 +71,7 @@ fuzz: setup fuzz-assignors
 	echo "fuzz: $$operations operations from seed $$seed"; \
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/core/zookeeper/test_random_lives.py
+	@$(MAKE) fuzz-examples
 	@$(MAKE) fuzz-endings fuzz-lag
 	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/writes/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
@@ -83,10 +84,17 @@ fuzz-assignors: setup
 	KGROUPS_FUZZ_CASES=$$((cases / 10)) KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/assignors/other_clients
 	KGROUPS_CATALOGUE_PARTITIONS=1000000 $(FUZZ) -q tests/assignors/java/test_scenarios.py -k "million or quarter"
 
-# Every command under every odd stream, signal, cluster and name: half an hour. SEED=7 for other moments.
+# Other examples than those of `make test`, where it has the same ones in every run. SEED=7 for which.
+fuzz-examples: setup
+	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-examples: seed $$seed"; export KGROUPS_FUZZ_SEED=$$seed; \
+	$(FUZZ) -q -m hypothesis --hypothesis-seed=$$seed tests && \
+	$(FUZZ) -q tests/core/sandbox/wire/test_malformed_frames.py tests/core/kafka/test_hostile_brokers.py tests/core/kafka/transport/test_lengths.py
+
+# Every command under every odd stream, signal, cluster, name and file: half an hour. SEED=7 for other moments.
 fuzz-endings: setup
 	@seed=$${SEED:-$$(date +%s)}; echo "fuzz-endings: seed $$seed"; \
-	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile tests/cli/endings
+	KGROUPS_ENDINGS=all KGROUPS_ENDINGS_SEED=$$seed $(FUZZ) -q -n 2 --dist loadfile \
+		tests/cli/endings tests/cli/test_bad_files.py tests/kafka/writes/test_endings.py
 
 # Lag reports over random captures against plain Python, figure by figure: HISTORIES=1000 SEED=7.
 fuzz-lag: setup
@@ -98,6 +106,7 @@ fuzz-lag: setup
 fuzz-simulations: setup
 	KGROUPS_SIMULATIONS=$${RUNS:-200} $(FUZZ) -q tests/core/simulation/test_random.py
 
-# Predictions of `plan` against a real broker and real clients: CHANGES=200 SEED=7.
+# Predictions of `plan` against a real broker and real clients, counted in docs/fidelity.md: CHANGES=200
+# for each SEED=7 or SEED=7,8,9.
 fidelity: setup
 	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly

@@ -63,7 +63,7 @@ def complete(
     """Every partition of the subscribed topics is given to somebody."""
     given = {partition for partitions in held.values() for partition in partitions}
     missing = sorted(_wanted(request) - given)
-    return f"nobody gets {_named(missing)}" if missing else None
+    return f"{_named(missing)} is not assigned to any member" if missing else None
 
 
 def unique(
@@ -74,7 +74,10 @@ def unique(
     for member_id, partitions in held.items():
         for partition in partitions:
             if partition in seen:
-                return f"{_named([partition])} is given to `{seen[partition]}` and `{member_id}`"
+                return (
+                    f"{_named([partition])} is assigned to both `{seen[partition]}` and "
+                    f"`{member_id}`"
+                )
             seen[partition] = member_id
     return None
 
@@ -87,7 +90,10 @@ def subscribed(
     for member in request.members:
         for partition in held[member.member_id]:
             if partition[0] not in member.topics or partition not in wanted:
-                return f"`{member.member_id}` gets {_named([partition])} without a subscription"
+                return (
+                    f"`{member.member_id}` is assigned {_named([partition])} but does not "
+                    "subscribe to it"
+                )
     return None
 
 
@@ -106,8 +112,8 @@ def balanced(
             other = least.get(topic, member_id)
             if sizes[other] < sizes[member_id] - 1:
                 return (
-                    f"`{member_id}` holds {sizes[member_id]} partitions, {topic}-{partition} among "
-                    f"them, and `{other}` only {sizes[other]}"
+                    f"`{member_id}` has {sizes[member_id]} partitions, including "
+                    f"{topic}-{partition}, but `{other}` only {sizes[other]}"
                 )
     return None
 
@@ -121,7 +127,7 @@ def sticky(
     for member_id, partitions in after.items():
         moved = sorted(set(partitions) - set(held[member_id]))
         if moved:
-            return f"asked again, `{member_id}` gets {_named(moved)} on top"
+            return f"run again, it also assigns {_named(moved)} to `{member_id}`"
     return None
 
 
@@ -133,7 +139,7 @@ def order_free(
     after = holders_of(strategy.assign(turned), turned)
     for member_id, partitions in held.items():
         if set(after[member_id]) != set(partitions):
-            return f"with members listed backwards, `{member_id}` gets something else"
+            return f"with members in reverse order, `{member_id}` gets a different assignment"
     return None
 
 
@@ -144,7 +150,7 @@ def deterministic(
     after = holders_of(strategy.assign(request), request)
     for member_id, partitions in held.items():
         if after[member_id] != partitions:
-            return f"asked twice, `{member_id}` gets something else the second time"
+            return f"run twice, `{member_id}` gets a different assignment the second time"
     return None
 
 

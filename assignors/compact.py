@@ -1,4 +1,4 @@
-"""An assignment as three arrays: nobody pays for a million small objects that nobody reads.
+"""An assignment as three arrays, which saves a million small objects that are never read.
 
 Partitions have one number each, `base[topic] + partition`, with topics in name order. Member i
 holds `flat[indptr[i]:indptr[i + 1]]`, in list order. The arrays are plain lists for a small group
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kgroups.assignors.spec import Fault
+from kgroups.assignors.spec import Fault, TopicPartition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,8 +39,8 @@ class TopicTable:
             self.bases.append(total)
             total += count
         self.total = total
-        self.strays: list[tuple[str, int]] = []
-        self._stray_numbers: dict[tuple[str, int], int] = {}
+        self.strays: list[TopicPartition] = []
+        self._stray_numbers: dict[TopicPartition, int] = {}
 
     def stray(self, topic: str, partition: int) -> int:
         """Number of a partition that exists only in somebody's claim: behind all the others."""
@@ -50,7 +50,7 @@ class TopicTable:
             self.strays.append((topic, partition))
         return number
 
-    def partition(self, number: int) -> tuple[str, int]:
+    def partition(self, number: int) -> TopicPartition:
         """(topic, partition) of a global partition number."""
         if number >= self.total:
             return self.strays[number - self.total]
@@ -63,7 +63,7 @@ class TopicTable:
             return self.index[self.strays[number - self.total][0]]
         return bisect_right(self.bases, number) - 1
 
-    def partitions(self, numbers: "Numbers") -> list[tuple[str, int]]:
+    def partitions(self, numbers: "Numbers") -> list[TopicPartition]:
         """(topic, partition) of each global partition number."""
         listed: Sequence[int] = numbers if isinstance(numbers, list | range) else list(numbers)
         return [self.partition(int(number)) for number in listed]
@@ -131,7 +131,7 @@ class CompactAssignment:
         )  # fmt: skip
 
     @property
-    def withheld(self) -> dict[tuple[str, int], str]:
+    def withheld(self) -> dict[TopicPartition, str]:
         """(topic, partition) to the member that gets it in the next round."""
         return {
             self.topics.partition(number): self.member_ids[position]
@@ -154,7 +154,7 @@ class CompactAssignment:
         """Partition numbers of the member at this position, in list order."""
         return self.flat[self.indptr[position] : self.indptr[position + 1]]
 
-    def partitions_of(self, member_id: str) -> list[tuple[str, int]]:
+    def partitions_of(self, member_id: str) -> list[TopicPartition]:
         """(topic, partition) of one member, in list order; empty if it gets nothing."""
         if self._position is None:
             self._position = {name: index for index, name in enumerate(self.member_ids)}

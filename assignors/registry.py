@@ -55,7 +55,7 @@ def assignor(name: str, leader: str = "java") -> Assignor:
     """
     if leader not in LEADERS:
         raise AssignorError(
-            f"no client library is called `{leader}`", hint="known: " + ", ".join(LEADERS)
+            f"unknown client library `{leader}`", hint="known: " + ", ".join(LEADERS)
         )
     variant = VARIANTS.get(leader, {}).get(name)
     if variant is not None:
@@ -77,7 +77,5 @@ def server_assignor(name: str) -> Assignor:
 def _named(name: str, known: Mapping[str, Assignor]) -> Assignor:
     found = known.get(name)
     if found is None:
-        raise AssignorError(
-            f"no assignor is called `{name}`", hint="known: " + ", ".join(sorted(known))
-        )
+        raise AssignorError(f"unknown assignor `{name}`", hint="known: " + ", ".join(sorted(known)))
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kgroups.assignors.order.java_order import utf16_key
-from kgroups.assignors.spec import MemberSubscription
+from kgroups.assignors.spec import MemberSubscription, TopicPartition
 from kgroups.assignors.wire import encode_cooperative_data, runs_of, sticky_topic_order
 
 STICKY, COOPERATIVE = "sticky", "cooperative-sticky"
@@ -17,7 +17,7 @@ STICKY, COOPERATIVE = "sticky", "cooperative-sticky"
 def rejoin(
     member: MemberSubscription,
     protocol: str,
-    partitions: Iterable[tuple[str, int]],
+    partitions: Iterable[TopicPartition],
     generation: int,
 ) -> MemberSubscription:
     """The member's next subscription after it was given these partitions.

@@ -1,5 +1,9 @@
 """The bytes that members and leaders exchange: `ConsumerProtocol` and the assignors' user data.
 
+The one exact codec: it reads and writes every field, and refuses what Kafka's clients refuse.
+(A coordinator that has to know no more than topics reads any bytes forgivingly, as if they were of
+version 0: `core.coordinator.classic.subscription`.)
+
 Pure: bytes in, values out, and back. Big endian; a string is int16 length and UTF-8, an array
 int32 count, bytes int32 length with -1 for null. A higher version than ours is read with the
 newest layout we know and what is left over is ignored, as Kafka does.
@@ -9,7 +13,7 @@ KIP-429, KIP-792, KIP-881); StickyAssignor and CooperativeStickyAssignor for the
 """
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -63,7 +67,7 @@ class WireAssignment:
     """
 
     version: int
-    partitions: tuple[tuple[str, tuple[int, ...]], ...]
+    partitions: TopicRuns
     user_data: bytes | None = None
 
 
@@ -80,7 +84,7 @@ class Reader:
         """The next `size` bytes."""
         end = self.place + size
         if size < 0 or end > len(self.data):
-            raise WireError(f"{size} bytes wanted at {self.place} of {len(self.data)}")
+            raise WireError(f"expected {size} bytes at {self.place} of {len(self.data)}")
         self.place, start = end, self.place
         return self.data[start:end]
 
@@ -202,6 +206,19 @@ def encode_assignment(assignment: WireAssignment) -> bytes:
     """Bytes of one member's assignment."""
     version = struct.pack(">h", assignment.version)
     return version + _runs(assignment.partitions) + _bytes(assignment.user_data)
+
+
+def encode_assignment_like(subscription: bytes, partitions: Mapping[str, Sequence[int]]) -> bytes:
+    """Bytes of an assignment without user data, in the newest version that a member reads.
+
+    Args:
+        subscription: the member's bytes, which name the version.
+        partitions: by topic, in the order of the bytes.
+    Raises:
+        WireError: the subscription names no version.
+    """
+    _, layout = _version(Reader(subscription))
+    return encode_assignment(WireAssignment(layout, tuple(partitions.items())))
 
 
 def decode_assignment(data: bytes) -> WireAssignment:

@@ -16,6 +16,7 @@ from kgroups.cli.exits import show_error, unprinted, write_lines
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.output import outlet
 from kgroups.cli.output.printer import write_text
+from kgroups.cli.params import GLOBAL_OPTIONS
 from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,
@@ -31,12 +32,13 @@ environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
 KGROUPS_TIMEOUT), which beats the default.
 
 EXIT CODES
-  0  done                        6    a condition was met
+  0  done                        7    a deadline passed
   1  an item failed              70   a bug in kgroups
   2  usage                       74   done, but the result was not printed
   3  cluster unreachable         129  interrupted by SIGHUP
   4  refused by a group's state  130  interrupted by Ctrl-C
   5  not found                   143  interrupted by SIGTERM
+  6  a condition was met
 
 EXAMPLES
   export KGROUPS_BOOTSTRAP_SERVER=localhost:9092
@@ -49,6 +51,10 @@ WHOLE_TREE: Final = frozenset({"completion"})
 """Commands that look at all the others."""
 OFFICIAL: Final = frozenset({"official", "delete-records"})
 """First words that may begin a line in the grammar of Kafka's tools."""
+
+_TAKES_VALUE: Final = {
+    flag: option.parse is not None for option in GLOBAL_OPTIONS for flag in option.flags
+}
 
 ALLOCATIONS_A_COLLECTION: Final = 100_000
 """A whole cluster is some hundred thousand small objects that live to the end: looking for
@@ -74,9 +80,23 @@ def program(nouns: Iterable[str] = NOUNS) -> typer.Typer:
 
 
 def nouns_on(arguments: Sequence[str]) -> Iterable[str]:
-    """The command that the line begins with; all of them where it begins with anything else."""
-    first = arguments[0] if arguments else ""
+    """The command on the line; all of them where it is not plain to see."""
+    first = first_word(arguments)
     return NOUNS if first not in NOUNS or first in WHOLE_TREE else (first,)
+
+
+def first_word(arguments: Sequence[str]) -> str:
+    """The word behind the global options; empty where those are not all plain to see."""
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-"):
+            return word
+        flag, equals, _ = word.partition("=")
+        if flag not in _TAKES_VALUE or (equals and not _TAKES_VALUE[flag]):
+            return ""
+        if _TAKES_VALUE[flag] and not equals and next(words, "-").startswith("-"):
+            return ""
+    return ""
 
 
 def _show_version(wanted: bool) -> None:
@@ -99,6 +119,7 @@ def root(
 def main() -> None:
     """Run the command line and leave with its exit code."""
     gc.set_threshold(ALLOCATIONS_A_COLLECTION, 20, 20)
+    atexit.register(signals.ignore_signals)
     atexit.register(gc.freeze)  # else the interpreter goes through every object before it ends
     outlet.protect()
     try:
@@ -140,7 +161,8 @@ def _leave(code: int) -> NoReturn:
 
 def _official(arguments: Sequence[str]) -> Callable[[], NoReturn] | None:
     """What runs the line as Kafka's tools would; None if it is not written in their grammar."""
-    if arguments and arguments[0] in NOUNS and arguments[0] not in OFFICIAL:
+    first = first_word(arguments)
+    if first in NOUNS and first not in OFFICIAL:
         return None
     from kgroups.cli.commands import official
     from kgroups.cli.official.dispatch import official_arguments, record_arguments

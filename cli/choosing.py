@@ -2,14 +2,17 @@
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.source import GLOB_SIGNS
+from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.lag.rules import Isolation
+from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -83,10 +86,10 @@ def choice_of(
     """
     some = bool(names or regex)
     if some == every:
-        what = "both groups and --all-groups are given" if every else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --regex or --all-groups")
+        what = "groups and --all-groups cannot be used together" if every else "no group given"
+        raise UsageError(what, hint="name groups, or use --regex or --all-groups")
     if "" in (names or ()):
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     for text in regex or ():
         name_pattern(text)
     return Choice(tuple(dict.fromkeys(names or ())), tuple(dict.fromkeys(regex or ())), every)
@@ -105,7 +108,8 @@ def name_pattern(text: str) -> Callable[[str], bool]:
         return compile_pattern(text)
     except PatternError as error:
         raise UsageError(
-            f"`{text}` is no pattern: {error}", hint="--regex takes RE2's syntax, as brokers do"
+            f"`{text}` is not a valid pattern: {error}",
+            hint="--regex uses RE2 syntax, like brokers",
         ) from error
 
 
@@ -122,10 +126,50 @@ def chosen(admin: "ClusterAdmin", choice: Choice) -> tuple[list[str], list[ItemE
     return names, [*listing.errors, *errors]
 
 
+def snapshot_of_choice(
+    admin: "ClusterAdmin | None",
+    choice: Choice,
+    *,
+    file: Path | None = None,
+    members: bool = True,
+    offsets: bool = True,
+    isolation: Isolation = "read_uncommitted",
+    progress: Callable[[str], None] | None = None,
+) -> ClusterSnapshot:
+    """The groups that are meant; what fits no group is among its errors.
+
+    Args:
+        admin: the cluster; None where a file takes its place.
+        offsets: read commits, and the bounds of the logs.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    names = choice.plain
+    strangers: list[ItemError] = []
+    if names is None and not choice.every:
+        if admin is None:
+            assert file is not None, "either a file or a cluster is asked"
+            known = snapshot_of_file(file).groups
+            names, strangers = choice.among(group.group for group in known)
+        else:
+            names, strangers = chosen(admin, choice)
+    snapshot = snapshot_of(
+        admin,
+        names,
+        file=file,
+        members=members,
+        offsets=offsets,
+        log_offsets=offsets,
+        isolation=isolation,
+        progress=progress,
+    )
+    return replace(snapshot, errors=(*snapshot.errors, *strangers))
+
+
 def _unless(fitting: Sequence[str], text: str) -> list[ItemError]:
     if fitting:
         return []
-    return [broker_error(text, "GROUP_ID_NOT_FOUND", "no group's name fits")]
+    return [broker_error(text, "GROUP_ID_NOT_FOUND", "no group matches")]
 
 
 def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | None:
@@ -135,10 +179,10 @@ def chosen_groups(groups: list[str] | None, *, all_groups: bool) -> list[str] | 
         UsageError: neither names nor `--all-groups`, or both; an empty name.
     """
     if bool(groups) == all_groups:
-        what = "both groups and --all-groups are given" if groups else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups")
+        what = "groups and --all-groups cannot be used together" if groups else "no group given"
+        raise UsageError(what, hint="name groups, or use --all-groups")
     if not groups:
         return None
     if "" in groups:
-        raise UsageError("a group's name cannot be empty", hint="`kgroups list` shows the names")
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
     return list(dict.fromkeys(groups))

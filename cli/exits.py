@@ -105,7 +105,7 @@ def unprinted(code: int, instead: int) -> int:
     show_error(
         KgroupsError(
             f"the result could not be printed: {outlet.reason}",
-            hint="all else is done: look where stdout goes",
+            hint="the command itself completed; check where stdout goes",
         )
     )
     return code or instead
@@ -117,4 +117,4 @@ def usage_error(error: TyperException) -> UsageError:
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "kgroups"
-    return UsageError(message.replace("'", "`"), hint=f"`{command} --help` shows what it takes")
+    return UsageError(message.replace("'", "`"), hint=f"see `{command} --help`")

@@ -13,6 +13,7 @@ SECTIONS: Final = {
         "coordinator": "commands.coordinator",
         "snapshot": "commands.snapshot",
     },
+    "Check": {"check": "commands.gates.check", "wait": "commands.gates.wait"},
     "Plan": {"plan": "commands.plan.plan", "simulate": "commands.simulate.simulate"},
     "Change": {
         "reset-offsets": "commands.writes.reset_offsets",

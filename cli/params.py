@@ -14,8 +14,13 @@ from typer.core import TyperOption
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
-OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain"]
-OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
+OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain", "junit", "nagios"]
+OWN_FORMS: Final = frozenset({"junit", "nagios"})
+"""Forms that only one command has."""
+OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
+    name for name in get_args(OutputFormat) if name not in OWN_FORMS
+)
+OUTPUT_HINT: Final = "one of " + ", ".join(OUTPUT_FORMATS)
 
 DEFAULT_TIMEOUT_MS: Final = 10_000
 MAX_TIMEOUT_MS: Final = 24 * 3_600_000
@@ -64,9 +69,7 @@ def parse_output(text: str) -> OutputFormat:
         if text.lower() == name:
             found: OutputFormat = name
             return found
-    raise UsageError(
-        f"`{text}` is not an output format", hint="one of " + ", ".join(OUTPUT_FORMATS)
-    )
+    raise UsageError(f"`{text}` is not an output format", hint=OUTPUT_HINT)
 
 
 def _path(text: str) -> Path:

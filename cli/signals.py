@@ -77,6 +77,16 @@ def leave_on_signals(code: int) -> None:
             signal.signal(number, leave)
 
 
+def ignore_signals() -> None:
+    """From now on none of the signals does anything.
+
+    For the last moments: the interpreter puts the default handlers back before it is gone, and
+    a signal that comes then would kill a process that has done its work.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def stop_on_signals() -> Callable[[], object]:
     """Waits for the first of the signals; a second one ends the process at once.
 

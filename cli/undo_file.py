@@ -62,9 +62,11 @@ def save_undo(
     rows = [change for change in planned if change.result == "planned"]
     if len(rows) > MAX_ROWS:
         raise UsageError(
-            f"an undo file holds {MAX_ROWS:,} partitions, and these are {len(rows):,}, so nothing "
-            "was changed",
-            hint="take fewer groups at a time",
+            (
+                f"an undo file holds at most {MAX_ROWS:,} partitions, not {len(rows):,}; nothing "
+                "was changed"
+            ),
+            hint="change fewer groups at a time",
         )
     lines = undo_lines(rows, cluster_id=cluster_id, topic_ids=topic_ids, created_at=created_at)
     stamp = created_at.translate(str.maketrans("", "", "-:."))
@@ -73,9 +75,9 @@ def save_undo(
         directory.mkdir(parents=True, exist_ok=True)
         _write_new(path, lines)
     except (OSError, UnicodeEncodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "a name is no Unicode text"
+        why = error.strerror if isinstance(error, OSError) else "a name is not valid Unicode"
         raise UsageError(
-            f"the undo file `{path}` cannot be written: {why}, so nothing was changed", hint=hint
+            f"the undo file `{path}` cannot be written: {why}; nothing was changed", hint=hint
         ) from error
     return path
 
@@ -136,7 +138,7 @@ def load_undo(path: Path) -> Undo:
     """What an undo file says.
 
     Raises:
-        UsageError: it cannot be read, or is no undo file.
+        UsageError: it cannot be read, or is not an undo file.
     """
     try:
         # A pipe that nobody writes to must not hold us up.
@@ -144,9 +146,9 @@ def load_undo(path: Path) -> Undo:
         with os.fdopen(descriptor, "rb") as file:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode):
-                raise UsageError(f"`{path}` is no undo file: it is not a regular file")
+                raise UsageError(f"`{path}` is not an undo file: it is not a regular file")
             if about.st_size > MAX_BYTES:
-                raise UsageError(f"`{path}` is no undo file: it is longer than any")
+                raise UsageError(f"`{path}` is not an undo file: it is too long")
             return read_undo(file, str(path))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error

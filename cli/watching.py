@@ -1,4 +1,4 @@
-"""`--watch`: the same look again and again, with what changed since the one before."""
+"""`--watch`: refreshes a view and marks what changed."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ from kgroups.core.times import parse_duration_ms
 Watch = Annotated[
     str | None,
     typer.Option(
-        "--watch", metavar="SECONDS", help="Refresh every 2 (seconds), 500ms, until Ctrl-C."
+        "--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."
     ),
 ]
 
@@ -59,10 +59,12 @@ def interval_ms(text: str, output: str, file: Path | None) -> int:
         UsageError: not such a text, a form that cannot be repeated, or a file that is looked at.
     """
     if file is not None:
-        raise UsageError("a snapshot file does not change", hint="--watch without --from")
+        raise UsageError(
+            "--watch and --from cannot be used together", hint="leave out --watch or --from"
+        )
     if output not in FORMS:
         raise UsageError(
-            f"--watch has no form `{output}`", hint="--output table, json (a document a line)"
+            f"--watch does not support --output {output}", hint="use --output table or json"
         )
     return round(parse_duration_ms(text, bare="s", least_ms=1, most_ms=MAX_TIMEOUT_MS))
 
@@ -114,7 +116,7 @@ def _show(
     errors: Sequence[ItemError] = report.errors
     printer.show(replace(report, errors=()))
     if changes:
-        printer.head(f"\nsince the last look, {len(changes):,} changed\n")
+        printer.head(f"\n{len(changes):,} changed since the last refresh\n")
         rows = [_row(change) for change in changes[:SHOWN]]
         printer.show(
             replace(report, items=[{}], views=(View("change", COLUMNS, lambda _: rows),), errors=())

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -17,6 +17,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--regex") echo '@free' ;;
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
+    "list/--where") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -25,9 +26,24 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--where") echo '@free' ;;
+    "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "check/--regex") echo '@free' ;;
+    "check/--fail-on") echo '@free' ;;
+    "check/--warn-on") echo '@free' ;;
+    "check/--for") echo '@free' ;;
+    "check/--uncommitted") echo 'start end' ;;
+    "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--over") echo '@free' ;;
+    "check/--from") echo '@files' ;;
+    "wait/--until") echo '@free' ;;
+    "wait/--stable") echo '@free' ;;
+    "wait/--deadline") echo '@free' ;;
+    "wait/--uncommitted") echo 'start end' ;;
+    "wait/--isolation") echo 'read_uncommitted read_committed' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
@@ -41,6 +57,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--expire") echo '@free' ;;
     "plan/--rolling-restart") echo '@free' ;;
     "plan/--switch-client") echo '@free' ;;
+    "plan/--to-protocol") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -64,6 +81,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
     "reset-offsets/--resume") echo '@files' ;;
+    "reset-offsets/--wait-empty") echo '@free' ;;
+    "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
@@ -98,6 +117,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
     "lag report/--where") echo '@free' ;;
+    "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--captures") echo '@free' ;;
@@ -140,6 +160,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "check") echo '@groups' ;;
+    "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
     "reset-offsets") echo '@groups' ;;
@@ -159,13 +181,15 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --csv-safe --no-color --verbose"
   case "$1" in
-    "") echo "list describe coordinator plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
-    "list") echo "--state --type --topic --regex --sort --top --watch --from --help $common" ;;
-    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --watch --from --help $common" ;;
+    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --where --watch --from --help $common" ;;
+    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
-    "plan") echo "--all-groups --assignor --as --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --metrics --members --moves --rounds --outcomes --steps --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
+    "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --from --help $common" ;;
+    "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
+    "plan") echo "--all-groups --assignor --as --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
-    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
+    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
     "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
@@ -178,7 +202,7 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --from --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;

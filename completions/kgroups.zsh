@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -18,6 +18,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--regex") echo '@free' ;;
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
+    "list/--where") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -26,9 +27,24 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--top") echo '@free' ;;
     "describe/--uncommitted") echo 'start end' ;;
     "describe/--isolation") echo 'read_uncommitted read_committed' ;;
+    "describe/--where") echo '@free' ;;
+    "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
+    "check/--regex") echo '@free' ;;
+    "check/--fail-on") echo '@free' ;;
+    "check/--warn-on") echo '@free' ;;
+    "check/--for") echo '@free' ;;
+    "check/--uncommitted") echo 'start end' ;;
+    "check/--isolation") echo 'read_uncommitted read_committed' ;;
+    "check/--over") echo '@free' ;;
+    "check/--from") echo '@files' ;;
+    "wait/--until") echo '@free' ;;
+    "wait/--stable") echo '@free' ;;
+    "wait/--deadline") echo '@free' ;;
+    "wait/--uncommitted") echo 'start end' ;;
+    "wait/--isolation") echo 'read_uncommitted read_committed' ;;
     "plan/--assignor") echo '@free' ;;
     "plan/--as") echo '@free' ;;
     "plan/--remove-member") echo '@free' ;;
@@ -42,6 +58,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--expire") echo '@free' ;;
     "plan/--rolling-restart") echo '@free' ;;
     "plan/--switch-client") echo '@free' ;;
+    "plan/--to-protocol") echo '@free' ;;
     "plan/--explain") echo '@free' ;;
     "plan/--fail-on") echo '@free' ;;
     "plan/--check-assignor") echo '@free' ;;
@@ -65,6 +82,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--regex") echo '@free' ;;
     "reset-offsets/--undo") echo '@files' ;;
     "reset-offsets/--resume") echo '@files' ;;
+    "reset-offsets/--wait-empty") echo '@free' ;;
+    "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
@@ -99,6 +118,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--top") echo '@free' ;;
     "lag report/--sort") echo '@free' ;;
     "lag report/--where") echo '@free' ;;
+    "lag report/--fail-on") echo '@free' ;;
     "lag report/--uncommitted") echo 'start end' ;;
     "lag report/--isolation") echo 'read_uncommitted read_committed' ;;
     "lag report/--captures") echo '@free' ;;
@@ -141,6 +161,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "list") echo '@free' ;;
     "describe") echo '@groups' ;;
     "coordinator") echo '@groups' ;;
+    "check") echo '@groups' ;;
+    "wait") echo '@groups' ;;
     "plan") echo '@groups' ;;
     "simulate") echo '@free' ;;
     "reset-offsets") echo '@groups' ;;
@@ -175,6 +197,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'list:List consumer groups.'
         'describe:Describe groups\: committed offsets, lag, members, state.'
         'coordinator:Show which broker coordinates a group, and why.'
+        'check:Fail if a condition holds for a group.'
+        'wait:Wait until a condition holds for groups.'
         'plan:Predict the next rebalance of a group.'
         'simulate:Simulate rebalances in virtual time.'
         'reset-offsets:Reset committed offsets, or undo a reset.'
@@ -203,7 +227,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--regex:Only groups whose whole name matches (RE2).'
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
-        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
+        '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -220,7 +245,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the N rows with the highest lag.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
-        '--watch:Refresh every 2 (seconds), 500ms, until Ctrl-C.'
+        '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
+        '--lag-time:Lag in seconds, by asking logs for offsets at times.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--over:Look twice, this far apart, for rates\: 10s.'
+        '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -231,29 +260,60 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "check")
+      options+=(
+        '--all-groups:Every group of the cluster.'
+        '--regex:Groups whose whole name matches (RE2).'
+        '--fail-on:Fail if this holds\: '\''lag > 10k'\''.'
+        '--warn-on:Warn if this holds; exits with 0.'
+        '--allow-unknown:Treat an unknown condition as false.'
+        '--for:Only if it holds throughout\: 2m.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--lag-time:Lag in seconds, by asking logs for offsets at times.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--over:Look twice, this far apart, for rates\: 10s.'
+        '--fields:List the fields that conditions can use.'
+        '--from:Read a snapshot instead of a cluster.'
+        '--help:Show help.'
+      )
+      ;;
+    "wait")
+      options+=(
+        '--until:Condition to wait for\: empty, '\''lag < 1k'\''.'
+        '--stable:It must hold for this long\: 30s.'
+        '--deadline:How long to wait.'
+        '--uncommitted:Assume this position where nothing is committed.'
+        '--isolation:read_committed\: lag to the last stable offset.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--help:Show help.'
+      )
+      ;;
     "plan")
       options+=(
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
         '--faithful:Reproduce faults of Java'\''s assignors.'
-        '--remove-member:Members that leave.'
-        '--drop-host:Hosts whose members leave.'
-        '--set-partitions:Topics that grow.'
-        '--add-topic:Topics that are created.'
-        '--add-members:Members that join.'
-        '--subscribe:Topics that members read.'
-        '--pattern:The pattern that members subscribe by.'
-        '--restart:A member that restarts.'
-        '--expire:A member that stays away too long.'
-        '--rolling-restart:Members that restart one by one.'
-        '--switch-client:A client library to move to.'
+        '--remove-member:Remove members.'
+        '--drop-host:Remove all members on hosts.'
+        '--set-partitions:Add partitions to topics.'
+        '--add-topic:Create topics.'
+        '--add-members:Add members.'
+        '--subscribe:Change the subscribed topics.'
+        '--pattern:Subscribe by a pattern.'
+        '--restart:Restart members.'
+        '--expire:Let the sessions of members expire.'
+        '--rolling-restart:Restart members one by one.'
+        '--switch-client:Move to another client library.'
+        '--to-protocol:Move to another protocol.'
         '--metrics:Show balance metrics.'
         '--members:Show each member'\''s assignment.'
         '--moves:Show partitions that change owner.'
         '--rounds:Show what is revoked and assigned in each round.'
         '--outcomes:Show every possible outcome.'
         '--steps:Show each step of a deploy.'
+        '--blockers:Show what blocks a move to another protocol.'
         '--explain:Explain why this partition goes where it goes.'
         '--fail-on:Exit with 6 if this holds\: '\''moved > 10%'\''.'
         '--check-assignor:Test an assignor on generated groups.'
@@ -288,15 +348,17 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "reset-offsets")
       options+=(
-        '--to:Where to, see above.'
+        '--to:Target, see above.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--all-groups:Every group that committed offsets.'
         '--regex:Groups whose whole name matches (RE2).'
         '--all-topics:Every partition that the group committed.'
         '--only-lagging:Only partitions with lag.'
-        '--undo:Put back what FILE holds.'
-        '--resume:Finish what FILE began.'
-        '--overwrite-moved:With FILE\: replace newer commits too.'
+        '--undo:Restore the offsets in FILE.'
+        '--resume:Finish the reset recorded in FILE.'
+        '--overwrite-moved:With --undo or --resume\: replace newer commits too.'
+        '--wait-empty:First wait this long for members to leave\: 5m.'
+        '--watch-after:Then watch for other commits\: 30s.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -388,11 +450,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--describe:Describe groups\: offsets, members or state.'
         '--delete:Delete groups with their offsets.'
         '--delete-offsets:Delete a group'\''s offsets of topics.'
-        '--reset-offsets:Move a group'\''s offsets; nothing is written without --execute.'
-        '--validate-regex:Say whether a pattern is one that brokers take.'
+        '--reset-offsets:Reset a group'\''s offsets; writes nothing without --execute.'
+        '--validate-regex:Check a regular expression as brokers do.'
         '--group:A group; may be repeated.'
         '--all-groups:Every consumer group.'
-        '--topic:A topic, or partitions of it\: t or t\:0,1; may be repeated.'
+        '--topic:A topic, or some of its partitions\: t or t\:0,1; may be repeated.'
         '--all-topics:Every topic that the group committed.'
         '--offsets:View\: partitions, offsets, lag (default).'
         '--members:View\: the members.'
@@ -403,12 +465,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--to-latest:Reset to the end of the log.'
         '--to-current:Reset to what is committed, or the end.'
         '--to-offset:Reset to this offset.'
-        '--shift-by:Move by so many records; negative moves back.'
+        '--shift-by:Shift by this many records; negative goes back.'
         '--by-duration:Reset to this long ago\: PT1H30M.'
-        '--to-datetime:Reset to a moment\: 2026-01-31T12\:00\:00.000.'
+        '--to-datetime:Reset to a time\: 2026-01-31T12\:00\:00.000.'
         '--from-file:Reset to the offsets of a CSV file.'
-        '--dry-run:Only show what would be done.'
-        '--execute:Do it.'
+        '--dry-run:Show the plan and write nothing.'
+        '--execute:Write the changes.'
         '--export:Print the plan as CSV.'
         '--timeout:Longest wait in milliseconds (30000).'
         '--bootstrap-server:Broker address; several separated by commas.'
@@ -459,6 +521,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--top:Show only the first N rows.'
         '--sort:Sort by this column, highest first.'
         '--where:Show only rows for which this is true.'
+        '--fail-on:Exit with 6 if a row meets this.'
         '--uncommitted:Assume this position where nothing is committed.'
         '--isolation:read_committed\: lag to the last stable offset.'
         '--captures:Report on captures of `lag collect`.'

@@ -4,7 +4,7 @@ The only place that knows it: whatever shows an error of a broker, or stands in 
 would give it, asks here.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError
 
@@ -19,14 +19,14 @@ class Meaning(NamedTuple):
 
 _ACL = "ask for an ACL, or check that the right user is configured"
 
-SPEAKS_KAFKA = "is that a Kafka broker, and is nothing between it and you?"
+SPEAKS_KAFKA = "check that this is a Kafka broker, with no proxy in between"
 
 MEANINGS: dict[str, Meaning] = {
-    "GROUP_ID_NOT_FOUND": Meaning(5, "no such group", "`kgroups list` shows the groups there are"),
+    "GROUP_ID_NOT_FOUND": Meaning(5, "no such group", "`kgroups list` shows the groups"),
     "UNKNOWN_TOPIC_OR_PARTITION": Meaning(5, "no such topic or partition"),
     "UNKNOWN_TOPIC_ID": Meaning(5, "no such topic"),
     "UNKNOWN_MEMBER_ID": Meaning(5, "no such member"),
-    "INVALID_GROUP_ID": Meaning(5, "not a valid group name", "a group name is not empty"),
+    "INVALID_GROUP_ID": Meaning(5, "not a valid group name", "a group name cannot be empty"),
     "INVALID_TOPIC_EXCEPTION": Meaning(5, "not a valid topic name"),
     "NON_EMPTY_GROUP": Meaning(
         4, "the group has members", "stop its consumers first, then try again"
@@ -39,40 +39,40 @@ MEANINGS: dict[str, Meaning] = {
     "FENCED_MEMBER_EPOCH": Meaning(4, "the member's epoch is out of date"),
     "STALE_MEMBER_EPOCH": Meaning(4, "the member's epoch is out of date"),
     "ILLEGAL_GENERATION": Meaning(4, "the group has moved on to another generation"),
-    "GROUP_AUTHORIZATION_FAILED": Meaning(3, "not authorised for this group", _ACL),
-    "TOPIC_AUTHORIZATION_FAILED": Meaning(3, "not authorised for this topic", _ACL),
-    "CLUSTER_AUTHORIZATION_FAILED": Meaning(3, "not authorised for the cluster", _ACL),
+    "GROUP_AUTHORIZATION_FAILED": Meaning(3, "not authorized for this group", _ACL),
+    "TOPIC_AUTHORIZATION_FAILED": Meaning(3, "not authorized for this topic", _ACL),
+    "CLUSTER_AUTHORIZATION_FAILED": Meaning(3, "not authorized for the cluster", _ACL),
     "COORDINATOR_LOAD_IN_PROGRESS": Meaning(
         3, "the coordinator is still loading its groups", "try again in a moment"
     ),
     "COORDINATOR_NOT_AVAILABLE": Meaning(
         3,
         "the group has no coordinator at the moment",
-        "is the broker that leads its `__consumer_offsets` partition up?",
+        "check that the broker leading its `__consumer_offsets` partition is running",
     ),
-    "NOT_COORDINATOR": Meaning(3, "the coordinator moved while it was asked", "try again"),
+    "NOT_COORDINATOR": Meaning(3, "the coordinator moved", "try again"),
     "LEADER_NOT_AVAILABLE": Meaning(
-        3, "the partition has no leader", "are the brokers that hold its replicas up?"
+        3, "the partition has no leader", "check that the brokers with its replicas are running"
     ),
-    "NOT_LEADER_OR_FOLLOWER": Meaning(3, "the leader moved while it was asked", "try again"),
-    "FENCED_LEADER_EPOCH": Meaning(3, "the leader moved while it was asked", "try again"),
-    "UNKNOWN_LEADER_EPOCH": Meaning(3, "the leader moved while it was asked", "try again"),
+    "NOT_LEADER_OR_FOLLOWER": Meaning(3, "the leader moved", "try again"),
+    "FENCED_LEADER_EPOCH": Meaning(3, "the leader moved", "try again"),
+    "UNKNOWN_LEADER_EPOCH": Meaning(3, "the leader moved", "try again"),
     "REPLICA_NOT_AVAILABLE": Meaning(3, "the replica is not available", "try again"),
     "OFFSET_NOT_AVAILABLE": Meaning(
         3, "the new leader does not know its high watermark yet", "try again in a moment"
     ),
     "KAFKA_STORAGE_ERROR": Meaning(3, "the broker cannot read the partition's log directory"),
     "UNSTABLE_OFFSET_COMMIT": Meaning(3, "a transaction holds the offsets", "try again"),
-    "REQUEST_TIMED_OUT": Meaning(3, "no answer in time", "raise `--timeout`"),
+    "REQUEST_TIMED_OUT": Meaning(3, "timed out", "increase `--timeout`"),
     "NETWORK_EXCEPTION": Meaning(3, "the broker closed the connection"),
-    "NOT_KAFKA": Meaning(3, "this is no Kafka listener"),
+    "NOT_KAFKA": Meaning(3, "not a Kafka listener"),
     "BROKER_NOT_AVAILABLE": Meaning(3, "the broker is not available"),
     "SASL_AUTHENTICATION_FAILED": Meaning(
-        3, "authentication failed", "check user name and password"
+        3, "authentication failed", "check the user name and password"
     ),
     "SSL_HANDSHAKE_FAILED": Meaning(3, "no TLS connection"),
     "UNSUPPORTED_SASL_MECHANISM": Meaning(3, "the broker does not offer this SASL mechanism"),
-    "ILLEGAL_SASL_STATE": Meaning(3, "the broker expected no login here"),
+    "ILLEGAL_SASL_STATE": Meaning(3, "the broker did not expect a login"),
     "CORRUPT_MESSAGE": Meaning(3, "the broker's answer cannot be read", SPEAKS_KAFKA),
     "RESPONSE_TOO_LARGE": Meaning(
         3,
@@ -83,9 +83,25 @@ MEANINGS: dict[str, Meaning] = {
 }
 
 
+LASTING: Final = frozenset(
+    {
+        "GROUP_AUTHORIZATION_FAILED",
+        "TOPIC_AUTHORIZATION_FAILED",
+        "CLUSTER_AUTHORIZATION_FAILED",
+        "SASL_AUTHENTICATION_FAILED",
+        "SSL_HANDSHAKE_FAILED",
+        "UNSUPPORTED_SASL_MECHANISM",
+        "ILLEGAL_SASL_STATE",
+        "UNSUPPORTED_VERSION",
+        "INVALID_GROUP_ID",
+    }
+)
+"""Refusals that waiting does not mend."""
+
+
 def meaning_of(code: str) -> Meaning:
     """Exit code, sentence and hint of an error name; a general one for names without a row."""
-    return MEANINGS.get(code) or Meaning(1, f"the broker answered `{code}`")
+    return MEANINGS.get(code) or Meaning(1, f"the broker returned `{code}`")
 
 
 def broker_error(

@@ -65,7 +65,7 @@ def _plan_one(group: Group | None, name: str, failures: Sequence[ItemError]) -> 
         return Deletion(name, None, "failed", _not_found(name, failures))
     if group.state in DELETABLE_STATES:
         return Deletion(name, group.state)
-    text = f"the group has members, it is {group.state}"
+    text = f"the group has members (it is {group.state})"
     error = broker_error(name, "NON_EMPTY_GROUP", text)
     return Deletion(name, group.state, "refused", error)
 

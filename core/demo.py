@@ -103,8 +103,8 @@ def _wait_settled(admin: ClusterAdmin) -> None:
     while not all(_is_settled(admin, group) for group in MEMBERS):
         if time.monotonic() > deadline:
             raise ClusterError(
-                f"the members of the demonstration did not settle within {_PATIENCE_S:.0f} s",
-                hint="a machine that is very busy may need a second try",
+                f"the demo's members did not settle within {_PATIENCE_S:.0f} s",
+                hint="the machine may be busy; try again",
             )
         time.sleep(_LOOK_S)
 

@@ -70,6 +70,13 @@ class CheckFailed(KgroupsError):
     default_code = "CHECK_FAILED"
 
 
+class DeadlinePassed(KgroupsError):
+    """What was waited for did not come in time."""
+
+    exit_code = 7
+    default_code = "DEADLINE_PASSED"
+
+
 def shorten(text: str, limit: int = 200) -> str:
     """The text, cut to `limit` characters with `…` at the end.
 
@@ -127,7 +134,15 @@ class ItemError:
 
 _BY_EXIT_CODE = {
     kind.exit_code: kind
-    for kind in (MixedFailures, UsageError, ClusterError, RefusedError, NotFoundError, CheckFailed)
+    for kind in (
+        MixedFailures,
+        UsageError,
+        ClusterError,
+        RefusedError,
+        NotFoundError,
+        CheckFailed,
+        DeadlinePassed,
+    )
 }
 """The class of an exit code."""
 

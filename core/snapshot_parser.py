@@ -18,6 +18,7 @@ from kgroups.core.snapshot import (
     MemberProtocol,
     PartitionLog,
     Topic,
+    TopicPartition,
 )
 from kgroups.core.uuids import parse_uuid
 
@@ -124,7 +125,7 @@ def _unique(
     for item in items:
         value = read(item)
         if key(value) in seen:
-            item.fail(f"the {name} `{key(value)}` stands twice in this list")
+            item.fail(f"the {name} `{key(value)}` appears twice in this list")
         seen.add(key(value))
         yield value
 
@@ -139,7 +140,7 @@ def _captured_at_ms(fields: Fields) -> int:
         return exact
     shown = fields.optional("generated_at", _time_ms)
     if shown is None:
-        fields.cursor.fail("one of the keys `generated_at` and `captured_at_ms` is needed")
+        fields.cursor.fail("one of the keys `generated_at` and `captured_at_ms` is required")
     return shown
 
 
@@ -299,17 +300,17 @@ def _bytes(cursor: Cursor) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        cursor.fail(f"expected base64, found the text `{text[:40]}`")
+        cursor.fail(f"expected base64, found the string `{text[:40]}`")
 
 
 def _offsets(cursor: Cursor) -> Mapping[str, Mapping[int, CommittedOffset]]:
     offsets: dict[str, dict[int, CommittedOffset]] = {}
-    seen: set[tuple[str, int]] = set()
+    seen: set[TopicPartition] = set()
     for row in cursor.items():
         fields = row.fields(("topic", "partition"), (*_OFFSET_KEYS, *_OFFSET_DERIVED))
         topic, partition = fields["topic"].text(), _partition(fields["partition"])
         if (topic, partition) in seen:
-            row.fail(f"the partition `{topic}-{partition}` stands twice in this list")
+            row.fail(f"the partition `{topic}-{partition}` appears twice in this list")
         seen.add((topic, partition))
         offset = fields.optional("committed_offset", Cursor.integer)
         if offset is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.schedule import Schedule, in_order
@@ -30,6 +31,15 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 # Files that tests write hold passwords, and the program warns where others can read them.
 os.umask(0o077)
+
+# Every run has the same examples, unless it looks for new ones (`make fuzz-examples`), and none is
+# judged by the time it took.
+TIMELESS = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("the same examples", TIMELESS, derandomize=True)
+settings.register_profile("other examples", TIMELESS, print_blob=True)
+settings.load_profile(
+    "other examples" if "KGROUPS_FUZZ_SEED" in os.environ else "the same examples"
+)
 
 KAFKA_LOGS = Path(__file__).parent.parent / ".cache" / "kafka-logs"
 

@@ -46,6 +46,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/kafka/security/test_java_stores.py",
         "tests/kafka/security/test_secure.py",
         "tests/kafka/security/test_secure_writes.py",
+        "tests/kafka/writes/test_endings.py",
         "tests/official/test_guarded.py",
     ),
 }

@@ -107,7 +107,7 @@ class StickyLagAssignor:
         """
         skew = request.options.get("max_skew", MAX_SKEW)
         if not isinstance(skew, int | float) or skew < 1:
-            raise AssignorError(f"max_skew is {skew!r}", hint="it must be a number from 1 on")
+            raise AssignorError(f"`max_skew` is {skew!r}", hint="expected a number of at least 1")
         view = LeaderView(request)
         claims = read_claims(view, remembered).listed()
         general = GeneralView(view)

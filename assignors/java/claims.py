@@ -196,8 +196,10 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
     faults += [
         Fault(
             "EMPTY_SUBSCRIPTION",
-            f"`{member.member_id}` subscribes to nothing, but comes first in hash order: "
-            "a Java leader gives it partitions all the same",
+            (
+                f"`{member.member_id}` subscribes to nothing, but comes first in hash order: a "
+                "Java leader assigns it partitions anyway"
+            ),
             member.member_id,
         )
         for member in idle
@@ -205,8 +207,10 @@ def _equal_subscriptions(view: LeaderView, faults: list[Fault]) -> bool:
     faults += [
         Fault(
             "DOUBLED_TOPIC",
-            f"`{member.member_id}` names a topic twice, so that its list is as long as the "
-            "others': a Java leader gives it partitions of topics that it lacks",
+            (
+                f"`{member.member_id}` lists a topic twice, so its list is as long as the others': "
+                "a Java leader assigns it partitions of topics it does not subscribe to"
+            ),
             member.member_id,
         )
         for member in lacking

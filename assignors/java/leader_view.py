@@ -72,7 +72,7 @@ class LeaderView:
             twice = next(name for index, name in enumerate(ids) if name in ids[:index])
             raise AssignorError(
                 f"two members have the id `{twice}`",
-                hint="every member of a group has an id of its own",
+                hint="member ids must be unique in a group",
             )
         self.request = request
         self._hashes = string_hashes(ids)

@@ -15,7 +15,10 @@ def leader_fails(what: str) -> AssignorError:
     """The error of a rebalance that a Java leader fails with IllegalStateException."""
     return AssignorError(
         f"a Java leader fails this rebalance: {what}",
-        hint="a member claims a partition that does not exist; it must lose its old assignment",
+        hint=(
+            "a member claims a partition that does not exist; restart it to clear its old "
+            "assignment"
+        ),
         java="java.lang.IllegalStateException",
     )
 

@@ -83,7 +83,8 @@ class StickyAssignor:
                 raise never_ends()
             claims.faults.append(
                 Fault(
-                    "LEADER_FAILS", "a Java leader never ends this rebalance: moves go in a circle"
+                    "LEADER_FAILS",
+                    "a Java leader never finishes this rebalance: partitions move in a cycle",
                 )
             )
         withheld = self._withhold(lists, in_transfer(view, lists) if self.cooperative else {})

@@ -176,8 +176,10 @@ class GeneralView:
             claims.faults.append(
                 Fault(
                     "UNSUBSCRIBED_OWNER",
-                    f"`{member_id}` had {topic}-{partition} in an older generation and no longer "
-                    "subscribes to it: a Java leader may give it back all the same, or fail",
+                    (
+                        f"`{member_id}` had {topic}-{partition} in an older generation and no "
+                        "longer subscribes to it: a Java leader may assign it anyway, or fail"
+                    ),
                     member_id,
                     topic,
                     partition,

@@ -16,7 +16,7 @@ from kgroups.assignors.spec import AssignorError
 def fails_on_null() -> AssignorError:
     """The error of a rebalance that a Java leader fails with NullPointerException."""
     return AssignorError(
-        "a Java leader fails this rebalance: it looks up a member that takes no part in it",
+        "a Java leader fails this rebalance: it looks up a member that is not in it",
         hint="a member's claim of an older generation names topics that it does not subscribe to",
         java="java.lang.NullPointerException",
     )
@@ -25,7 +25,7 @@ def fails_on_null() -> AssignorError:
 def never_ends() -> AssignorError:
     """The error of a rebalance that a Java leader computes for ever."""
     return AssignorError(
-        "a Java leader never ends this rebalance: it moves the same partitions in a circle",
+        "a Java leader never finishes this rebalance: it moves the same partitions in a cycle",
         hint="members claim partitions of several generations; restart those with older ones",
         java="timeout",
     )

@@ -70,7 +70,10 @@ def thread_roundrobin(view: GroupView) -> Owners:
     circles = {threads for _, threads in view.threads}
     if len(circles) != 1:
         raise AssignorError(
-            "`roundrobin` needs consumers that all read the same topics with as many streams each",
+            (
+                "`roundrobin` requires all consumers to read the same topics with the same number "
+                "of streams"
+            ),
             java="IllegalArgumentException" if circles else "NoSuchElementException",
         )
     (circle,) = circles

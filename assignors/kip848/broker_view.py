@@ -173,7 +173,7 @@ class ServerView(LeaderView):
             if self.request.faithful:
                 raise AssignorError(
                     f"a coordinator fails this rebalance: {what}",
-                    hint="the brokers answer -1 until that member has left",
+                    hint="brokers return UNKNOWN_SERVER_ERROR until that member has left",
                     java=java,
                 )
             self.faults.append(

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from kgroups.assignors.compact import TopicTable
 from kgroups.assignors.order.java_order import MASK, copied_set_capacity, hash_order, spread
 from kgroups.assignors.order.java_table import HashTable, table_capacity
-from kgroups.assignors.spec import AssignorError, Fault
+from kgroups.assignors.spec import AssignorError, Fault, TopicPartition
 
 Runs = list[tuple[int, Sequence[int]]]
 
@@ -41,7 +41,7 @@ def uuid_halves(topic_id: str) -> tuple[int, int]:
         raw = b""
     if len(raw) != TOPIC_ID_BYTES:
         raise AssignorError(
-            f"`{topic_id}` is no topic id", hint="Kafka writes them as 22 characters of base64"
+            f"`{topic_id}` is not a topic id", hint="a topic id is 22 characters of base64"
         )
     return (
         int.from_bytes(raw[:8], "big", signed=True),
@@ -158,7 +158,7 @@ class TargetAssignment:
     __slots__ = ("_changes", "_codes", "_position", "faults", "member_ids", "topics")
     generation = -1
     """Epochs are the coordinator's."""
-    withheld: Mapping[tuple[str, int], str] = MappingProxyType({})
+    withheld: Mapping[TopicPartition, str] = MappingProxyType({})
     """The coordinator holds back, not the strategy."""
 
     def __init__(
@@ -187,7 +187,7 @@ class TargetAssignment:
         runs = self._changes[position].runs(self._codes)
         return [bases[topic] + partition for topic, held in runs for partition in held]
 
-    def partitions_of(self, member_id: str) -> list[tuple[str, int]]:
+    def partitions_of(self, member_id: str) -> list[TopicPartition]:
         """(topic, partition) of one member, in iteration order; empty if it gets nothing."""
         if self._position is None:
             self._position = {name: index for index, name in enumerate(self.member_ids)}

@@ -9,7 +9,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
-from kgroups.assignors.spec import Assignment, AssignmentRequest, Assignor, AssignorError
+from kgroups.assignors.spec import (
+    Assignment,
+    AssignmentRequest,
+    Assignor,
+    AssignorError,
+    TopicPartition,
+)
 
 Option = TypeVar("Option")
 
@@ -138,7 +144,7 @@ def possible_answers(
     return PossibleAnswers(tuple(answers.values()), tuple(failures.values()), taken is None)
 
 
-def owners_of(answer: Assignment) -> frozenset[tuple[str, frozenset[tuple[str, int]]]]:
+def owners_of(answer: Assignment) -> frozenset[tuple[str, frozenset[TopicPartition]]]:
     """Who gets what, whatever the order."""
     return frozenset(
         (member, frozenset(answer.partitions_of(member))) for member in answer.member_ids

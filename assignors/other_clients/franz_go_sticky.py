@@ -46,9 +46,9 @@ class FranzGoSticky:
         view = LeaderView(request, self.member_order)
         if not view.members:
             return CompactAssignment.of_lists([], view.table, [])
-        balancer = _Balancer(view, self.cooperative, choices)
+        run = _StickyRun(view, self.cooperative, choices)
         lists: list[list[int]] = [[] for _ in view.members]
-        for member, numbers in zip(view.ordered, balancer.run(), strict=True):
+        for member, numbers in zip(view.ordered, run.run(), strict=True):
             lists[member] = sorted(numbers)
         withheld = _withhold(view, lists) if self.cooperative else {}
         return CompactAssignment.of_lists(
@@ -60,7 +60,7 @@ class FranzGoSticky:
         )
 
 
-class _Balancer:
+class _StickyRun:
     """One run; members are known by their place in the order of members.
 
     Args:

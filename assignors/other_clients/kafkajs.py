@@ -60,7 +60,7 @@ class KafkajsRoundRobin:
         if leader is None:
             return choices.pick(list(dict.fromkeys(member.topics for member in view.members)))
         if leader not in view.member_ids:
-            raise AssignorError(f"the leader `{leader}` is no member of the group")
+            raise AssignorError(f"the leader `{leader}` is not a member of the group")
         return view.members[view.member_ids.index(leader)].topics
 
 
@@ -84,8 +84,10 @@ def _unread(view: LeaderView, lists: list[list[int]]) -> list[Fault]:
                     (position, topic),
                     Fault(
                         "FOREIGN_PARTITION",
-                        f"`{member.member_id}` is given partitions of `{topic}`, to which it does "
-                        "not subscribe: a kafkajs member leaves them unread",
+                        (
+                            f"`{member.member_id}` is assigned partitions of `{topic}`, to which "
+                            "it does not subscribe: a kafkajs member does not read them"
+                        ),
                         member.member_id,
                         topic,
                         partition,

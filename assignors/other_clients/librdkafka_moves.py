@@ -20,7 +20,7 @@ Pair = tuple[int, int]
 def dies(why: str) -> AssignorError:
     """The error of a rebalance in which a librdkafka leader's process ends."""
     return AssignorError(
-        f"a librdkafka leader dies over this rebalance: {why}",
+        f"a librdkafka leader crashes in this rebalance: {why}",
         hint="librdkafka's `cooperative-sticky` reads freed memory where members subscribe to "
         "different topics; subscribe all members alike",
     )

@@ -40,7 +40,7 @@ class LibrdkafkaSticky:
         run = _Run(group, _start(group, racks), racks)
         lists = [list(numbers) for numbers in group.in_positions(run.run())]
         if run.endless:
-            raise dies("it moves the same partitions in a circle")
+            raise dies("it moves the same partitions in a cycle")
         withheld = _adjust(group, lists)
         return CompactAssignment.of_lists(
             group.view.member_ids,
@@ -106,7 +106,7 @@ class _Run(PortedSticky):
             AssignorError: the previous owner takes no part: the process dies.
         """
         if rank in self.fixed:
-            raise dies("it looks up a member that takes no part in it")
+            raise dies("it looks up a member that is not in it")
         return self.sizes[rank]
 
     def reassign(self, number: int, target: int) -> None:

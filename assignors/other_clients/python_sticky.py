@@ -62,8 +62,10 @@ class PythonSticky:
         lists = [sorted(numbers) for numbers in run.run()]
         if run.endless:
             raise AssignorError(
-                f"{_article(self.library)} leader never ends this rebalance: its `{self.name}` "
-                "moves the same partitions in a circle",
+                (
+                    f"{_article(self.library)} leader never finishes this rebalance: its "
+                    f"`{self.name}` moves the same partitions in a cycle"
+                ),
                 hint="members claim partitions of several generations; restart those with older "
                 "ones",
             )
@@ -127,8 +129,11 @@ class _Run(PortedSticky):
         """
         if target in self.fixed:
             raise AssignorError(
-                f"{_article(self._strategy.library)} leader fails this rebalance: its "
-                f"`{self._strategy.name}` raises KeyError for an older owner that takes no part",
+                (
+                    f"{_article(self._strategy.library)} leader fails this rebalance: its "
+                    f"`{self._strategy.name}` raises KeyError for an earlier owner that is not in "
+                    "it"
+                ),
                 hint="a member's claim of an older generation names topics that it does not "
                 "subscribe to",
             )

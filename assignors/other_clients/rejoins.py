@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kgroups.assignors.other_clients.user_data import encode_kafka_python_data
-from kgroups.assignors.spec import MemberSubscription
+from kgroups.assignors.spec import MemberSubscription, TopicPartition
 from kgroups.assignors.wire import TopicRuns, encode_cooperative_data, encode_sticky_data, runs_of
 
 NO_GENERATION = -1
@@ -88,7 +88,7 @@ def rejoin_as(
     library: str,
     member: MemberSubscription,
     protocol: str,
-    partitions: Sequence[tuple[str, int]],
+    partitions: Sequence[TopicPartition],
     generation: int,
 ) -> MemberSubscription:
     """The next subscription of this library's member after it was given these partitions.

@@ -50,8 +50,10 @@ class SaramaSticky:
         lists = [sorted(numbers) for numbers in run.run()]
         if run.endless:
             raise AssignorError(
-                f"a sarama leader never ends this rebalance: its `{self.name}` moves the same "
-                "partitions in a circle",
+                (
+                    f"a sarama leader never finishes this rebalance: its `{self.name}` moves the "
+                    "same partitions in a cycle"
+                ),
                 hint="members claim partitions of several generations; restart those with older "
                 "ones",
             )

@@ -72,7 +72,7 @@ def read_sarama_data(member: MemberSubscription) -> tuple[TopicRuns, int]:
     raise AssignorError(
         f"a sarama leader fails this rebalance: it cannot read the user data of "
         f"`{member.member_id}`",
-        hint="members of other libraries send user data for `sticky` that sarama does not know",
+        hint="members with other libraries send `sticky` user data that sarama cannot read",
     )
 
 

@@ -44,7 +44,7 @@ class RandomAssignor:
         seed = request.options.get("seed", 0)
         if not isinstance(seed, int):
             raise AssignorError(
-                f"the seed of `random` is {seed!r}", hint="it must be a whole number"
+                f"the `seed` of `random` is {seed!r}", hint="expected a whole number"
             )
         view = LeaderView(request)
         lists: list[list[int]] = [[] for _ in view.members]

@@ -40,8 +40,11 @@ def load_assignor(name: str, *, limit_ms: int = LIMIT_MS) -> Assignor:
         points = list(entry_points(group=ENTRY_POINTS, name=name))
         if not points:
             raise AssignorError(
-                f"no assignor is called `{name}`",
-                hint=f"name it `package.module:Class`, or register it in `{ENTRY_POINTS}`",
+                f"unknown assignor `{name}`",
+                hint=(
+                    "write it as `package.module:Class`, or register an entry point in "
+                    f"`{ENTRY_POINTS}`"
+                ),
             )
         found = _imported(points[0].value)
     made = _made(found, name)
@@ -65,7 +68,7 @@ def _imported(path: str) -> Any:
     except Exception as error:  # whatever the user's module raises while it is imported
         raise AssignorError(
             f"the assignor `{path}` cannot be loaded: {type(error).__name__}: {error}",
-            hint="name it `package.module:Class`, importable from where kgroups runs",
+            hint="write it as `package.module:Class`, importable where kgroups runs",
         ) from error
     return found
 
@@ -76,15 +79,15 @@ def _made(found: Any, name: str) -> Assignor:
         made = found() if isinstance(found, type) else found
     except Exception as error:  # the user's constructor
         raise AssignorError(
-            f"the assignor `{name}` cannot be made: {type(error).__name__}: {error}",
-            hint="its class is made without arguments",
+            f"the assignor `{name}` cannot be created: {type(error).__name__}: {error}",
+            hint="its class must be callable without arguments",
         ) from error
     if not isinstance(getattr(made, "name", None), str) or not callable(
         getattr(made, "assign", None)
     ):
         raise AssignorError(
             f"`{name}` is not an assignor",
-            hint="it needs a `name` and a method `assign(request)`",
+            hint="an assignor has a `name` and a method `assign(request)`",
         )
     strategy: Assignor = made
     return strategy
@@ -136,8 +139,8 @@ class GuardedAssignor:
         thread.join(self._limit_ms / 1000)
         if not outcome:
             raise AssignorError(
-                f"the assignor `{self.name}` took longer than {self._limit_ms} ms",
-                hint="it may not end; raise the limit if it is merely slow",
+                f"the assignor `{self.name}` took more than {self._limit_ms} ms",
+                hint="it may never finish; raise the limit if it is only slow",
             )
         answer, error = outcome[0]
         if error is not None:
@@ -145,7 +148,7 @@ class GuardedAssignor:
                 raise error
             raise AssignorError(
                 f"the assignor `{self.name}` raised {type(error).__name__}: {error}",
-                hint="`--verbose` shows where",
+                hint="`--verbose` shows the traceback",
             ) from error
         return answer
 
@@ -160,7 +163,7 @@ class GuardedAssignor:
         known = {member.member_id for member in request.members}
         for member_id in named:
             if member_id not in known:
-                raise self._wrong(f"named the unknown member `{member_id}`")
+                raise self._wrong(f"assigned partitions to the unknown member `{member_id}`")
 
     def _check_partitions(
         self, request: AssignmentRequest, member_id: str, assignment: Assignment
@@ -170,9 +173,11 @@ class GuardedAssignor:
         for topic, partition in assignment.partitions_of(member_id):
             known = request.topics.get(topic)
             if known is None or not 0 <= partition < known.partitions:
-                raise self._wrong(f"gave `{member_id}` {topic}-{partition}, which does not exist")
+                raise self._wrong(
+                    f"assigned {topic}-{partition}, which does not exist, to `{member_id}`"
+                )
             if (topic, partition) in seen:
-                raise self._wrong(f"gave `{member_id}` {topic}-{partition} twice")
+                raise self._wrong(f"assigned {topic}-{partition} twice to `{member_id}`")
             seen.add((topic, partition))
 
     def _from_mapping(
@@ -192,17 +197,19 @@ class GuardedAssignor:
                     (t, [int(p) for p in ps]) for t, ps in dict(answer.get(member_id, {})).items()
                 ]
             except (TypeError, ValueError) as error:
-                raise self._wrong(f"gave `{member_id}` something else than partitions") from error
+                raise self._wrong(
+                    f"returned something other than partitions for `{member_id}`"
+                ) from error
             for topic, partitions in runs:
                 for partition in partitions:
                     place = table.index.get(topic)
                     if place is None or not 0 <= partition < table.counts[place]:
                         raise self._wrong(
-                            f"gave `{member_id}` {topic}-{partition}, which does not exist"
+                            f"assigned {topic}-{partition}, which does not exist, to `{member_id}`"
                         )
                     number = table.bases[place] + partition
                     if number in numbers:
-                        raise self._wrong(f"gave `{member_id}` {topic}-{partition} twice")
+                        raise self._wrong(f"assigned {topic}-{partition} twice to `{member_id}`")
                     numbers.append(number)
             lists.append(numbers)
         return CompactAssignment.of_lists(ids, table, lists)

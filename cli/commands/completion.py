@@ -14,7 +14,7 @@ The script holds commands, options and their values. Group and topic names are
 read from the cluster that the command line or KGROUPS_BOOTSTRAP_SERVER names,
 and left out if it does not answer within half a second.
 
-WHERE IT GOES
+INSTALLATION
   bash  ~/.local/share/bash-completion/completions/kgroups
   zsh   _kgroups, in a folder of $fpath
   fish  ~/.config/fish/completions/kgroups.fish

@@ -71,7 +71,7 @@ def coordinator(
     options = options_of(ctx)
     names = list(dict.fromkeys(groups))
     if "" in names:
-        raise UsageError("a group's name cannot be empty")
+        raise UsageError("a group name cannot be empty")
     errors: tuple[ItemError, ...] = ()
     where: dict[str, str | None] | None = None
     leaders: Mapping[str, Broker] = {}

@@ -102,7 +102,8 @@ def demo(
     options = options_of(ctx)
     if options.output == "plain":
         raise UsageError(
-            "Kafka's tool has no layout for this", hint="`list` and `describe` have one"
+            "`plain` is not available here: Kafka's tool has no layout for it",
+            hint="it is available for `list` and `describe`",
         )
     printer = Printer(options)
     steps = STEPS + (SPARK_STEPS if spark else ())
@@ -114,7 +115,7 @@ def demo(
         )
         if keep:
             wait = stop_on_signals()
-            printer.note(f"the cluster stays at {bootstrap} until Ctrl-C")
+            printer.note(f"the cluster keeps running at {bootstrap} until Ctrl-C")
             wait()
     end_with(errors)
 
@@ -130,7 +131,7 @@ def _told(
         code, _ = _run(_command(step, printer.options), bootstrap, None)
         if code:
             return [_failure(step, code)]
-    _say("Real clients were in there. `kgroups --help` shows the rest.")
+    _say("The members were real clients. `kgroups --help` lists all commands.")
     return []
 
 
@@ -216,7 +217,7 @@ def _failure(step: Step, exit_code: int) -> ItemError:
     return ItemError(
         target=shlex.join(step.arguments),
         code="COMMAND_FAILED",
-        message=f"`kgroups {shlex.join(step.arguments)}` ended with {exit_code}",
+        message=f"`kgroups {shlex.join(step.arguments)}` failed with exit code {exit_code}",
         exit_code=exit_code,
     )
 

@@ -1,4 +1,4 @@
-"""`kgroups list`: which groups there are."""
+"""`kgroups list`: the groups of a cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,10 @@ from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_o
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
+from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
+from kgroups.core.conditions.group_figures import OFFSETS
+from kgroups.core.errors import UsageError
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -38,8 +41,9 @@ HELP = """List consumer groups.
 
 Lists groups of every type, sorted by name. PATTERN is a glob (quote it) or
 plain text that a name contains; --regex is RE2 and matches whole names.
-Filters combine: a group must match all of them. --watch refreshes the list
-and marks what changed; with JSON, each refresh is one document per line.
+Filters combine: a group must match all of them. --where takes a condition
+(`kgroups check --fields` lists the fields). --watch refreshes the list and
+marks what changed; with JSON, each refresh is one document per line.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
@@ -56,6 +60,7 @@ EXAMPLES
   kgroups list --state Empty,Dead --output csv
   kgroups list --topic payments      groups that read this topic
   kgroups list --regex 'orders-[0-9]+' --sort state
+  kgroups list --where "state = 'Empty' and lag > 0"
   kgroups list --state PreparingRebalance --watch 2
 """
 
@@ -118,6 +123,7 @@ def list_groups(
     top: Annotated[
         int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
+    where: WhereText = None,
     watch: Watch = None,
     file: FromFile = None,
 ) -> None:
@@ -130,23 +136,34 @@ def list_groups(
         frozenset(split_names(topic)),
         pattern,
         None if regex is None else name_pattern(regex),
+        parse_where(where),
     )
+
+    if filters.where is not None and filters.where.source == "times":
+        raise UsageError(
+            "a list asks for no times", hint="`kgroups describe --where` and `check` do"
+        )
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing = _listing(admin, printer, filters, file)
+        said: list[str] = []
+        if filters.where is not None:
+            listing = filters.where.cut(listing, said.append)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
         report = list_report(listing, groups[:top])
         types, states = bool(filters.types), bool(filters.states)
         plain = (list_text(groups[:top], types=types, states=states),)
-        return Look(replace(report, plain=lambda: plain))
+        return Look(replace(report, plain=lambda: plain), said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
         if every_ms is not None:
             look_again(printer, every_ms, lambda: look(admin))
-        report = look(admin).report
-    printer.show(report)
-    end_with(report.errors)
+        found = look(admin)
+    printer.show(found.report)
+    for text in found.notes:
+        printer.note(text)
+    end_with(found.report.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +173,7 @@ class Filters:
     Args:
         pattern: a glob or a part of its name.
         name: a test of its whole name.
+        where: a condition on its figures.
     """
 
     states: tuple[str, ...]
@@ -163,6 +181,7 @@ class Filters:
     topics: frozenset[str]
     pattern: str | None
     name: Callable[[str], bool] | None
+    where: Where | None = None
 
     def fit(self, group: Group) -> bool:
         """Whether a group fits all of them, the pattern aside."""
@@ -177,10 +196,17 @@ class Filters:
 def _listing(
     admin: "ClusterAdmin | None", printer: Printer, filters: Filters, file: Path | None
 ) -> ClusterSnapshot:
-    """Groups with what the filters need; only `--topic` has to look into the groups."""
-    if admin is None or filters.topics:
-        found = snapshot_of(admin, file=file, log_offsets=False, progress=printer.progress)
-        if admin is None:
+    """Groups with what the filters need; `--topic` and `--where` have to look into the groups."""
+    needs = "listing" if filters.where is None else filters.where.source
+    if admin is None or filters.topics or needs != "listing":
+        found = snapshot_of(
+            admin,
+            file=file,
+            offsets=bool(filters.topics) or needs in OFFSETS,
+            log_offsets=needs in OFFSETS,
+            progress=printer.progress,
+        )
+        if admin is None or not filters.topics:
             return found
         # Of a hidden topic brokers show no commits either, so its readers are not known.
         hidden = admin.topics(sorted(filters.topics)).failures

@@ -39,7 +39,7 @@ LIMITS (--property, with their defaults)
   socket.request.max.bytes=33554432   longest request
   queued.max.request.bytes=134217728  unanswered requests, all clients
   max.connections=8192                open at once
-  connections.max.idle.ms=600000      a silent connection is closed after this
+  connections.max.idle.ms=600000      idle connections are closed after this
   A request must be complete within 30 s of its first byte.
 
 FAULTS (a YAML file for --faults)

@@ -31,14 +31,14 @@ _CONFIG_FLAGS = ("--command-config",)
 
 def register(app: typer.Typer) -> None:
     """Add the hidden command `complete-names` to the program."""
-    app.command("complete-names", help="Print names for a shell.", cls=Command, hidden=True)(
-        complete_names
-    )
+    app.command(
+        "complete-names", help="Print names for shell completion.", cls=Command, hidden=True
+    )(complete_names)
 
 
 def complete_names(
     ctx: typer.Context,
-    kind: Annotated[NameKind, typer.Argument(help="What to name.")],
+    kind: Annotated[NameKind, typer.Argument(help="Kind of name.")],
     line: Annotated[str, typer.Argument(help="The command line up to the cursor.")] = "",
 ) -> None:
     """`kgroups complete-names`: prints what is known in time, and leaves with 0 in any case."""

@@ -18,18 +18,22 @@ class Deviation(NamedTuple):
 
 
 DEVIATIONS: Final = (
-    Deviation("failure", "a failure is told on stdout and ends with 0", "stderr, exit code 1"),
+    Deviation("failure", "a failure is reported on stdout and exits with 0", "stderr, exit code 1"),
     Deviation("good groups", "one bad group hides all others", "the others are shown"),
     Deviation("order", "rows in the order of a hash table", "rows sorted"),
-    Deviation("help", "`--help` goes to stderr and ends with 1", "stdout, exit code 0"),
-    Deviation("version", "`--version` is Kafka's", "ours, and whose options it has"),
-    Deviation("usage", "a usage error prints the whole help", "it names the help page"),
+    Deviation("help", "`--help` goes to stderr and exits with 1", "stdout, exit code 0"),
+    Deviation("version", "`--version` is Kafka's", "ours, with the version whose options it has"),
+    Deviation("usage", "a usage error prints the whole help", "it points to the help page"),
     Deviation("trace", "Java stack traces and log lines", "none"),
-    Deviation("delete --dry-run", "deletes all the same", "refused, nothing is deleted"),
+    Deviation(
+        "delete --dry-run", "`--delete --dry-run` deletes anyway", "refused, nothing is deleted"
+    ),
     Deviation(
         "short line",
-        "`--from-file`: a line without an offset means 0; a file without groups is read as if it "
-        "had them",
+        (
+            "`--from-file`: a line without an offset means 0; a file without groups is read as if "
+            "it had groups"
+        ),
         "refused",
     ),
     Deviation("file", "a bad line of a CSV file is a Java parser's message", "file, line, reason"),
@@ -41,7 +45,7 @@ DEVIATIONS: Final = (
     ),
     Deviation(
         "foreign group",
-        "`--reset-offsets` takes a share group for an unknown one",
+        "`--reset-offsets` reports a share group as unknown",
         "refused",
     ),
     Deviation(
@@ -51,22 +55,20 @@ DEVIATIONS: Final = (
     ),
     Deviation(
         "vanished partition",
-        "asked for without pause until the time is over, and hides every group",
+        "retried without pause until the timeout, and hides every group",
         "a row with `-`, named on stderr",
     ),
     Deviation(
         "undo",
-        "what `--reset-offsets --execute` replaces is gone",
-        "saved first, and the file named on stderr; `kgroups reset-offsets --undo FILE` puts it "
-        "back",
+        "offsets that `--reset-offsets --execute` replaces are lost",
+        "saved first in a file named on stderr; `kgroups reset-offsets --undo FILE` restores them",
     ),
     Deviation(
         "lost groups",
-        "groups of a broker that is down are missing from `--list` and `--all-groups` without a "
-        "word",
-        "told on stderr; exit code 1",
+        "groups of a broker that is down are silently missing from `--list` and `--all-groups`",
+        "reported on stderr; exit code 1",
     ),
-    Deviation("clamped", "an offset put back inside the log is a log line", "a line on stderr"),
+    Deviation("clamped", "an offset clamped to the log is a log line", "a line on stderr"),
     Deviation("fallback", "a notice among the data", "stderr"),
     Deviation("failed row", "a partition that failed leaves exit code 0", "exit code 1"),
 )

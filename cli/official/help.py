@@ -8,12 +8,12 @@ from kgroups.cli.official.options import GROUP_OPTIONS, RECORD_OPTIONS, Option
 
 GROUPS_INTRO: Final = """Usage: kgroups official OPTIONS
 
-The options and the layouts of Kafka's own kafka-consumer-groups.sh: list,
+The options and layouts of Kafka's own kafka-consumer-groups.sh: list,
 describe, delete consumer groups, reset or delete their offsets. The word
 `official` may be left out when one of --list, --describe, --delete,
 --reset-offsets, --delete-offsets, --validate-regex is given.
 
-A long option takes one dash or two, its value follows or stands after `=`.
+A long option takes one dash or two; its value follows it or an `=`.
 Exit code: 0 done, 1 anything else.
 """
 RECORDS_INTRO: Final = """Usage: kgroups delete-records --bootstrap-server HOST:PORT

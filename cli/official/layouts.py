@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kgroups.cli.output.escapes import for_stdout
-from kgroups.core.snapshot import Broker, ClusterSnapshot, CommittedOffset, Group, Member
+from kgroups.core.snapshot import (
+    Broker,
+    ClusterSnapshot,
+    CommittedOffset,
+    Group,
+    Member,
+    TopicPartition,
+)
 
 View = Literal["offsets", "members", "state"]
 
@@ -154,7 +161,7 @@ def offset_lines(snapshot: ClusterSnapshot, group: Group) -> list[OffsetLine]:
     """Partitions that members own, most partitions first, then those only committed."""
     offsets = group.offsets or {}
     lines: list[OffsetLine] = []
-    owned: set[tuple[str, int]] = set()
+    owned: set[TopicPartition] = set()
     busy = sorted(group.members or (), key=partition_count, reverse=True)
     for member in busy:
         mine = {
@@ -171,7 +178,7 @@ def offset_lines(snapshot: ClusterSnapshot, group: Group) -> list[OffsetLine]:
 def _lines(
     snapshot: ClusterSnapshot,
     offsets: Mapping[str, Mapping[int, CommittedOffset]],
-    partitions: Iterable[tuple[str, int]],
+    partitions: Iterable[TopicPartition],
     owner: Member | None,
 ) -> list[OffsetLine]:
     lines = []
@@ -299,7 +306,7 @@ RECORDS_BEGIN: Final = "Executing records delete operation\n"
 RECORDS_DONE: Final = "Records delete operation completed:\n"
 
 
-def record_line(at: tuple[str, int], start: int) -> str:
+def record_line(at: TopicPartition, start: int) -> str:
     """Where the log of a partition starts now."""
     return f"partition: {for_stdout()(at[0])}-{at[1]}\tlow_watermark: {start}\n"
 

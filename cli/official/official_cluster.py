@@ -9,6 +9,7 @@ from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
 from kgroups.cli.source import warn_of_exposure
 from kgroups.core.errors import ClusterError, UsageError
+from kgroups.core.input_files.files import lies_at
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
@@ -37,7 +38,7 @@ def open_cluster(arguments: Arguments, *, client_ms: int | None = None) -> Itera
     from kgroups.core.kafka.config.settings import UnknownProtocol, read_settings
 
     file, address = arguments.value("command-config"), arguments.value("bootstrap-server")
-    if file is not None and not Path(file).exists():
+    if file is not None and lies_at(Path(file)) is None:
         raise NoClient(f"java.nio.file.NoSuchFileException: {file}")
     timeout_ms = arguments.number("timeout")
     timeout_ms = DEFAULT_TIMEOUT_MS if timeout_ms is None else _as_int(timeout_ms)

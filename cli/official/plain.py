@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.cli.official.actions.forgetting import status_table
+from kgroups.cli.official.actions.deleting_offsets import status_table
 from kgroups.cli.official.actions.resetting import reset_table
 from kgroups.cli.official.words import exception_text
 from kgroups.cli.output.escapes import for_stdout

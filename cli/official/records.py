@@ -1,11 +1,12 @@
 """kafka-delete-records.sh: records below an offset go, partition by partition."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.cli.exits import show_error
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.help import records_page
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
@@ -13,11 +14,21 @@ from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.options import RECORD_OPTIONS
 from kgroups.cli.official.streams import notice, say, show
 from kgroups.cli.official.validation import Misuse
-from kgroups.cli.official.words import exception_text
-from kgroups.core.errors import KgroupsError, UsageError, shorten
+from kgroups.cli.official.words import doubt_text, exception_text
+from kgroups.core.errors import (
+    EXIT_CODE_INTERRUPTED,
+    ItemError,
+    KgroupsError,
+    UsageError,
+    shorten,
+)
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
+from kgroups.core.offsets.result import Doubt
 from kgroups.core.snapshot import TopicPartition
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 TIMEOUT_MS: Final = 60_000
 """Of Java's client, where `default.api.timeout.ms` does not say another one."""
@@ -60,26 +71,54 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
 
 def _delete_records(arguments: Arguments) -> int:
     with open_cluster(arguments, client_ms=TIMEOUT_MS) as admin:
-        from kgroups.core.kafka.writes.record_deletion import delete_records
-
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)
-        found = delete_records(admin, before) if before else {}
-    show(RECORDS_DONE)
-    failed = False
-    for (topic, number), outcome in sorted(found.items()):
+        with Interruption(admin) as interruption:
+            found = _sent(admin, before, interruption) if before else {}
+            show(RECORDS_DONE)
+            failed = False
+            for at, outcome in sorted(found.items()):
+                if isinstance(outcome, int):
+                    show(record_line(at, outcome))
+                else:
+                    failed = True
+                    notice(f"partition: {at[0]}-{at[1]} error: {_reason(at, outcome)}")
+            return EXIT_CODE_INTERRUPTED if interruption.asked else int(failed)
+
+
+def _sent(
+    admin: "ClusterAdmin", before: Mapping[TopicPartition, int], interruption: Interruption
+) -> dict[TopicPartition, int | ItemError]:
+    """The new start of each partition's log, or why it has none, or that this is not known."""
+    from kgroups.core.kafka.doubts import Doubts
+    from kgroups.core.kafka.writes.record_deletion import delete_records
+
+    doubts: Doubts[TopicPartition] = Doubts()
+    found = interruption.send(lambda: delete_records(admin, before, doubts))
+    if found is None:
+        return {at: not_waited_for(f"{at[0]}-{at[1]}") for at in before}
+    told: dict[TopicPartition, int | ItemError] = {}
+    for at, outcome in found.items():
         if isinstance(outcome, int):
-            show(record_line((topic, number), outcome))
-        else:
-            failed = True
-            text = None
-            if outcome == "TOPIC_AUTHORIZATION_FAILED":
-                text = (
-                    f"Failed to fetch metadata for partition {topic}-{number} due to topic "
-                    "authorization failure"
-                )
-            notice(f"partition: {topic}-{number} error: {exception_text(outcome, text)}")
-    return 1 if failed else 0
+            told[at] = outcome
+            continue
+        error = doubts.error(at, f"{at[0]}-{at[1]}", outcome)
+        assert error is not None, "what failed has a reason"
+        told[at] = error
+    return told
+
+
+def _reason(at: TopicPartition, error: ItemError) -> str:
+    """Why the records of a partition are still there, or may be."""
+    if isinstance(error, Doubt):
+        return doubt_text(error)
+    text = None
+    if error.code == "TOPIC_AUTHORIZATION_FAILED":
+        text = (
+            f"Failed to fetch metadata for partition {at[0]}-{at[1]} due to topic "
+            "authorization failure"
+        )
+    return exception_text(error.code, text)
 
 
 def _read(path: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kgroups.cli.exits import show_error
-from kgroups.cli.official.actions import deleting, forgetting, reading, resetting
+from kgroups.cli.official.actions import deleting, deleting_offsets, reading, resetting
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
 from kgroups.cli.official.help import groups_page
 from kgroups.cli.official.official_cluster import NoClient
@@ -19,7 +19,7 @@ RUN: Final[Mapping[str, Action]] = {
     "list": reading.list_groups,
     "describe": reading.describe,
     "delete": deleting.delete,
-    "delete-offsets": forgetting.delete_offsets,
+    "delete-offsets": deleting_offsets.delete_offsets,
     "reset-offsets": resetting.reset_offsets,
     "validate-regex": reading.validate_regex,
 }

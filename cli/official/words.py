@@ -5,6 +5,7 @@ from typing import Final
 
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNSEEN
+from kgroups.core.offsets.result import Doubt
 
 _PACKAGE: Final = "org.apache.kafka.common.errors."
 FAILED: Final = "Executing consumer group command failed due to "
@@ -140,6 +141,12 @@ def group_failure(group: str, error: ItemError) -> str:
         )
         return exception_text(error.code, text)
     return exception_text(error.code)
+
+
+def doubt_text(doubt: Doubt) -> str:
+    """Why it is not known whether a write was done."""
+    known = doubt.code in EXCEPTIONS
+    return f"outcome unknown: {(exception_text(doubt.code) if known else doubt.cause)}"
 
 
 def unlisted(errors: Iterable[ItemError]) -> ItemError | None:

@@ -27,6 +27,7 @@ class Report:
         summary: counts over the items; asked for after the last item.
         extra: further fields of the envelope, after `items`.
         plain: the report in the layout of Kafka's tool, piece by piece; None where it has none.
+        forms: the report as text in forms that only its command has, by their names.
         document_of: makes an item what it is in JSON, where tables take it in another form.
         is_live: the items come over hours: each is written at once, in a table too, and failures
             have been told when they happened.
@@ -42,6 +43,7 @@ class Report:
     extra: Mapping[str, Any] = field(default_factory=dict)
     plain: Callable[[], Iterable[str]] | None = None
     document_of: Callable[[Any], Item] = _itself
+    forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     is_live: bool = False
 
     @property

@@ -20,7 +20,7 @@ from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
-from kgroups.cli.params import GlobalOptions
+from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UsageError
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
@@ -31,9 +31,19 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators
 
 
 class Printer:
-    """Writes reports in the form that the options ask for."""
+    """Writes reports in the form that the options ask for.
 
-    def __init__(self, options: GlobalOptions) -> None:
+    Args:
+        own_forms: whether the command has the forms that only `kgroups check` has.
+    Raises:
+        UsageError: one of these is asked for, and the command does not have it.
+    """
+
+    def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
+        if options.output in OWN_FORMS and not own_forms:
+            raise UsageError(
+                f"only `kgroups check` has the form `{options.output}`", hint=OUTPUT_HINT
+            )
         self.options = options
         self._waiting = False
 
@@ -48,23 +58,30 @@ class Printer:
         if form == "csv" and len(report.views) != 1:
             kinds = ", ".join(view.name for view in report.views)
             raise UsageError(
-                f"CSV holds one kind of row, and this has several: {kinds}",
-                hint="ask for one view, or use --output json",
+                f"CSV can hold only one kind of row, and this has several: {kinds}",
+                hint="choose one view, or use --output json",
             )
         if form == "plain" and report.plain is None:
             raise UsageError(
-                "Kafka's tool has no layout for this",
-                hint="`list`, `describe`, `delete`, `delete-offsets`, `reset-offsets`, … have one",
+                "`plain` is not available here: Kafka's tool has no layout for it",
+                hint=(
+                    "it is available for `list`, `describe`, `delete`, `delete-offsets` and "
+                    "`reset-offsets`"
+                ),
             )
-        write = {
+        write: dict[str, Callable[[Report], None]] = {
             "table": self._table,
             "json": self._json,
             "jsonl": self._jsonl,
             "csv": self._csv,
             "yaml": self._yaml,
             "plain": self._plain,
-        }[form]
-        write(replace(report, items=_at_once(report.items)) if report.is_live else report)
+        }
+        if form in report.forms:
+            self.head(visible(report.forms[form]()))
+        else:
+            items = _at_once(report.items) if report.is_live else report.items
+            write[form](replace(report, items=items))
         sys.stdout.flush()
         if not report.is_live:
             show_item_errors(report.errors)

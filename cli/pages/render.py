@@ -23,7 +23,7 @@ POLICY = (
     "img-src data:; base-uri 'none'; form-action 'none'"
 )
 
-FOOTER = "Made by kgroups. Times are UTC; a dash is what is not known."
+FOOTER = "Made by kgroups. Times are UTC; a dash means unknown."
 
 
 def write_page(path: Path, page: Page) -> None:
@@ -40,7 +40,7 @@ def write_page(path: Path, page: Page) -> None:
     except OSError as exc:
         raise UsageError(
             f"the page cannot be written to `{path}`: {exc.strerror}",
-            hint="name a file in a folder that is yours to write",
+            hint="choose a file in a folder that you can write to",
         ) from exc
     finally:
         hidden.unlink(missing_ok=True)

@@ -37,15 +37,14 @@ def parse_condition(text: str, fields: Fields, option: str) -> Condition:
     parser = _Parser(text, words, fields, option)
     if rest:
         parser.refuse(
-            "a quotation mark is not closed"
-            if rest[0] in "'\""
-            else f"`{rest}` cannot be understood"
+            "missing closing quotation mark" if rest[0] in "'\"" else f"`{rest}` is not valid"
         )
     root = parser.any_of(0)
     word = parser.next
     if word is not None:
-        what = "has no `(` before it" if word.text == ")" else "stands where `and` or `or` belongs"
-        parser.refuse(f"`{word.text}` {what}")
+        if word.text == ")":
+            parser.refuse("`)` has no matching `(`")
+        parser.refuse(f"expected `and` or `or`, found `{word.text}`")
     return Condition(root, text.strip())
 
 
@@ -90,13 +89,13 @@ class _Parser:
 
     def _negation(self, depth: int) -> Node:
         if depth > DEEPEST:
-            self.refuse(f"it goes deeper than {DEEPEST} levels")
+            self.refuse(f"it is nested more than {DEEPEST} levels deep")
         if self.takes("not"):
             return Not(self._negation(depth + 1))
         if self.takes("("):
             inner = self.any_of(depth + 1)
             if not self.takes(")"):
-                self.refuse("a `)` is missing")
+                self.refuse("missing `)`")
             return inner
         return self._comparison()
 
@@ -107,8 +106,8 @@ class _Parser:
             self._refuse_name(name)
         sign = self._read("one of " + " ".join(SIGNS))
         if sign.sort != "sign":
-            self.refuse(f"`{sign.text}` stands where one of {' '.join(SIGNS)} belongs")
-        value = self._read("a text" if field.kind == "text" else "a number")
+            self.refuse(f"expected one of {' '.join(SIGNS)}, found `{sign.text}`")
+        value = self._read("a string" if field.kind == "text" else "a number")
         text = f"{name.text} {sign.text} {value.text}"
         own = "=" if sign.text == "==" else sign.text
         if field.kind == "text":
@@ -118,10 +117,10 @@ class _Parser:
 
     def _of_text(self, field: Field, sign: str, value: Word, text: str) -> Comparison:
         if sign not in ("=", "!=", MATCHES):
-            self.refuse(f"`{field.name}` is a text, which `{sign}` does not compare")
+            self.refuse(f"`{field.name}` is a string, which `{sign}` cannot compare")
         if value.sort != "text":
             self.refuse(
-                f"`{value.text}` is not a text in quotation marks",
+                f"`{value.text}` is not a quoted string",
                 f"write it like `{field.name} {sign} '{value.text}'`",
             )
         operand = quoted(value.text)
@@ -130,15 +129,15 @@ class _Parser:
 
     def _number(self, field: Field, sign: str, value: Word) -> Number:
         if sign == MATCHES:
-            self.refuse(f"`{field.name}` is a number, which `{MATCHES}` does not match")
+            self.refuse(f"`{field.name}` is a number, which `{MATCHES}` cannot match")
         if value.sort != "number":
-            self.refuse(f"`{value.text}` is not a number, as `{field.name}` is")
+            self.refuse(f"`{value.text}` is not a number, but `{field.name}` is")
         number = number_of(value.text)
         if number.unit == "%" and field.whole is None:
-            self.refuse(f"`{field.name}` is not a part of something, so `%` has no meaning")
+            self.refuse(f"`{field.name}` has no percentage")
         if number.unit == "time" and field.unit != SECONDS:
             counted = f" of {field.unit}" if field.unit else ""
-            self.refuse(f"`{value.text}` is a time, and `{field.name}` is a number{counted}")
+            self.refuse(f"`{value.text}` is a duration, but `{field.name}` is a number{counted}")
         return number
 
     def _pattern(self, text: str) -> Callable[[str], bool]:
@@ -148,12 +147,15 @@ class _Parser:
         try:
             return compile_pattern(text)
         except PatternError as error:
-            self.refuse(f"`{text}` is no pattern: {error}", "patterns are RE2, of whole texts")
+            self.refuse(
+                f"`{text}` is not a valid pattern: {error}",
+                "patterns are RE2 and match whole strings",
+            )
 
     def _read(self, what: str) -> Word:
         word = self.next
         if word is None:
-            self.refuse(f"{what} is missing at the end")
+            self.refuse(f"expected {what} at the end")
         self.place += 1
         return word
 
@@ -161,7 +163,7 @@ class _Parser:
         near = self.fields.neighbours(word.text)
         guess = ", ".join(f"`{name}`" for name in near)
         self.refuse(
-            f"`{word.text}` is not a field of {self.fields.of}"
+            f"unknown field `{word.text}` of {self.fields.of}"
             + (f"; did you mean {guess}?" if near else ""),
             "fields: " + ", ".join(self.fields.names),
         )

@@ -55,7 +55,7 @@ class CoordinatorConfig:
             if name not in PROPERTIES:
                 close = get_close_matches(name, PROPERTIES, 1)
                 guess = f"; did you mean `{close[0]}`?" if close else ""
-                raise ValueError(f"`{name}` is not a broker property about groups{guess}")
+                raise ValueError(f"`{name}` is not a broker property for groups{guess}")
         given = {
             field: convert(properties[name])
             for name, (field, convert) in PROPERTIES.items()

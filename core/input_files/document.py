@@ -108,7 +108,7 @@ class Cursor:
                 self._unknown_key(key, (*required, *optional))
         for key in required:
             if key not in self.value:
-                self.fail(f"the key `{key}` is missing", hint=_accepted((*required, *optional)))
+                self.fail(f"missing key `{key}`", hint=_accepted((*required, *optional)))
         return Fields(self, self.value)
 
     def text(self, choices: Collection[str] = ()) -> str:
@@ -149,7 +149,7 @@ class Cursor:
     def _unknown_key(self, key: str, accepted: Collection[str]) -> NoReturn:
         close = _close(key, accepted)
         guess = f"did you mean `{close}`? " if close else ""
-        what = f"the key `{shorten(key, _SHOWN)}` is not known"
+        what = f"unknown key `{shorten(key, _SHOWN)}`"
         self.child(key, None).fail(what, hint=guess + _accepted(accepted), key=True)
 
 
@@ -222,7 +222,7 @@ def kind_of(value: object) -> str:
     if isinstance(value, int | float):
         return f"the number {show_number(value)}"
     if isinstance(value, str):
-        return f"the text `{value if len(value) <= 40 else value[:37] + '...'}`"
+        return f"the string `{value if len(value) <= 40 else value[:37] + '...'}`"
     return "a list" if isinstance(value, list) else "a mapping"
 
 

@@ -8,7 +8,7 @@ before a parser can say what is wrong with it.
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.errors import UsageError, shorten
 
@@ -64,6 +64,17 @@ def first_bytes(path: Path, count: int) -> bytes:
         return b""
 
 
+def lies_at(path: Path) -> Literal["file", "folder"] | None:
+    """What a path leads to; None for nothing.
+
+    A name that no file can have leads to nothing: `Path.exists` raises where it is too long.
+    """
+    try:
+        return "folder" if stat.S_ISDIR(path.stat().st_mode) else "file"
+    except (OSError, ValueError):
+        return None
+
+
 def decode(data: bytes, name: str, expected: str) -> str:
     """Bytes as text in UTF-8, without a byte order mark; `name` stands for the file in messages.
 
@@ -75,7 +86,7 @@ def decode(data: bytes, name: str, expected: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
-            f"`{name}`, line {line}: not text in UTF-8", hint=f"expected {expected}"
+            f"`{name}`, line {line}: not UTF-8 text", hint=f"expected {expected}"
         ) from error
 
 

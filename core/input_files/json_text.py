@@ -30,7 +30,7 @@ def check_json_cost(data: bytes, name: str) -> None:
         UsageError: it holds more than any honest document.
     """
     if sum(data.count(sign) * cost for sign, cost in _COSTS) > MAX_JSON_COST:
-        raise UsageError(f"`{name}` holds more values than kgroups reads")
+        raise UsageError(f"`{name}` has more values than kgroups reads")
 
 
 def parse_json(text: str, name: str, *, twice: bool = False) -> object:
@@ -78,7 +78,7 @@ def parse_json(text: str, name: str, *, twice: bool = False) -> object:
     except _TwiceError as error:
         line = _second_key_line(text, str(error))
         raise UsageError(
-            f"`{name}`{line}: the key `{shorten(str(error))}` stands twice in one mapping"
+            f"`{name}`{line}: the key `{shorten(str(error))}` appears twice in one mapping"
         ) from error
     except RecursionError as error:
         raise UsageError(f"`{name}`: nested too deeply") from error
@@ -103,7 +103,9 @@ def _check_characters(value: object, text: str, name: str) -> None:
             left += [(part, (*path, place)) for place, part in enumerate(here)]
         elif isinstance(here, str) and not _is_unicode(here):
             line = json_line(text, path, key=False)
-            raise UsageError(f"`{name}`, line {line}: a text holds half a character (`\\uD800`)")
+            raise UsageError(
+                f"`{name}`, line {line}: a string contains a lone surrogate (`\\uD800`)"
+            )
 
 
 def _is_unicode(text: str) -> bool:

@@ -45,7 +45,7 @@ def parse_yaml(text: str, name: str) -> object:
         problem = shorten(" ".join(str(error).split()))
         raise UsageError(f"`{name}`: not YAML: {problem}") from error
     except UnicodeEncodeError as error:  # half a surrogate pair
-        raise UsageError(f"`{name}`: not YAML: a text holds half a character") from error
+        raise UsageError(f"`{name}`: not YAML: a string contains a lone surrogate") from error
 
 
 @dataclass(slots=True)
@@ -104,9 +104,9 @@ class _YamlReader:
 
     def _begin(self, event: Any) -> None:
         if self.open and isinstance(self.open[-1].values, dict) and self.open[-1].key is None:
-            self._fail(event, "a key must be text")
+            self._fail(event, "a key must be a string")
         if event.tag not in _CONTAINERS:
-            self._fail(event, f"the tag `{shorten(event.tag)}` has no meaning here")
+            self._fail(event, f"the tag `{shorten(event.tag)}` is not supported")
         if len(self.open) == MAX_DEPTH:
             self._fail(event, "nested too deeply")
         self._count(event, 1)
@@ -118,8 +118,7 @@ class _YamlReader:
         for each in self.open:
             if each.anchor == event.anchor:
                 raise UsageError(
-                    f"`{self.name}`, line {each.line}: an alias refers to the value that it "
-                    "stands in"
+                    f"`{self.name}`, line {each.line}: an alias refers to a value that contains it"
                 )
         if event.anchor not in self.anchors:
             self._fail(event, f"not YAML: found undefined alias {shorten(repr(event.anchor))}")
@@ -129,7 +128,7 @@ class _YamlReader:
         """Values that come to the document; of an alias all that it stands for."""
         self.count += size
         if self.count > MAX_YAML_VALUES:
-            self._fail(event, f"more than {MAX_YAML_VALUES} values; are the aliases right?")
+            self._fail(event, f"more than {MAX_YAML_VALUES} values; check the aliases")
 
     def _put(
         self, event: Any, value: object, size: int, anchor: str | None, found: list[object]
@@ -145,7 +144,7 @@ class _YamlReader:
         if isinstance(parent.values, list):
             parent.values.append(value)
         elif parent.key is None:
-            self._fail(event, "a key must be text")
+            self._fail(event, "a key must be a string")
         else:
             parent.values[parent.key] = value
             parent.key = None
@@ -156,7 +155,7 @@ class _YamlReader:
             # `8: x` and `no: x` are read as the text that is written there.
             if event.value in parent.values:
                 key = shorten(event.value)
-                self._fail(event, f"the key `{key}` stands twice in one mapping")
+                self._fail(event, f"the key `{key}` appears twice in one mapping")
             parent.key = str(event.value)
             if event.anchor is not None:
                 self.anchors[event.anchor] = (parent.key, 1)
@@ -171,7 +170,7 @@ class _YamlReader:
         if tag in _TEXTS:
             return event.value
         if tag not in _NUMBERS:
-            self._fail(event, f"the tag `{shorten(tag)}` has no meaning here")
+            self._fail(event, f"the tag `{shorten(tag)}` is not supported")
         node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
         try:
             value = yaml.SafeLoader.yaml_constructors[tag](self.scalars, node)

@@ -1,7 +1,7 @@
 """Everything asked of a real cluster, for callers without an event loop."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -10,7 +10,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
@@ -55,7 +55,7 @@ class ClusterAdmin:
         self._runner: asyncio.Runner | None = None
         self._task: asyncio.Task[Any] | None = None
         self._cluster: Cluster | None = None
-        self._obstacle = "it was asked for" if through_librdkafka else settings.wire_obstacle()
+        self._obstacle = "as requested" if through_librdkafka else settings.wire_obstacle()
         self._fallback: LibrdkafkaClient | None = None
 
     @property
@@ -64,8 +64,8 @@ class ClusterAdmin:
         if self._obstacle is None:
             return None
         return (
-            f"going through librdkafka ({self._obstacle}): slower, and subscriptions, epochs, "
-            "share and streams groups are not shown"
+            f"using librdkafka ({self._obstacle}): slower, and subscriptions, epochs, share "
+            "and streams groups are not shown"
         )
 
     def __enter__(self) -> Self:
@@ -177,19 +177,23 @@ class ClusterAdmin:
             lambda client: client.place(groups),
         )
 
-    def hidden_groups(self, groups: Sequence[str]) -> tuple[ItemError, ...]:
+    def hidden_groups(
+        self, groups: Sequence[str], listed: Iterable[Group] = ()
+    ) -> tuple[ItemError, ...]:
         """Those of the groups that may not be looked at, whether they exist or not.
 
         Brokers list their names, or leave them out: only asked for one do they say so.
 
+        Args:
+            groups: their names.
+            listed: what `list_groups` gave just now.
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
-        found = self._run(
-            lambda client, deadline: client.place(groups, deadline),
-            lambda client: client.place(groups, ask=True),
+        return self._run(
+            lambda client, deadline: client.hidden(groups, listed, deadline),
+            lambda client: client.hidden(groups),
         )
-        return tuple(error for error in found.errors if error.code == "GROUP_AUTHORIZATION_FAILED")
 
     def delete_groups(
         self, groups: Sequence[str], *, until: "Deadline | None" = None
@@ -263,7 +267,7 @@ class ClusterAdmin:
 
         def refuse(_: "LibrdkafkaClient") -> Result:
             raise BrokerFailure(
-                "UNSUPPORTED_VERSION", f"this needs a connection of our own ({self._obstacle})"
+                "UNSUPPORTED_VERSION", f"not supported through librdkafka ({self._obstacle})"
             )
 
         return self._run(ask, otherwise or refuse, until)
@@ -350,4 +354,5 @@ class ClusterAdmin:
             self._cluster = await Cluster.open(self.settings, tls, deadline)
         else:
             self._cluster.forget_failures()
+            await self._cluster.hear_of_ends()
         return await question(WireClient(self._cluster), deadline)

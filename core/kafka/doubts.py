@@ -66,7 +66,7 @@ class Doubts(Generic[Item]):
         return Doubt(
             target,
             error.code,
-            f"not known whether it was done: {error.message}",
+            f"outcome unknown: {error.message}",
             error.hint,
             error.exit_code,
             error.message,

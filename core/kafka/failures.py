@@ -9,7 +9,7 @@ from typing import Self
 from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, KgroupsError
 
-UNSEEN = "not authorised to see this group"
+UNSEEN = "not authorized to describe this group"
 """Said of a group whose coordinator may not be asked for: DESCRIBE on it is missing."""
 
 RETRIABLE = frozenset(
@@ -92,7 +92,7 @@ def may_repeat(failure: "str | BrokerFailure | None") -> bool:
 
 def left_out() -> BrokerFailure:
     """What was asked about one item of several, and the broker answered only for the others."""
-    return BrokerFailure("CORRUPT_MESSAGE", "the broker left it out of its answer")
+    return BrokerFailure("CORRUPT_MESSAGE", "missing from the broker's response")
 
 
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
@@ -15,8 +16,7 @@ from kgroups.core.kafka.answers import (
     no_offsets_topic,
 )
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure, item_error
-from kgroups.core.kafka.group_deletion import delete_groups
+from kgroups.core.kafka.failures import UNSEEN, BrokerFailure, item_error
 from kgroups.core.kafka.reads.committed_offsets import Commits, fetch_commits
 from kgroups.core.kafka.reads.group_listing import Described, describe, list_all, topics_of
 from kgroups.core.kafka.reads.log_bounds import (
@@ -32,6 +32,8 @@ from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
 Progress = Callable[[str], None]
 Types = Mapping[str, GroupType]
+
+_DENIED: Final = "GROUP_AUTHORIZATION_FAILED"
 
 
 class WireClient:
@@ -101,6 +103,27 @@ class WireClient:
             errors=tuple(errors),
         )
 
+    async def hidden(
+        self, groups: Sequence[str], listed: Iterable[Group], deadline: Deadline
+    ) -> tuple[ItemError, ...]:
+        """Those of the groups that may not be looked at, whether they exist or not.
+
+        Brokers describe empty groups in a fifth of the time that they look coordinators up in, so
+        groups that were just listed as empty are asked for where they were listed.
+        """
+        empty = {group.group: group for group in listed if group.state == "Empty"}
+        near = _placed({name: empty[name] for name in groups if name in empty})
+        described = await describe(
+            self._cluster, near, dict.fromkeys(near, "classic"), deadline
+        )  # whatever their types: a broker sees first whether we may ask
+        found = [
+            item_error(name, BrokerFailure(outcome.code, UNSEEN))
+            for name, outcome in described.items()
+            if isinstance(outcome, BrokerFailure) and outcome.code == _DENIED
+        ]
+        elsewhere = await self.place([name for name in groups if name not in near], deadline)
+        return (*found, *(error for error in elsewhere.errors if error.code == _DENIED))
+
     async def snapshot(
         self,
         groups: Sequence[str] | None,
@@ -119,9 +142,9 @@ class WireClient:
             BrokerFailure: nothing could be learned.
         """
         errors: list[ItemError] = []
-        progress("looking for the groups")
+        progress("listing groups")
         known, types = await self._find(groups, deadline, errors)
-        progress(f"asking {len(known):,} groups")
+        progress(f"describing {len(known):,} groups")
         described, commits = await asyncio.gather(
             self._describe(known, types, deadline, needed=members or groups is not None),
             fetch_commits(self._cluster, _with_commits(known, types), deadline)
@@ -134,7 +157,7 @@ class WireClient:
             names = topics_of(found)
             if more_topics is not None:
                 names |= {name for name in await self.topics(deadline) if more_topics(name)}
-            progress(f"reading the offsets of {len(names):,} topics")
+            progress(f"reading offsets of {len(names):,} topics")
             listing = await read_topics(self._cluster, names, deadline)
             topics = listing.topics
             errors += [item_error(name, code) for name, code in listing.failures.items()]
@@ -154,6 +177,8 @@ class WireClient:
 
     async def delete_groups(self, groups: Sequence[str], deadline: Deadline) -> tuple[Outcome, ...]:
         """What became of each group, in the order given; a group named twice is deleted once."""
+        from kgroups.core.kafka.group_deletion import delete_groups
+
         return await delete_groups(self._cluster, groups, deadline)
 
     async def _list(

@@ -148,9 +148,11 @@ def check_isolation(
     )
     if lacks_them:
         raise UsageError(
-            f"`--isolation read_committed` needs last stable offsets, and {where} does not hold "
-            "them",
-            hint="leave out `--isolation`, or take a new snapshot: it holds them",
+            (
+                f"`--isolation read_committed` requires last stable offsets, which {where} does "
+                "not have"
+            ),
+            hint="leave out `--isolation`, or save a new snapshot",
         )
 
 

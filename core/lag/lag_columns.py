@@ -59,10 +59,8 @@ def lag_columns(
         commits_known=F.col("commits_known"),
         has_commit=committed.isNotNull() & (committed >= 0),
         is_measured=log_start.isNotNull() & log_end.isNotNull() & end.isNotNull(),
-        committed=committed,
-        log_start=log_start,
-        log_end=log_end,
-        end=end,
+        is_below=committed < log_start,
+        is_beyond=committed > log_end,
     )
     first, *others = RULES
     status = F.when(first.holds(facts), first.status)

@@ -1,12 +1,11 @@
 """The lag report: snapshots in, at most `top` rows out, everything between them in Spark."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -26,10 +25,11 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
+from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import Pictures, take_pictures
+from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
 from kgroups.core.lag.rosters import member_loads, with_members
-from kgroups.core.lag.rules import Isolation, Uncommitted
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.session import (
     SPARK_ERRORS,
     Progress,
@@ -37,8 +37,6 @@ from kgroups.core.spark.session import (
     first_line,
     spark_session,
 )
-
-DEFAULT_TOP = 100
 
 # Below this many rows Spark interprets: code for them would take longer to compile than to run.
 SMALL_ROWS = 50_000
@@ -65,36 +63,6 @@ PLANNED_SORT: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class LagQuery:
-    """What is asked of a capture.
-
-    Args:
-        by: `group`, `topic`, `partition`, `member`, `client`, `host` or `assignor` (the one in
-            use); with `assignors` neither `topic` nor `partition`.
-        assignors: names of strategies to plan every group with.
-        leader_of: the client library that leads a classic group, where it is planned with
-            `assignors`; `planning.leaders.guess.infer_leader` finds the likeliest.
-        top: most rows that the answer may have.
-        sort: column to sort by, the most first; None: lag, or what planning would change.
-        where: only rows of which this is true: a SQL condition on the columns of the report.
-        uncommitted, isolation: as in `group_lag.offset_rows`.
-        pictures: whether rows for charts are wanted too.
-        times: whether lag in seconds is wanted of a single capture, from record times.
-    """
-
-    by: str = "group"
-    assignors: Sequence[str] = ()
-    leader_of: Callable[[Group], str] = lambda _group: "java"
-    top: int = DEFAULT_TOP
-    sort: str | None = None
-    where: str | None = None
-    uncommitted: Uncommitted | None = None
-    isolation: Isolation = "read_uncommitted"
-    pictures: bool = False
-    times: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class LagReport:
     """The answer.
 
@@ -104,7 +72,8 @@ class LagReport:
         summary: `groups`, `members`, `partitions`, `lag`, `lag_max`, `lost`,
             `unknown_partitions` over everything, shown or not; with assignors also
             `failed_plans` and `plans_not_applicable` (group and assignor of different protocols).
-        errors: groups that could not be planned, at most `top`.
+        errors: groups that could not be planned, and rows that meet a condition that they may
+            not, at most `top` of each.
         pictures: rows for charts, if they were asked for.
     """
 
@@ -196,7 +165,7 @@ def spark_failure(exc: Exception) -> KgroupsError:
     """What Spark threw, as one sentence."""
     return KgroupsError(
         f"Spark failed: {first_line(exc)}",
-        hint="run again with --verbose to see what Spark says",
+        hint="run with --verbose for Spark's own messages",
         code="SPARK_FAILED",
     )
 
@@ -215,7 +184,7 @@ def check_query(query: LagQuery) -> None:
     known = worker_planner.known_assignors()
     for name in query.assignors:
         if name not in known:
-            raise UsageError(f"no assignor is called `{name}`", hint="known: " + ", ".join(known))
+            raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
 
 
 class _Tables(NamedTuple):
@@ -257,9 +226,10 @@ def _run(
     report = with_members(by_key, lagged, members, query.by, keys)
     tell(f"computing lag by {query.by}")
     items = answer_rows(report, query, query.sort or "lag", keys)
+    failed = failed_rows(report, query, query.sort or "lag", keys)
     tell("computing totals")
     summary = totals_of(lagged, members)
-    return LagReport(items, report.schema, summary, pictures=drawn(query, tell, lagged))
+    return LagReport(items, report.schema, summary, failed, drawn(query, tell, lagged))
 
 
 def totals_of(lagged: DataFrame, members: DataFrame) -> dict[str, Any]:
@@ -299,12 +269,14 @@ def planned_answer(
         )
         report, keys = _planned_report(by_member, query)
         tell(f"planning every group with {', '.join(query.assignors)}")
-        items = answer_rows(report, query, query.sort or PLANNED_SORT[query.by], keys)
+        sort = query.sort or PLANNED_SORT[query.by]
+        items = answer_rows(report, query, sort, keys)
+        failed = failed_rows(report, query, sort, keys)
         tell("computing totals")
         summary = totals_of(lagged, members)
         errors = _failed_plans(plans, query.top, summary)
         pictures = drawn(query, tell, lagged, rows)
-        return LagReport(items, report.schema, summary, errors, pictures)
+        return LagReport(items, report.schema, summary, (*errors, *failed), pictures)
     finally:
         plans.unpersist()
 
@@ -317,32 +289,6 @@ def drawn(
         return None
     tell("computing charts")
     return take_pictures(series, rows)
-
-
-def answer_rows(
-    report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The rows that the query asks for, `top` at most.
-
-    Raises:
-        UsageError: the sort column or the condition does not fit the report.
-    """
-    if sort not in report.columns:
-        raise UsageError(
-            f"a lag report by {query.by} has no column `{sort}` to sort by",
-            hint="one of " + ", ".join(report.columns),
-        )
-    if query.where:
-        try:
-            report = report.where(query.where)
-            report.schema  # noqa: B018  Connect looks at the condition only when it must
-        except (AnalysisException, ParseException) as exc:
-            raise UsageError(
-                f"`--where {query.where}` cannot be understood: {first_line(exc)}",
-                hint="a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
-                + ", ".join(report.columns),
-            ) from exc
-    return collect_rows(transforms.top_rows(report, sort, keys, query.top))
 
 
 def _planned_report(by_member: DataFrame, query: LagQuery) -> tuple[DataFrame, tuple[str, ...]]:
@@ -376,8 +322,3 @@ def _failed_plans(plans: DataFrame, top: int, summary: dict[str, Any]) -> tuple[
         ItemError(row["group"], "PLAN_FAILED", f"{row['assignor']}: {row['error']}")
         for row in collect_rows(failed)
     )
-
-
-def collect_rows(bounded: DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame that is already bounded: the one place that brings rows home."""
-    return [row.asDict() for row in bounded.collect()]

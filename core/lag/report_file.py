@@ -27,7 +27,7 @@ def write_parquet(path: Path, answer: LagReport) -> None:
     except OSError as exc:
         raise UsageError(
             f"the report cannot be written to `{path}`: {exc.strerror}",
-            hint="name a file in a folder that is yours to write",
+            hint="choose a file in a folder that you can write to",
         ) from exc
     finally:
         hidden.unlink(missing_ok=True)

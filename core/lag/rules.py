@@ -15,6 +15,7 @@ Lag is never negative. What is not known is None (null in a column), never 0.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -57,16 +58,15 @@ LEADERLESS_ERRORS: Final = frozenset(
 
 
 class Facts(NamedTuple):
-    """What the rules look at: integers and booleans, or Spark columns of them.
+    """What the rules look at: booleans, or Spark columns of them.
 
     Args:
         is_missing, is_leaderless: by the partition's error.
         commits_known: whether the group's commits could be read at all.
         has_commit: a commit of -1 is none.
-        is_measured: log start, log end and `end` are known.
-        committed, log_start, log_end: offsets, compared only when the rules before have found
-            them known.
-        end: what lag is measured to; `log_end`, or the last stable offset.
+        is_measured: log start, log end and what lag is measured to are known.
+        is_below, is_beyond: the commit lies before the log's start, after its end; looked at only
+            when the rules before have found all three known.
     """
 
     is_missing: Any
@@ -74,10 +74,8 @@ class Facts(NamedTuple):
     commits_known: Any
     has_commit: Any
     is_measured: Any
-    committed: Any
-    log_start: Any
-    log_end: Any
-    end: Any
+    is_below: Any
+    is_beyond: Any
 
 
 class Rule(NamedTuple):
@@ -94,22 +92,37 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("unknown", lambda facts: _negated(facts.commits_known)),
     Rule("no_commit", lambda facts: _negated(facts.has_commit)),
     Rule("unknown", lambda facts: _negated(facts.is_measured)),
-    Rule("below_log_start", lambda facts: facts.committed < facts.log_start, is_measured=True),
-    Rule("beyond_end", lambda facts: facts.committed > facts.log_end, is_measured=True),
+    Rule("below_log_start", lambda facts: facts.is_below, is_measured=True),
+    Rule("beyond_end", lambda facts: facts.is_beyond, is_measured=True),
 )
 OTHERWISE: Final = Rule("ok", lambda _: True, is_measured=True)
 """Where no rule of `RULES` fits."""
+
+
+@cache
+def rule_of(*facts: bool) -> Rule:
+    """The first rule that holds; every combination of facts is looked through once.
+
+    Args:
+        facts: in the order of `Facts`.
+    """
+    return next((rule for rule in RULES if rule.holds(Facts(*facts))), OTHERWISE)
 
 
 def _negated(truth: Any) -> Any:
     return not truth if isinstance(truth, bool) else ~truth
 
 
+def greater(first: int, second: int) -> int:
+    """The greater of two numbers, in a third of the time that `max` takes."""
+    return first if first > second else second
+
+
 def records_between(offset: Any, log_start: Any, end: Any, greatest: Callable[..., Any]) -> Any:
     """Records that a reader at `offset` has yet to read before `end`; never negative.
 
     Args:
-        greatest: of two; `max`, or Spark's.
+        greatest: of two; `greater`, or Spark's.
     """
     return greatest(end - greatest(offset, log_start), 0)
 
@@ -141,24 +154,29 @@ def partition_lag(
         isolation: `read_committed` measures to the last stable offset.
     """
     end = log_end if isolation == "read_uncommitted" else last_stable
-    facts = Facts(
-        is_missing=error in MISSING_ERRORS,
-        is_leaderless=error in LEADERLESS_ERRORS,
-        commits_known=commits_known,
-        has_commit=committed is not None and committed >= 0,
-        is_measured=log_start is not None and log_end is not None and end is not None,
-        committed=committed,
-        log_start=log_start,
-        log_end=log_end,
-        end=end,
+    has_commit = committed is not None and committed >= 0
+    is_measured = is_below = is_beyond = False
+    if log_start is not None and log_end is not None and end is not None:
+        is_measured = True
+        if committed is not None:
+            is_below, is_beyond = committed < log_start, committed > log_end
+    rule = rule_of(
+        error in MISSING_ERRORS,
+        error in LEADERLESS_ERRORS,
+        commits_known,
+        has_commit,
+        is_measured,
+        is_below,
+        is_beyond,
     )
-    rule = next((rule for rule in RULES if rule.holds(facts)), OTHERWISE)
     if rule.is_measured:
-        lag = records_between(committed, log_start, end, max)
-        return lag, rule.status, records_lost(committed, log_start, max)
+        lag = records_between(committed, log_start, end, greater)
+        return lag, rule.status, records_lost(committed, log_start, greater)
     assumed: int | None = None
     if rule.status == "no_commit" and uncommitted and log_start is not None and end is not None:
-        assumed = records_between(log_start if uncommitted == "start" else end, log_start, end, max)
+        assumed = records_between(
+            log_start if uncommitted == "start" else end, log_start, end, greater
+        )
     return assumed, rule.status, None
 
 
@@ -167,4 +185,6 @@ def lag_at(offset: int | None, log: PartitionLog | None) -> int | None:
     if offset is None or log is None or log.log_end_offset is None:
         return None
     start = log.log_start_offset
-    return int(records_between(offset, offset if start is None else start, log.log_end_offset, max))
+    return int(
+        records_between(offset, offset if start is None else start, log.log_end_offset, greater)
+    )

@@ -15,7 +15,7 @@ NAMED_MEMBERS: Final = 5
 
 Key = tuple[str, str | None, int | None]
 
-_SILENCE: Final = ItemError("", "FAILED", "the broker gave no answer")
+_SILENCE: Final = ItemError("", "FAILED", "the broker did not respond")
 
 
 class Change(NamedTuple):

@@ -1,4 +1,4 @@
-"""The plan of copying where a group stands to another group, here or in another cluster: pure."""
+"""The plan of copying committed offsets to another group, in the same or another cluster: pure."""
 
 import datetime
 from collections.abc import Mapping
@@ -117,14 +117,17 @@ def _problem(
         return ItemError(
             target,
             "NO_RECORD",
-            "the log holds no record to tell the time by",
-            "`reset-offsets` puts it somewhere in the other cluster",
+            "the log has no record to take the time from",
+            "use `reset-offsets` in the other cluster",
             NotFoundError.exit_code,
         )
     code = found if isinstance(found, str) else log.error
     if code is not None or log.log_end_offset is None:
         code = code or "LEADER_NOT_AVAILABLE"
-        text = f"the other cluster does not say where that time is: {meaning_of(code).message}"
+        text = (
+            "the offset for that time cannot be read in the other cluster: "
+            f"{meaning_of(code).message}"
+        )
         return broker_error(target, code, text)
     return None
 
@@ -132,7 +135,7 @@ def _problem(
 def _note(moment: Moment, found: int | str | None) -> str:
     at = datetime.datetime.fromtimestamp((moment.time_ms or 0) / 1000, datetime.UTC)
     when = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    what = "all is read until" if moment.at_end else "next record is of"
+    what = "read up to" if moment.at_end else "next record is from"
     if found is None:
-        return f"{what} {when}; no record there is as new, put to the end"
+        return f"{what} {when}; no record there is that recent, set to the log end"
     return f"{what} {when}"

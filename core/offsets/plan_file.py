@@ -70,14 +70,14 @@ def plan_rows(
                 raise UsageError(f"{line}: more than {MAX_ROWS:,} lines")
             width = width or len(cells)
             if width not in widths or len(cells) != width:
-                raise UsageError(f"{line}: {len(cells)} cells", hint=_expected(widths))
+                raise UsageError(f"{line}: {len(cells)} columns", hint=_expected(widths))
             group = cells[0] if width == 4 else None
             at = (cells[-3], _number(cells[-2], line))
             yield PlanRow(line, group, at, _number(cells[-1], line, signed=True))
     except csv.Error as error:
         raise UsageError(f"{where}:{reader.line_num}: {error}") from error
     if not width:
-        raise UsageError(f"{where} holds no line")
+        raise UsageError(f"{where} is empty")
 
 
 def _short_lines(text: str, where: str) -> Iterator[str]:
@@ -102,21 +102,21 @@ def parse_offsets(text: str, where: str) -> dict[str | None, Offsets]:
     for row in plan_rows(text, where):
         offsets = plan.setdefault(row.group, {})
         if row.offset < 0:
-            raise UsageError(f"{row.place}: `{row.offset}` is no partition or offset")
+            raise UsageError(f"{row.place}: `{row.offset}` is not a partition or offset")
         if row.at in offsets:
-            raise UsageError(f"{row.place}: {row.at[0]}-{row.at[1]} a second time")
+            raise UsageError(f"{row.place}: {row.at[0]}-{row.at[1]} appears twice")
         offsets[row.at] = row.offset
     return plan
 
 
 def _expected(widths: Collection[int]) -> str:
     forms = {3: "`topic,partition,offset`", 4: "`group,topic,partition,offset`"}
-    return "each line is " + ", or each one is ".join(forms[width] for width in sorted(widths))
+    return "expected lines of " + ", or of ".join(forms[width] for width in sorted(widths))
 
 
 def _number(cell: str, line: str, *, signed: bool = False) -> int:
     digits = cell.removeprefix("-") if signed else cell
     number = digits.isascii() and digits.isdecimal() and len(digits.lstrip("0")) <= _DIGITS
     if not (number and int(digits) <= MAX_OFFSET):
-        raise UsageError(f"{line}: `{shorten(cell, 40)}` is no partition or offset")
+        raise UsageError(f"{line}: `{shorten(cell, 40)}` is not a partition or offset")
     return int(cell)

@@ -1,4 +1,4 @@
-"""What the cluster shows of the commits that were written: done, lost, or somebody else's.
+"""What the cluster shows of the commits that were written: done, lost, or overwritten.
 
 A coordinator that has just changed may show what stood there before for a while, and a write
 whose answer never came may be done later. So what is not seen is looked for again, until the
@@ -88,7 +88,7 @@ def _settled(change: Change, commits: Held | None) -> Change:
     if commits is None:
         if change.result == "unknown":
             return change
-        return change._replace(note="written; could not be read back")
+        return change._replace(note="written, but could not be read back")
     now = commits.get(change.topic or "", {}).get(change.partition or 0)
     old, new = change.old, change.new
     found = None if now is None else now.offset
@@ -96,15 +96,13 @@ def _settled(change: Change, commits: Held | None) -> Change:
         return change if change.error is None else change._replace(result="done", error=None)
     text = "no commit" if found is None else found
     if found != (None if old is None else old.offset):
-        written = (
-            "written, but then" if change.result == "done" else "another write came in between:"
-        )
+        written = "written, but now" if change.result == "done" else "another write came first:"
         return change.failed(
             ItemError(
                 change.target,
                 "OVERWRITTEN",
                 f"{written} reads back as {text}",
-                "something else writes the same commits: a consumer, or another reset",
+                "something else is committing: a consumer, or another reset",
             )
         )
     if isinstance(change.error, Doubt):
@@ -114,7 +112,7 @@ def _settled(change: Change, commits: Held | None) -> Change:
         ItemError(
             change.target,
             "NOT_VERIFIED",
-            f"written, but reads back as {text}, as before",
-            "`kgroups describe GROUP` shows where it stands now",
+            f"written, but still reads back as {text}",
+            "`kgroups describe GROUP` shows the current offset",
         )
     )

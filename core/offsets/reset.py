@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import ItemError, NotFoundError
-from kgroups.core.lag.rules import lag_at, records_between
+from kgroups.core.lag.rules import greater, lag_at, records_between
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.scope import not_there, unmeasured
 from kgroups.core.offsets.targets import Target
@@ -24,7 +25,27 @@ class Known:
     topics: Mapping[str, Topic]
     at_time: Mapping[TopicPartition, int | None] = field(default_factory=dict)
     given: Mapping[TopicPartition, int] = field(default_factory=dict)
+    _spots: "dict[tuple[Target, bool], dict[TopicPartition, _Spot]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
+    def spots(self, target: Target, *, clamp: bool) -> "dict[TopicPartition, _Spot]":
+        """Where a target puts each partition, as far as it was worked out for a group before."""
+        return self._spots.setdefault((target, clamp), {})
+
+
+class _Spot(NamedTuple):
+    """Where a target puts a partition, whatever stands there now."""
+
+    commit: CommittedOffset
+    lag: int
+    asked: int
+    clamped: bool
+    note: str | None
+
+
+_OF_THE_COMMIT: Final = frozenset({"current", "shift"})
+"""Kinds of targets that depend on what a group has committed."""
 
 _NOTHING: Mapping[int, CommittedOffset] = {}
 
@@ -50,59 +71,71 @@ def plan_reset(
     """
     changes = []
     offsets = group.offsets or {}
+    spots = known.spots(target, clamp=clamp)
     for at in partitions:
         topic, number = at
         old = offsets.get(topic, _NOTHING).get(number)
         log = known.topics[topic].partitions.get(number) if topic in known.topics else None
-        change = _change(group.group, at, old, log, target, known, clamp)
+        start, end = (None, None) if log is None or log.error is not None else log[:2]
+        if log is None or start is None or end is None:
+            change = _unmeasured(group.group, at, old, log)
+        else:
+            before = None if old is None else records_between(old.offset, start, end, greater)
+            spot = spots.get(at)  # the same for thousands of groups
+            if spot is None:
+                asked, note = _asked(at, target, old, log, known)
+                spot = None if asked is None else _spot(asked, note, start, end, clamp=clamp)
+                if spot is not None and target.kind not in _OF_THE_COMMIT:
+                    spots[at] = spot
+            change = _change(group.group, at, old, before, spot)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
+
+
+def _unmeasured(
+    group: str, at: TopicPartition, old: CommittedOffset | None, log: PartitionLog | None
+) -> Change:
+    if log is None:
+        change = Change(group, *at, old)
+        return change.failed(replace(not_there(""), target=change.target))
+    before = lag_at(None if old is None else old.offset, log)
+    change = Change(group, *at, old, None, before)
+    return change.failed(unmeasured(change.target, log.error or "LEADER_NOT_AVAILABLE"))
+
+
+def _spot(asked: int, note: str | None, start: int, end: int, *, clamp: bool) -> _Spot:
+    offset = asked
+    clamped = clamp and not start <= asked <= end
+    if clamped:
+        offset = min(max(asked, start), end)
+        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
+    lag = records_between(offset, start, end, greater)
+    return _Spot(CommittedOffset(offset), lag, asked, clamped, note)
 
 
 def _change(
     group: str,
     at: TopicPartition,
     old: CommittedOffset | None,
-    log: PartitionLog | None,
-    target: Target,
-    known: Known,
-    clamp: bool,
+    before: int | None,
+    spot: _Spot | None,
 ) -> Change:
-    if log is None:
-        change = Change(group, *at, old)
-        return change.failed(replace(not_there(""), target=change.target))
-    start, end, _, _, _, error = log
-    if error is not None or start is None or end is None:
-        code = error or "LEADER_NOT_AVAILABLE"
-        before = lag_at(None if old is None else old.offset, log)
-        change = Change(group, *at, old, None, before)
-        return change.failed(unmeasured(change.target, code))
-    before = None if old is None else records_between(old.offset, start, end, max)
-    asked: int | None
-    asked, note = start, None
-    if target.kind != "earliest":
-        asked, note = _asked(at, target, old, log, known)
-    if asked is None:
+    if spot is None:
         change = Change(group, *at, old, None, before)
         return change.failed(
             ItemError(
                 change.target,
                 "NO_COMMITTED_OFFSET",
                 "there is no committed offset to start from",
-                "name an offset, `earliest` or `latest` for it, or leave it out",
+                "use an offset, `earliest` or `latest`, or leave it out",
                 NotFoundError.exit_code,
             )
         )
-    offset = asked
-    clamped = clamp and not start <= asked <= end
-    if clamped:
-        offset = min(max(asked, start), end)
-        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
-    stays = old is not None and old.offset == offset
-    new = old if stays else CommittedOffset(offset)
-    after = records_between(offset, start, end, max)
-    result = "skipped" if stays else "planned"
+    new, after, asked, clamped, note = spot
+    result = "planned"
+    if old is not None and old.offset == new.offset:
+        new, result = old, "skipped"
     topic, number = at
     row = (group, topic, number, old, new, before, after, asked, clamped, note, result, None)
     return tuple.__new__(Change, row)  # twice as fast as the class call, for 100,000s of rows
@@ -126,7 +159,7 @@ def _asked(
         case "time":
             found = known.at_time.get(at)
             if found is None:
-                return log.log_end_offset, "no record is as new; put to the end"
+                return log.log_end_offset, "no record is that recent; set to the log end"
             return found, None
         case "file" | "group":
             return known.given.get(at), None

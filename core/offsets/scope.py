@@ -54,9 +54,9 @@ def _numbers(part: str, text: str) -> range:
     first, dash, last = part.partition("-")
     last = last if dash else first
     if not all(each.isascii() and each.isdecimal() and len(each) < 8 for each in (first, last)):
-        raise UsageError(f"`{part}` in `{text}` is no partition", hint="`orders:0,3-5`")
+        raise UsageError(f"`{part}` in `{text}` is not a partition", hint="`orders:0,3-5`")
     if int(last) < int(first):
-        raise UsageError(f"`{part}` in `{text}` counts down", hint="`orders:3-5`")
+        raise UsageError(f"`{part}` in `{text}` is not an ascending range", hint="`orders:3-5`")
     return range(int(first), int(last) + 1)
 
 

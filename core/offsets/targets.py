@@ -59,4 +59,4 @@ def parse_target(text: str, now_ms: int) -> Target:
         return Target("offset" if digits == word else "shift", int(word))
     if is_instant(word) or duration_ms(word) is not None:
         return Target("time", parse_instant_ms(word, now_ms))
-    raise UsageError(f"`{text}` is no target", hint=f"one of {FORMS}")
+    raise UsageError(f"`{text}` is not a target", hint=f"one of {FORMS}")

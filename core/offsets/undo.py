@@ -10,8 +10,8 @@ from kgroups.core.offsets.reset import committed
 from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
-_OVERWRITE: Final = "--overwrite-moved writes it all the same"
-_ANEW: Final = "`reset-offsets --to TARGET` puts the group somewhere in the topic that is there now"
+_OVERWRITE: Final = "use --overwrite-moved to write it anyway"
+_ANEW: Final = "use `reset-offsets --to TARGET` to set an offset in the current topic"
 
 
 class UndoPlan(NamedTuple):
@@ -72,7 +72,7 @@ def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
         return _refused(
             change,
             "INCONSISTENT_TOPIC_ID",
-            "the topic was deleted and created again since the file was written",
+            "the topic was recreated since the file was written",
             _ANEW,
         )
     if offset_of(now) == offset_of(new):
@@ -82,15 +82,17 @@ def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
         return _refused(change, "UNKNOWN_TOPIC_OR_PARTITION", text)
     beyond = new is not None and log.log_end_offset is not None and new.offset > log.log_end_offset
     if beyond and (known is None or there is None):  # what a topic that was made anew looks like
-        text = f"the log ends at {log.log_end_offset}, and it is not known whether it is the same"
+        text = f"the log ends at {log.log_end_offset}: the topic may have been recreated"
         return _refused(change, "OFFSET_OUT_OF_RANGE", text, _ANEW)
     if now is None or offset_of(now) == offset_of(left):
         return change
-    told = f"moved since: {_text(row.old)} stood there, {_text(after)} was written"
+    told = f"committed since: it was {_text(row.old)}, and {_text(after)} was written"
     change = change._replace(note=told)
     if plan.overwrite_moved:
         return change
-    text = f"moved since to {now.offset}: {_text(row.old)} stood there, {_text(after)} was written"
+    text = (
+        f"{now.offset} was committed since: it was {_text(row.old)}, and {_text(after)} was written"
+    )
     return _refused(change, "OFFSET_MOVED", text, _OVERWRITE)
 
 

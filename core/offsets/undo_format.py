@@ -133,7 +133,7 @@ def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
 
 
 class _Wrong(Exception):
-    """What is wrong with a file, to be said after `… is no undo file: `."""
+    """What is wrong with a file, to be said after `… is not an undo file: `."""
 
 
 def read_undo(file: BinaryIO, where: str) -> Undo:
@@ -143,14 +143,14 @@ def read_undo(file: BinaryIO, where: str) -> Undo:
         file: from its start; it can be wound back.
         where: its name, for messages.
     Raises:
-        UsageError: it is no undo file, or longer than any.
+        UsageError: it is not an undo file, or longer than any.
     """
     try:
         return _read(file)
     except _Wrong as wrong:
         raise UsageError(
-            f"`{where}` is no undo file: {wrong}",
-            hint="`reset-offsets` prints the path of the one it wrote",
+            f"`{where}` is not an undo file: {wrong}",
+            hint="`reset-offsets` prints the path of the file it writes",
         ) from wrong
 
 
@@ -170,7 +170,7 @@ def _read(file: BinaryIO) -> Undo:
         document = _json(head.rstrip() + b"]}", "its first line")
         rows = _rows_of_lines(file)
     if not isinstance(document, dict):
-        raise _Wrong("it is no object")
+        raise _Wrong("it is not an object")
     ids = _head(document)
     return Undo(document["cluster_id"], _by_group(rows), ids)
 
@@ -180,7 +180,7 @@ def _json(data: bytes, what: str) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise _Wrong(f"{what} is no JSON ({error.msg})") from error
+        raise _Wrong(f"{what} is not JSON ({error.msg})") from error
 
 
 def _rows_of_lines(file: BinaryIO) -> Iterator[Any]:
@@ -192,7 +192,7 @@ def _rows_of_lines(file: BinaryIO) -> Iterator[Any]:
         if text.startswith(b"]"):
             _check_outcome(_json(b'{"rows": [' + text, "its last line"))
             if file.read(1):
-                raise _Wrong("there is something behind its end")
+                raise _Wrong("there is text after its end")
             return
         if len(line) == MAX_LINE_BYTES or read > MAX_BYTES:
             raise _Wrong("it is too long")
@@ -231,7 +231,7 @@ def _uuid(text: Any) -> str:
     try:
         return parse_uuid(text)
     except (ValueError, TypeError) as error:
-        raise _Wrong(f"{_shown(text)} is no topic id") from error
+        raise _Wrong(f"{_shown(text)} is not a topic id") from error
 
 
 def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
@@ -251,7 +251,7 @@ def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
 
 def _replaced(row: Any, number: int, names: dict[str, str]) -> Replaced:
     if type(row) is not dict or row.keys() != _KEYS:
-        raise _Wrong(f"row {number} has not the fields {', '.join(_FIELDS)}")
+        raise _Wrong(f"row {number} does not have the fields {', '.join(_FIELDS)}")
     group, topic, partition, offset, epoch, memo, new = map(row.__getitem__, _FIELDS)
     if not (
         _is_name(group)

@@ -13,6 +13,7 @@ kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import rejoin_as
 from kgroups.assignors.rejoin import COOPERATIVE, rejoin
@@ -24,12 +25,23 @@ from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member, PartitionLog, Topic
+from kgroups.core.snapshot import (
+    ClusterSnapshot,
+    Group,
+    Member,
+    PartitionLog,
+    Topic,
+    TopicPartition,
+)
 
 JAVA = "java"
 
 Holdings = Mapping[str, Sequence[int]]
-LagByPartition = Mapping[tuple[str, int], int | None]
+LagByPartition = Mapping[TopicPartition, int | None]
+PartitionRacks = Mapping[TopicPartition, tuple[str | None, ...]]
+
+# A name that no topic can have.
+UNREAD_TOPIC: Final = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,8 @@ def build_request(
     leader: str | None = None,
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
+    unlike: bool = False,
+    racks: PartitionRacks | None = None,
     lags: LagByPartition | None = None,
     faithful: bool = False,
 ) -> AssignmentRequest:
@@ -115,6 +129,9 @@ def build_request(
         leader: its client library.
         ids: assumed ids for members that join: name in the roster to id; None: the names.
         topic_ids: assumed ids of topics that do not exist yet.
+        unlike: whether equal subscriptions look different to a Python client: its leader knows
+            topics that nobody subscribes to, or members name theirs in different orders.
+        racks: assumed racks of partitions that do not exist yet.
         lags: records to be read by partition, for assignors that balance by lag.
         faithful: repeat what Java's class does wrong.
     Returns:
@@ -122,6 +139,7 @@ def build_request(
         topics that somebody subscribes to.
     """
     names = ids or {}
+    orders = _shown_orders(roster)
     seats = {names.get(seat.member.member_id, seat.member.member_id): seat for seat in roster.seats}
     present = [member.member_id for member in roster.group.members or ()]
     staying = [name for name, seat in seats.items() if not seat.joins]
@@ -133,25 +151,45 @@ def build_request(
         else [*staying, *joining]
     )
     subscribed = frozenset(roster.subscribed())
+    topics = {
+        name: _topic_partitions(topic, lags or {}, racks or {}, (topic_ids or {}).get(name))
+        for name, topic in roster.topics.items()
+        if name in subscribed
+    }
+    if unlike:
+        topics[UNREAD_TOPIC] = TopicPartitions(1)
     return AssignmentRequest(
         members=[
             _subscription(
                 name,
-                seats[name],
+                _named_alike(seats[name], orders),
                 brought,
                 strategy_name,
                 _library(seats[name], roster, leader),
             )
             for name in order
         ],
-        topics={
-            name: _topic_partitions(topic, lags or {}, (topic_ids or {}).get(name))
-            for name, topic in roster.topics.items()
-            if name in subscribed
-        },
+        topics=topics,
         generation=brought.generation,
         faithful=faithful,
     )
+
+
+def _shown_orders(roster: Roster) -> Mapping[frozenset[str], tuple[str, ...]]:
+    """In which order members name their topics, for each set of topics that somebody shows."""
+    return {frozenset(seat.topics): seat.topics for seat in roster.seats if _shows_order(seat)}
+
+
+def _shows_order(seat: Seat) -> bool:
+    """Whether it goes on naming the topics that it shows."""
+    return not seat.joins and seat.topics == seat.member.subscription
+
+
+def _named_alike(seat: Seat, orders: Mapping[frozenset[str], tuple[str, ...]]) -> Seat:
+    """A member whose order of topics is not known names them as others do that have the same."""
+    if _shows_order(seat):
+        return seat
+    return replace(seat, topics=orders.get(frozenset(seat.topics), seat.topics))
 
 
 def _subscription(
@@ -187,14 +225,16 @@ def _library(seat: Seat, roster: Roster, leader: str | None) -> str:
 
 
 def _topic_partitions(
-    topic: Topic, lags: LagByPartition, assumed_id: str | None
+    topic: Topic, lags: LagByPartition, assumed_racks: PartitionRacks, assumed_id: str | None
 ) -> TopicPartitions:
-    logs = [topic.partitions[number] for number in sorted(topic.partitions)]
-    known = any(rack is not None for log in logs for rack in log.racks)
-    count = len(logs)
+    placed = [
+        topic.partitions[number].racks or assumed_racks.get((topic.topic, number), ())
+        for number in sorted(topic.partitions)
+    ]
+    known = any(rack is not None for racks in placed for rack in racks)
+    count = len(placed)
     lag = [lags.get((topic.topic, number)) for number in range(count)] if lags else ()
-    racks = [log.racks for log in logs] if known else ()
-    return TopicPartitions(count, racks, lag, topic.topic_id or assumed_id)
+    return TopicPartitions(count, placed if known else (), lag, topic.topic_id or assumed_id)
 
 
 def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) -> LagByPartition:
@@ -202,7 +242,7 @@ def lag_by_partition(snapshot: ClusterSnapshot, group: Group, roster: Roster) ->
 
     A partition that only the plan adds is empty. None where the lag is not known.
     """
-    lags: dict[tuple[str, int], int | None] = {
+    lags: dict[TopicPartition, int | None] = {
         (row.topic, row.partition): row.lag for row in offset_rows(snapshot, group)
     }
     for name in roster.subscribed():

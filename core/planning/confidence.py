@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.unseen import places_new_partitions
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 
@@ -46,11 +47,11 @@ def _gaps(prospects: Prospects) -> list[str]:
         if prospect.raced:
             found.append(_one_by_one(prospect))
         elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
-            found.append("the group does not come to rest")
+            found.append("the group does not settle")
         else:
             found.append(
-                "there are more orders of ids that do not exist yet, of members that come one"
-                " after another, or of what a leader leaves to chance, than were tried"
+                "not every order of new member ids, of members joining, or of a leader's "
+                "random choices was tried"
             )
     return list(dict.fromkeys(found))
 
@@ -58,8 +59,8 @@ def _gaps(prospects: Prospects) -> list[str]:
 def _one_by_one(prospect: Prospect) -> str:
     who = prospect.strategy.leader_client
     return (
-        f"members led by {who} come with what is new one after another, and what each gets"
-        " depends on the order"
+        f"with a {who} leader, members report changes one after another, and the result "
+        "depends on their order"
     )
 
 
@@ -82,11 +83,11 @@ def _ground(prospects: Prospects) -> str:
     if not libraries:
         strategy = prospects.each[0].strategy
         if strategy.runs_on_broker:
-            return "the coordinator assigns, and all that it looks at is known"
-        return f"`{strategy.assignor.name}` assigns, and all that it looks at is known"
+            return "the coordinator assigns, and all its inputs are known"
+        return f"`{strategy.assignor.name}` assigns, and all its inputs are known"
     if len(libraries) == 1:
         return f"the leader is a {libraries[0]} client ({prospects.reason})"
-    return f"the leader is a {_or(libraries)} client, and each would do the same"
+    return f"the leader is a {_or(libraries)} client, and all of them would assign alike"
 
 
 def _choices(roster: Roster, prospects: Prospects) -> list[str]:
@@ -95,7 +96,7 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     ends = [_ends(prospect) for prospect in prospects.each]
     libraries = [prospect.strategy.leader_client or "" for prospect in prospects.each]
     if any(one != ends[0] for one in ends):
-        found.append(f"the leader may be a {_or(libraries)} client, and they do not do the same")
+        found.append(f"the leader may be a {_or(libraries)} client, and they assign differently")
     failing = [p.strategy.leader_client or "" for p in prospects.each if p.outcomes.failures]
     if failing:
         found.append(f"a {_or(failing)} leader fails this rebalance")
@@ -105,12 +106,14 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     unraced = [prospect for prospect in several if not prospect.raced]
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
         found.append(
-            "ids that do not exist yet, or the order in which members come, decide"
+            "it depends on new member ids, or on the order in which members join"
             if unraced[0].strategy.runs_on_broker
-            else "ids that do not exist yet decide"
+            else "it depends on new member ids"
         )
+    elif unraced and places_new_partitions(roster, unraced[0].strategy):
+        found.append("the racks in which brokers place new partitions decide")
     elif unraced:
-        found.append(f"a {unraced[0].strategy.leader_client} leader leaves it to chance")
+        found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found
 
 

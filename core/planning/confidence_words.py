@@ -6,8 +6,8 @@ from typing import Final, Literal
 Word = Literal["exact", "outcomes", "likely", "counts"]
 
 DEFINITIONS: Final[Mapping[Word, str]] = {
-    "exact": "nothing else can happen",
-    "outcomes": "one of several things will happen; --outcomes shows all",
-    "likely": "the likeliest that is known; something else may happen",
-    "counts": "the sizes of the shares are sure, not who gets which",
+    "exact": "the only possible outcome",
+    "outcomes": "one of several possible outcomes; --outcomes shows all",
+    "likely": "the likeliest outcome; others cannot be ruled out",
+    "counts": "how many partitions each member gets is certain, not which",
 }

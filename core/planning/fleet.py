@@ -102,7 +102,7 @@ class _Lacking:
         nowhere = [error for place, error in self._lacked.items() if place not in self._made]
         if nowhere:
             raise NotFoundError(
-                f"{nowhere[0].message}, nor has any other group",
+                f"{nowhere[0].message}, and neither does any other group",
                 hint="`kgroups describe --all-groups --members` lists members and hosts",
                 code=nowhere[0].code,
             )

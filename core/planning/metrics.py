@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kgroups.core.conditions.fields import Field, Fields, Values
 from kgroups.core.planning.moves import Assigned, Move
+from kgroups.core.snapshot import TopicPartition
 
 PARTITIONS: Final = "partitions"
 
@@ -80,6 +81,9 @@ class Metrics:
         "largest excess of a member in one topic over an even share of that topic", PARTITIONS
     )
     rounds: int = _figure("rebalances until the group is settled", "rebalances")
+    blockers: int = _figure(
+        "what stands in the way of a move to another protocol; 0 of other plans", by_size=True
+    )
 
 
 PLAN_FIELDS: Final = Fields(
@@ -107,8 +111,8 @@ def measure(
     *,
     wanted: Mapping[str, int],
     subscribers: Mapping[str, int],
-    forced: frozenset[tuple[str, int]],
-    lags: Mapping[tuple[str, int], int | None],
+    forced: frozenset[TopicPartition],
+    lags: Mapping[TopicPartition, int | None],
     rounds: int,
 ) -> Metrics:
     """The figures of a plan.
@@ -148,11 +152,12 @@ def measure(
         unknown_lag_partitions=sum(lags.get(key) is None for key in assigned),
         topic_spread=_topic_spread(after, wanted, subscribers),
         rounds=rounds,
+        blockers=0,
     )
 
 
 def member_lag(
-    topics: Mapping[str, Iterable[int]], lags: Mapping[tuple[str, int], int | None]
+    topics: Mapping[str, Iterable[int]], lags: Mapping[TopicPartition, int | None]
 ) -> int | None:
     """Records that a member has to read: 0 without partitions, None if none of them is known."""
     each = [lags.get((topic, p)) for topic, numbers in topics.items() for p in numbers]

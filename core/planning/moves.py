@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from kgroups.core.snapshot import TopicPartition
+
 MoveKind = Literal["kept", "moved", "revoked_first", "newly_assigned", "lost"]
 RebalanceProtocol = Literal["eager", "cooperative", "consumer"]
 Assigned = Mapping[str, Mapping[str, Sequence[int]]]
@@ -88,8 +90,8 @@ def _kind(
     return "revoked_first" if protocol != "eager" and source in stays else "moved"
 
 
-def _owners(assigned: Assigned) -> dict[tuple[str, int], list[str]]:
-    owners: dict[tuple[str, int], list[str]] = {}
+def _owners(assigned: Assigned) -> dict[TopicPartition, list[str]]:
+    owners: dict[TopicPartition, list[str]] = {}
     for member, topics in assigned.items():
         for topic, partitions in topics.items():
             for partition in partitions:

@@ -32,13 +32,13 @@ def _outcome_notes(prospects: Prospects) -> list[str]:
     notes = []
     if len(outcomes.each) > 1:
         notes.append(
-            f"{len(outcomes.each)} outcomes are possible{_of(shown)}, shown is the likeliest"
-            f" ({top.share:.0%})"
+            f"{len(outcomes.each)} outcomes are possible{_of(shown)}; the likeliest "
+            f"({top.share:.0%}) is shown"
         )
     if not outcomes.complete:
-        notes.append("not all that may happen was tried: the outcomes are a sample")
+        notes.append("not every possible outcome was tried; these are a sample")
     if not top.settled.settled:
-        notes.append(f"the group is still moving after {len(top.settled.steps)} rounds")
+        notes.append(f"the group has not settled after {len(top.settled.steps)} rounds")
     return notes
 
 
@@ -59,8 +59,10 @@ def _disagreement(prospects: Prospects) -> list[str]:
     if not others:
         return []
     return [
-        f"shown is what a {shown.strategy.leader_client} leader does; the leader may also be"
-        f" {' or '.join(others)}, which would assign otherwise: say which with `--as`"
+        (
+            f"a {shown.strategy.leader_client} leader is assumed; a leader of "
+            f"{' or '.join(others)} would assign differently: choose one with `--as`"
+        )
     ]
 
 
@@ -81,14 +83,14 @@ def _coordinator_notes(roster: Roster, shown: Prospect, changed: bool) -> list[s
     own = shown.strategy.assignor.name == (group.assignor or shown.strategy.assignor.name)
     if own and not changed and group.group_epoch == group.target_epoch:
         notes.append(
-            "the coordinator computes a new target only when members, subscriptions or topics"
-            " change: this is the one that the next change brings"
+            "the coordinator computes a new target only when members, subscriptions or topics "
+            "change; this is the target after the next change"
         )
     moving = [m.member_id for m in group.members or () if _is_moving(m)]
     if moving:
         notes.append(
-            f"{len(moving)} of {len(group.members or ())} members have not reached their present"
-            " target yet; partitions go from where they are now to where the plan puts them"
+            f"{len(moving)} of {len(group.members or ())} members have not reached their "
+            "current target yet; moves are from the current owners to those of the plan"
         )
     return notes
 

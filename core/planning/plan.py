@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.assignors.spec import Fault
 from kgroups.core.errors import RefusedError
@@ -20,10 +20,11 @@ from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.prospects import Prospect, Prospects, find_prospects
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import Settled
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 MANUAL_NOTE: Final = (
-    "its consumers choose their partitions themselves (`assign`): there is no rebalance to predict"
+    "its consumers assign their partitions themselves (`assign`), so there is no rebalance to "
+    "predict"
 )
 EMPTY_NOTE: Final = "the group has no members, so nothing is assigned"
 
@@ -78,6 +79,25 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that stands in the way of a group that is to change its protocol.
+
+    Args:
+        member_id: whose it is; None: the whole group's.
+        code: what it is, in capitals.
+        message: the same, a sentence without a full stop.
+        hint: what to do about it.
+        refused_by: who does not let it pass; None: nobody, but something is lost.
+    """
+
+    member_id: str | None
+    code: str
+    message: str
+    hint: str
+    refused_by: Literal["broker", "client"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the next rebalance of a group does under one strategy.
 
@@ -101,6 +121,7 @@ class Plan:
         leaders: members that may have led, with what their library can be; None server side.
         strategies: those that may have decided, the likeliest first.
         stages: of a deploy, what happens one after the other.
+        blockers: what stands in the way of a move to the other protocol.
         partition_counts: partitions of each subscribed topic that exists.
         outcome_metrics: figures of each outcome, in their order.
         partition_racks: racks of each partition's replicas, where brokers have racks.
@@ -127,9 +148,10 @@ class Plan:
     leaders: Mapping[str, frozenset[str]] | None = None
     strategies: tuple[Strategy, ...] = ()
     stages: tuple["Stage", ...] = ()
+    blockers: tuple[Blocker, ...] = ()
     partition_counts: Mapping[str, int] = field(default_factory=dict)
     outcome_metrics: tuple[Metrics, ...] = ()
-    partition_racks: Mapping[tuple[str, int], tuple[str | None, ...]] = field(default_factory=dict)
+    partition_racks: Mapping[TopicPartition, tuple[str | None, ...]] = field(default_factory=dict)
     partition_lags: LagByPartition = field(default_factory=dict)
 
     @property
@@ -266,8 +288,10 @@ def _current(group: Group) -> Assigned:
     unknown = [member.member_id for member in members if member.assignment is None]
     if unknown:
         raise RefusedError(
-            f"`{group.group}` is {group.state or 'in an unknown state'}: what `{unknown[0]}` is"
-            " assigned is not shown now",
+            (
+                f"`{group.group}` is {group.state or 'in an unknown state'}: the assignment of "
+                f"`{unknown[0]}` is not available now"
+            ),
             hint="try again when the group is Stable",
             code="REBALANCE_IN_PROGRESS",
         )
@@ -305,7 +329,7 @@ def _wanted(roster: Roster) -> dict[str, int]:
     return {name: len(roster.topics[name].partitions) for name in roster.subscribed()}
 
 
-def _racks(roster: Roster) -> dict[tuple[str, int], tuple[str | None, ...]]:
+def _racks(roster: Roster) -> dict[TopicPartition, tuple[str | None, ...]]:
     """Racks of the replicas of each partition that somebody subscribes to, where there are any."""
     return {
         (name, number): tuple(log.racks)

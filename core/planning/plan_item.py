@@ -35,6 +35,7 @@ def plan_item(plan: Plan) -> Item:
             for outcome, figures in zip(outcomes, plan.outcome_metrics, strict=True)
         ],
         "stages": [_stage_item(stage) for stage in plan.stages],
+        "blockers": [dataclasses.asdict(blocker) for blocker in plan.blockers],
         "failures": [_failure_item(failure) for failure in plan.outcomes.failures],
         "outcomes_count": len(outcomes),
         "outcomes_complete": plan.outcomes.complete,

@@ -5,7 +5,7 @@ likeliest leader that does not fail; all of them together say how certain that i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
@@ -23,6 +23,7 @@ from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_raced, race_outcomes
+from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
 
@@ -130,6 +131,8 @@ def _prospect(
             leader=strategy.leader_client,
             ids=draw.ids,
             topic_ids=draw.topic_ids,
+            unlike=draw.unlike,
+            racks=draw.racks,
             lags=lags,
             rounds=rounds,
             faithful=faithful,
@@ -141,12 +144,30 @@ def _prospect(
         return _in_stages(roster, brought, draw, play)
 
     if raced:
-        outcomes = race_outcomes(
-            roster, brought, strategy, lambda known, held: play(known, held, Draw(), rounds=1)
-        )
+        outcomes = _raced_outcomes(roster, brought, strategy, play)
     else:
         outcomes = find_outcomes(roster, strategy, run, runs=runs)
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
+
+
+def _raced_outcomes(
+    roster: Roster,
+    brought: Round,
+    strategy: Strategy,
+    play: Callable[[Roster, Round, Draw, int], Ends],
+) -> Outcomes:
+    """Every end of a race, for everything that leaders see and nobody else does."""
+    hidden, complete = unseen(roster, strategy)
+
+    def race(draw: Draw) -> Outcomes:
+        return race_outcomes(
+            roster, brought, strategy, lambda known, held: play(known, held, draw, 1)
+        )
+
+    united = united_outcomes(
+        [(race(Draw(unlike=each.unlike, racks=each.racks)), each.weight) for each in hidden]
+    )
+    return replace(united, complete=united.complete and complete)
 
 
 def _in_stages(

@@ -48,6 +48,7 @@ class Roster:
         guesses: what had to be guessed, one sentence each: what comes of it is not certain.
         topics_changed: whether a topic that somebody subscribes to is new or has grown.
         known: what is known of the members besides what they show.
+        broker_racks: racks of the cluster's brokers, None for those without; empty if not known.
     """
 
     group: Group
@@ -58,6 +59,7 @@ class Roster:
     guesses: tuple[str, ...] = ()
     topics_changed: bool = False
     known: Known = NOTHING_KNOWN
+    broker_racks: tuple[str | None, ...] = ()
 
     def subscribed(self) -> list[str]:
         """Topics that exist and that somebody subscribes to, in the cluster's order."""

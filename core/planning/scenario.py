@@ -12,9 +12,9 @@ from typing import Final, TypeVar, cast, get_args
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.planning.changes.change_table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.changes.kinds import MAX_PARTITIONS, Change, Deploy, Dialect, Pattern
 from kgroups.core.planning.changes.spelling import parse_pattern
-from kgroups.core.planning.changes.table import BY_KEY, ChangeOption, Context
 from kgroups.core.planning.leaders.libraries import LIBRARIES
 from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
@@ -25,6 +25,7 @@ from kgroups.core.snapshot import (
     MemberProtocol,
     PartitionLog,
     Topic,
+    TopicPartition,
 )
 from kgroups.core.snapshot_parser import read_topic_id
 
@@ -143,7 +144,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
 
     protocol = fields.optional("protocol", read_protocol) or "classic"
     members: list[Member] = []
-    owners: dict[tuple[str, int], str] = {}
+    owners: dict[TopicPartition, str] = {}
     instances: dict[str, str] = {}
     for member_id, entry in fields["members"].entries():
         member = _member(member_id, entry, topics, protocol)
@@ -151,7 +152,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, Topic]) -> Group:
         if member.instance_id is not None:
             taken = instances.setdefault(member.instance_id, member_id)
             if taken != member_id:
-                entry.fail(f"the instance id `{member.instance_id}` is that of `{taken}` too")
+                entry.fail(f"the instance id `{member.instance_id}` is also that of `{taken}`")
         members.append(member)
     read = {topic for member in members for topic in member.subscription or ()}
     offsets = {
@@ -180,7 +181,7 @@ def _member(
 ) -> Member:
     fields = cursor.fields((), MEMBER_KEYS)
     if "topics" not in fields.values and "pattern" not in fields.values:
-        cursor.fail("it reads nothing: `topics` or `pattern` is missing", hint=_one_of(MEMBER_KEYS))
+        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=_one_of(MEMBER_KEYS))
     named = fields.optional("topics", lambda c: _subscription(c, topics)) or ()
     pattern = fields.optional("pattern", lambda c: _pattern(c, protocol, topics))
     matched = matching_topics(topics, pattern.pattern, pattern.dialect) if pattern else ()
@@ -233,11 +234,11 @@ def _owned(cursor: Cursor, topics: Mapping[str, Topic]) -> dict[str, tuple[int, 
     return owned
 
 
-def _claim(member: Member, cursor: Cursor, owners: dict[tuple[str, int], str]) -> None:
+def _claim(member: Member, cursor: Cursor, owners: dict[TopicPartition, str]) -> None:
     for topic, numbers in (member.assignment or {}).items():
         for number in numbers:
             if (topic, number) in owners:
-                cursor.fail(f"{topic}-{number} is owned by `{owners[topic, number]}` already")
+                cursor.fail(f"{topic}-{number} is already owned by `{owners[topic, number]}`")
             owners[topic, number] = member.member_id
 
 

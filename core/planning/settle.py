@@ -15,9 +15,15 @@ from kgroups.assignors.other_clients.choices import possible_answers
 from kgroups.assignors.spec import Assignment, Assignor, AssignorError, Fault
 from kgroups.assignors.user.user_defined import GuardedAssignor
 from kgroups.core.errors import KgroupsError
-from kgroups.core.planning.assignor_request import LagByPartition, Round, build_request
+from kgroups.core.planning.assignor_request import (
+    LagByPartition,
+    PartitionRacks,
+    Round,
+    build_request,
+)
 from kgroups.core.planning.moves import RebalanceProtocol, RoundStep, round_step
 from kgroups.core.planning.roster import Roster
+from kgroups.core.snapshot import TopicPartition
 
 # Kafka's own tests allow a cooperative group four rounds; one that needs more is going round.
 MAX_ROUNDS: Final = 10
@@ -78,6 +84,8 @@ def settle(
     leader: str | None = None,
     ids: Mapping[str, str] | None = None,
     topic_ids: Mapping[str, str] | None = None,
+    unlike: bool = False,
+    racks: PartitionRacks | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     faithful: bool = False,
@@ -88,6 +96,7 @@ def settle(
         leader: its client library; None server side.
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
+        unlike, racks: as of `build_request`.
         rounds: after how many it stops, at rest or not.
         faithful: repeat what Java's class does wrong instead of reporting it.
     """
@@ -106,6 +115,8 @@ def settle(
             leader=leader,
             ids=ids,
             topic_ids=topic_ids,
+            unlike=unlike,
+            racks=racks,
             lags=lags,
             faithful=faithful,
         )
@@ -159,15 +170,17 @@ def _check_unique(strategy: Assignor, shares: Shares) -> None:
     """Refuse a partition with two owners from a strategy of the user's own that did not say so."""
     if not isinstance(strategy, GuardedAssignor) or "unique" in strategy.waives:
         return
-    owners: dict[tuple[str, int], str] = {}
+    owners: dict[TopicPartition, str] = {}
     for member, topics in shares.items():
         for topic, numbers in topics.items():
             for number in numbers:
                 owner = owners.setdefault((topic, number), member)
                 if owner != member:
                     raise KgroupsError(
-                        f"the assignor `{strategy.name}` gave {topic}-{number} to `{owner}` and to"
-                        f" `{member}`",
-                        hint="if that is meant, say so: `waives = {'unique'}` in the assignor",
+                        (
+                            f"the assignor `{strategy.name}` assigned {topic}-{number} to both "
+                            f"`{owner}` and `{member}`"
+                        ),
+                        hint="if this is intended, set `waives = {'unique'}` in the assignor",
                         code="ASSIGNOR_FAILED",
                     )

@@ -1,4 +1,4 @@
-"""Subscriptions by pattern: which topics a client's regular expression stands for.
+"""Subscriptions by pattern: which topics a client's regular expression matches.
 
 Each client library reads patterns by rules of its own: Java's regular expressions match a whole
 name; librdkafka's, which begin with `^`, are POSIX extended ones and match a beginning; KIP-848
@@ -95,7 +95,7 @@ def matching_topics(names: Iterable[str], pattern: str, dialect: Dialect) -> tup
 def _java(pattern: str) -> Matches:
     for text in _JAVA_ONLY:
         if text in pattern:
-            _refuse(pattern, "java", f"`{text}` cannot be reproduced here")
+            _refuse(pattern, "java", f"`{text}` is not supported")
     inside = False
     parts: list[str] = []
     for token in _JAVA_TOKEN.finditer(pattern):
@@ -103,7 +103,7 @@ def _java(pattern: str) -> Matches:
             parts.append(re.escape(token["quoted"]))
         elif token["cls"] is not None:
             if token["cls"] not in JAVA_CLASSES:
-                _refuse(pattern, "java", f"the class `{token['cls']}` cannot be reproduced here")
+                _refuse(pattern, "java", f"the class `{token['cls']}` is not supported")
             chars = JAVA_CLASSES[token["cls"]]
             parts.append(chars if inside else f"[{chars}]")
         else:
@@ -130,7 +130,7 @@ def _posix(pattern: str) -> Matches:
 
     def chars(found: re.Match[str]) -> str:
         if found[1] not in POSIX_CLASSES:
-            _refuse(pattern, "librdkafka", f"there is no class `{found[1]}`")
+            _refuse(pattern, "librdkafka", f"unknown class `{found[1]}`")
         return POSIX_CLASSES[found[1]]
 
     try:
@@ -193,6 +193,6 @@ def _backtracking(translated: str, pattern: str) -> Matches:
 
 def _refuse(pattern: str, dialect: Dialect, why: str) -> NoReturn:
     raise UsageError(
-        f"the {dialect} pattern `{shorten(pattern)}` cannot be read: {shorten(why)}",
+        f"the {dialect} pattern `{shorten(pattern)}` is not valid: {shorten(why)}",
         hint="dialects: java:REGEX, librdkafka:REGEX, re2:REGEX",
     )

@@ -12,7 +12,7 @@ from typing import Self
 from kgroups.core.errors import KgroupsError
 from kgroups.core.sandbox.cluster_state import ClusterState
 from kgroups.core.sandbox.handlers.dispatch import Dispatcher
-from kgroups.core.sandbox.handlers.table import HANDLERS
+from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.options import SandboxOptions
 from kgroups.core.sandbox.seed import seed_groups, seed_topics
 from kgroups.core.sandbox.storage.data_directory import DataDirectory, Meta

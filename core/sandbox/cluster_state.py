@@ -147,7 +147,7 @@ class ClusterState(ABC):
         if fault is not None:
             raise UsageError(f"topic `{name}`: {fault[1]}")
         if self.topics.get(name) is not None:
-            raise UsageError(f"topic `{name}` exists already")
+            raise UsageError(f"topic `{name}` already exists")
         live = self.live_brokers or list(self.brokers)
         topic = self.topics.create(
             name,
@@ -197,7 +197,7 @@ class ClusterState(ABC):
         """Take note that records were deleted."""
         self._save_soon()
         start = partition.log.start_offset
-        self.events.add(f"partition {topic}-{partition.index}", f"starts at {start} now")
+        self.events.add(f"partition {topic}-{partition.index}", f"now starts at {start}")
 
     def broker_properties(self) -> dict[str, str]:
         """Settings of the brokers as DescribeConfigs shows them."""
@@ -212,7 +212,7 @@ class ClusterState(ABC):
         """Take a broker down: its connections drop and its partitions move to others."""
         broker = self.broker(broker_id)
         if broker.is_up:
-            await broker.shut("the broker goes down")
+            await broker.shut("broker goes down")
             self.events.add(f"broker {broker_id}", "down")
             self._elect()
 
@@ -283,16 +283,16 @@ class ClusterState(ABC):
             UsageError: time does not go back.
         """
         if ms < 0:
-            raise UsageError(f"{ms} ms: the cluster's time does not go back")
+            raise UsageError(f"{ms} ms: the clock cannot go back")
         self.clock.advance(ms)
-        self.events.add("clock", f"set forward by {ms} ms")
+        self.events.add("clock", f"advanced by {ms} ms")
         for pump in self.pumps.values():
             pump.tick()
 
     def freeze_clock(self, *, frozen: bool = True) -> None:
         """Stop the cluster's time, or let it go on: while it stands no session ends."""
         self.clock.freeze(frozen=frozen)
-        self.events.add("clock", "stands still" if frozen else "goes on")
+        self.events.add("clock", "is frozen" if frozen else "runs again")
         for pump in self.pumps.values():
             pump.tick()
 

@@ -95,4 +95,4 @@ class HeldBytes:
         while self._total > self._most:
             largest = max(self._sizes, key=lambda one: self._sizes[one])
             self._total -= self._sizes.pop(largest)
-            largest.close(f"kept the most of over {self._most} bytes of unfinished requests")
+            largest.close(f"held the most of over {self._most} bytes of unfinished requests")

@@ -96,8 +96,8 @@ class SandboxOptions:
             raise UsageError("the host is empty")
         if self.host in _WILDCARDS:
             raise UsageError(
-                f"`{self.host}` is no address that clients could be told",
-                hint="give the address of this machine that they reach",
+                f"`{self.host}` is not an address that clients can connect to",
+                hint="use an address of this machine that they can reach",
             )
         caps_of(self.as_version)
 

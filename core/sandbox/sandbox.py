@@ -105,7 +105,7 @@ class Sandbox:
             KgroupsError: it runs already, a port is taken, or a file cannot be used.
         """
         if self._thread is not None:
-            raise KgroupsError("the sandbox runs already")
+            raise KgroupsError("the sandbox is already running")
         started: Future[None] = Future()
         self._thread = threading.Thread(
             target=self._run, args=(started,), name="kgroups-sandbox", daemon=True
@@ -230,7 +230,7 @@ class Sandbox:
 
     def _running(self) -> Cluster:
         if self._thread is None or self._cluster is None:
-            raise KgroupsError("the sandbox does not run", hint="enter it with `with`")
+            raise KgroupsError("the sandbox is not running", hint="use it in a `with` statement")
         return self._cluster
 
     def _on_loop(self, work: Callable[[Cluster], T]) -> T:

@@ -25,7 +25,7 @@ def find_java() -> Path:
     found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if found is None or not Path(found).exists():
         raise KgroupsError(
-            f"Spark needs Java {MIN_JAVA} or newer, and there is no `{found or 'java'}`",
+            f"Spark requires Java {MIN_JAVA} or newer, but `{found or 'java'}` was not found",
             hint="install a JDK (Debian: openjdk-17-jre-headless) or set JAVA_HOME",
             code="JAVA_MISSING",
         )
@@ -33,7 +33,7 @@ def find_java() -> Path:
     version = java_version(java)
     if version is not None and version < MIN_JAVA:
         raise KgroupsError(
-            f"Spark needs Java {MIN_JAVA} or newer, and `{java}` is version {version}",
+            f"Spark requires Java {MIN_JAVA} or newer, but `{java}` is version {version}",
             hint="install a newer JDK or set JAVA_HOME to one",
             code="JAVA_TOO_OLD",
         )

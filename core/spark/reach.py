@@ -73,7 +73,7 @@ def _connected(what: str, host: str, port: int) -> Iterator[socket.socket]:
     except OSError as exc:
         raise ClusterError(
             f"{what} `{host}:{port}` does not answer: {exc.strerror or exc}",
-            hint="check the address, and that it runs",
+            hint="check the address, and that it is running",
         ) from exc
     with connection:
         yield connection
@@ -118,6 +118,6 @@ def _must_have(what: str, host: str, port: int, *, is_right: bool) -> None:
     """Fails where the answer was no such server's."""
     if not is_right:
         raise ClusterError(
-            f"what listens at `{host}:{port}` is no {what}",
-            hint="check host and port; a web interface has another port than the server",
+            f"`{host}:{port}` is not a {what}",
+            hint="check the host and port; the web UI uses a different port",
         )

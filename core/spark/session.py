@@ -106,7 +106,7 @@ def spark_session(
     options = options or SessionOptions()
     tell = progress or (lambda _text: None)
     if options.master and options.remote:
-        raise UsageError("`--master` and `--remote` exclude each other")
+        raise UsageError("`--master` and `--remote` cannot be used together")
     if options.remote:
         with _connect_session(options, tell) as session:
             yield session
@@ -145,7 +145,7 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
     except (PySparkException, OSError) as exc:
         raise ClusterError(
             f"Spark Connect server `{options.remote}` refused a session: {first_line(exc)}",
-            hint="its version of Spark must be the one installed here: " + __version__,
+            hint="its Spark version must match the one installed here: " + __version__,
         ) from exc
     try:
         for key, value in {**SESSION_CONF, **options.conf}.items():
@@ -235,8 +235,8 @@ def _reach_master(options: SessionOptions) -> dict[str, str]:
     match = re.fullmatch(r"spark://(.+)", master)
     if match is None:
         raise UsageError(
-            f"`{master}` is not a Spark master that kgroups can use",
-            hint="local[N], spark://host:7077, or --remote sc://host:15002",
+            f"`{master}` is not a Spark master URL",
+            hint="use local[N], spark://host:7077, or --remote sc://host:15002",
         )
     addresses = [_host_and_port(text) for text in match[1].split(",")]
     secret = options.conf.get("spark.authenticate") == "true"
@@ -275,8 +275,8 @@ def _wait_for_executors(session: SparkSession, master: str) -> None:
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
         if time.monotonic() > deadline:
             raise ClusterError(
-                f"Spark master `{master}` gave no executor in {EXECUTORS_TIMEOUT_S:g} s",
-                hint="it has no worker, or none with a core and memory to spare",
+                f"Spark master `{master}` started no executor in {EXECUTORS_TIMEOUT_S:g} s",
+                hint="it has no worker with a free core and enough memory",
             )
         time.sleep(0.1)
 
@@ -308,7 +308,7 @@ def _launch(
             _end(gateway.proc, wait=False)
         raise KgroupsError(
             f"Spark did not start: {_last_words(log) or first_line(exc)}",
-            hint="run again with --verbose to see what Spark says",
+            hint="run with --verbose for Spark's own messages",
             code="SPARK_FAILED",
         ) from exc
     return session, gateway.proc

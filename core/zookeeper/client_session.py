@@ -89,7 +89,7 @@ class _Timer(StrEnum):
     DIAL = "time to try the next server"
     GREETING = "no answer to Hello"
     PING = "nothing was sent for long"
-    SILENCE = "nothing was heard for long"
+    SILENCE = "no response for too long"
 
 
 class ClientSession:

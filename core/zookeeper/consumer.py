@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.zookeeper.balancing import REBALANCE, Balancer
 from kgroups.core.zookeeper.client_session import ClientSession, Entered, Fired, SessionState, Told
 from kgroups.core.zookeeper.effects import (
     ConsumerEffect,
@@ -28,6 +27,7 @@ from kgroups.core.zookeeper.lanes import LaneName, Lanes, Lock, Routine, Sleep, 
 from kgroups.core.zookeeper.nodes import Nodes
 from kgroups.core.zookeeper.paths import BROKER_TOPICS, ids_path, topic_path
 from kgroups.core.zookeeper.protocol import EventType, ToClient, WatchEvent
+from kgroups.core.zookeeper.rebalancing import REBALANCE, Rebalancer
 
 TOPICS = "topics"
 
@@ -50,7 +50,7 @@ class ZookeeperConsumer:
         )
         self._lanes = Lanes(self._session, now_ms, self._task_failed)
         self._nodes = Nodes()
-        self._balancer = Balancer(config, ports, self._lanes, self._nodes)
+        self._rebalancer = Rebalancer(config, ports, self._lanes, self._nodes)
         self._topics: tuple[str, ...] = ()
         self._triggered = self._listens = False
 
@@ -83,15 +83,15 @@ class ZookeeperConsumer:
     def commit(self, now_ms: int) -> None:
         """Commit now, unless a commit is under way."""
         self.advance(now_ms)
-        if self._lanes.idle(LaneName.COMMITTER) and not self._balancer.shutting_down:
-            self._lanes.queue(LaneName.COMMITTER, self._balancer.commit())
+        if self._lanes.idle(LaneName.COMMITTER) and not self._rebalancer.shutting_down:
+            self._lanes.queue(LaneName.COMMITTER, self._rebalancer.commit())
             self._pursue()
 
     def shutdown(self, now_ms: int) -> None:
         """Stop, commit and end the session, when no rebalance is under way any more."""
         self.advance(now_ms)
-        if not self._balancer.shutting_down:
-            self._balancer.shutting_down = True
+        if not self._rebalancer.shutting_down:
+            self._rebalancer.shutting_down = True
             self._lanes.queue(LaneName.MAIN, self._shut_down())
             self._pursue()
 
@@ -102,7 +102,7 @@ class ZookeeperConsumer:
 
     def take(self) -> list[ConsumerEffect]:
         """What to carry out since the last call, in order."""
-        effects, self._balancer.effects = self._balancer.effects, []
+        effects, self._rebalancer.effects = self._rebalancer.effects, []
         return effects
 
     # ------------------------------------------------------------------ what it is like
@@ -120,17 +120,17 @@ class ZookeeperConsumer:
     @property
     def fetching(self) -> tuple[TopicPartition, ...]:
         """Partitions that it reads now."""
-        return self._balancer.fetching
+        return self._rebalancer.fetching
 
     @property
     def closed(self) -> bool:
         """Whether `shutdown` is finished."""
-        return self._balancer.shutting_down and self.state is SessionState.CLOSED
+        return self._rebalancer.shutting_down and self.state is SessionState.CLOSED
 
     @property
     def failed_rebalances(self) -> int:
         """Rebalances that were given up, since the beginning."""
-        return self._balancer.failed
+        return self._rebalancer.failed
 
     @property
     def settled(self) -> bool:
@@ -144,7 +144,7 @@ class ZookeeperConsumer:
         """createMessageStreams."""
         if self.config.pattern is not None:
             self._topics = yield from self._matching()
-        yield from self._balancer.register()
+        yield from self._rebalancer.register()
         yield from self._reinitialize()
         if self.config.pattern is not None:
             yield from self._nodes.exists(BROKER_TOPICS)
@@ -160,7 +160,7 @@ class ZookeeperConsumer:
         yield from self._nodes.listen_to_children(ids_path(self.config.group_id), REBALANCE)
         for topic in topics:
             yield from self._nodes.listen_to_data(topic_path(topic), REBALANCE)
-        yield from self._balancer.synced_rebalance()
+        yield from self._rebalancer.synced_rebalance()
 
     def _listen_to_topics(self) -> Routine[None]:
         """Listen to which topics there are."""
@@ -169,7 +169,7 @@ class ZookeeperConsumer:
     def _matching(self) -> Routine[tuple[str, ...]]:
         """Topics that are there and on the white list."""
         there = yield from self._nodes.children_if_any(BROKER_TOPICS)
-        return tuple(topic for topic in there if self._balancer.ports.matches(topic))
+        return tuple(topic for topic in there if self._rebalancer.ports.matches(topic))
 
     def _topics_changed(self) -> Routine[None]:
         """Read the topics of a pattern again; where they are others, begin anew with them."""
@@ -180,13 +180,13 @@ class ZookeeperConsumer:
     def _watch_once(self) -> Routine[None]:
         """The watcher thread's answer to a trigger; what triggers meanwhile comes after it."""
         self._triggered = False
-        yield from self._balancer.synced_rebalance()
+        yield from self._rebalancer.synced_rebalance()
 
     def _new_session(self) -> Routine[None]:
         """The session has expired and there is a new one: nothing is owned, nobody knows us."""
-        self._balancer.forget()
-        yield from self._balancer.register()
-        yield from self._balancer.synced_rebalance()
+        self._rebalancer.forget()
+        yield from self._rebalancer.register()
+        yield from self._rebalancer.synced_rebalance()
 
     def _children_event(self, path: str) -> Routine[None]:
         """Watch a node's children again, then do what the listener does."""
@@ -208,14 +208,14 @@ class ZookeeperConsumer:
         """The auto-commit thread."""
         while True:
             yield Sleep(self.config.auto_commit_interval_ms)
-            yield from self._balancer.commit()
+            yield from self._rebalancer.commit()
 
     def _shut_down(self) -> Routine[None]:
         """Stop reading, commit, close the session: the nodes go with it."""
         yield Lock()
-        self._balancer.stop_fetching()
+        self._rebalancer.stop_fetching()
         if self.config.auto_commit_enable:
-            yield from self._balancer.commit()
+            yield from self._rebalancer.commit()
         self._session.close(self._lanes.now_ms)
         self._lanes.stop()
 
@@ -228,7 +228,7 @@ class ZookeeperConsumer:
             self._lanes.queue(LaneName.WATCHER, self._watch_once())
 
     def _task_failed(self, name: LaneName, reason: str) -> None:
-        self._balancer.tell(EventKind.ERROR, f"{name}: {reason}")
+        self._rebalancer.tell(EventKind.ERROR, f"{name}: {reason}")
 
     def _pursue(self) -> None:
         """Carry out what the session told, let threads run, until nothing more comes of it."""
@@ -245,13 +245,13 @@ class ZookeeperConsumer:
                 elif isinstance(effect, Entered):
                     self._entered(effect.state)
                 else:
-                    self._balancer.effects.append(effect)
+                    self._rebalancer.effects.append(effect)
 
     def _entered(self, state: SessionState) -> None:
         if state is SessionState.CLOSED:
-            self._balancer.tell(EventKind.CLOSED)
+            self._rebalancer.tell(EventKind.CLOSED)
             return
-        self._balancer.tell(EventKind.SESSION, state)
+        self._rebalancer.tell(EventKind.SESSION, state)
         if state is SessionState.CONNECTED:
             self._lanes.connected()
         elif state is SessionState.EXPIRED:
@@ -267,7 +267,7 @@ class ZookeeperConsumer:
 
     def _fired(self, event: WatchEvent) -> None:
         """What ZkClient makes of a watch: a task for its event thread for each listener."""
-        self._balancer.tell(EventKind.WATCH_FIRED, f"{event.kind} {event.path}")
+        self._rebalancer.tell(EventKind.WATCH_FIRED, f"{event.kind} {event.path}")
         listened: list[tuple[dict[str, str], EventType, Callable[[str], Routine[None]]]] = [
             (self._nodes.child_listeners, EventType.CHILDREN_CHANGED, self._children_event),
             (self._nodes.data_listeners, EventType.DATA_CHANGED, self._data_event),

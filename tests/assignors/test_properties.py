@@ -68,7 +68,7 @@ def groups(draw: st.DrawFn) -> AssignmentRequest:
 
 
 @given(groups(), st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky", "lag"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_fresh_groups(request_: AssignmentRequest, name: str) -> None:
     """Any fresh group is served completely, once, and only by subscription."""
     strategy = CLIENT_ASSIGNORS[name]
@@ -80,7 +80,7 @@ def test_fresh_groups(request_: AssignmentRequest, name: str) -> None:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_few_moves_with_equal_subscriptions(seed: int) -> None:
     """What a member owns up to its share stays with it: no fewer moves are possible."""
     request = random_request(seed)
@@ -98,7 +98,7 @@ def test_few_moves_with_equal_subscriptions(seed: int) -> None:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_cooperative_rounds_settle(seed: int) -> None:
     """After at most four rounds a cooperative group withholds nothing more."""
     request = random_request(seed)

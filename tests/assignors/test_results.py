@@ -111,7 +111,7 @@ def test_two_members_with_one_id(request_: AssignmentRequest) -> None:
         RangeAssignor().assign(request_)
 
 
-def test_server_side_needs_topic_ids() -> None:
+def test_broker_assignors_need_topic_ids() -> None:
     """Order by id is not possible without one."""
     request = AssignmentRequest(MEMBERS, {"a": TopicPartitions(1)})
     with pytest.raises(AssignorError, match="no topic id"):
@@ -127,9 +127,9 @@ def test_registry() -> None:
     with pytest.raises(AssignorError) as failure:
         assignor("rnage")
     assert "roundrobin" in (failure.value.hint or "")
-    with pytest.raises(AssignorError, match="no assignor is called `sticky`"):
+    with pytest.raises(AssignorError, match="unknown assignor `sticky`"):
         server_assignor("sticky")
-    with pytest.raises(AssignorError, match="no client library"):
+    with pytest.raises(AssignorError, match="unknown client library"):
         assignor("range", "telnet")
 
 

@@ -111,7 +111,7 @@ def test_a_topic_made_anew_is_told_apart(then: str) -> None:
 def test_a_malformed_topic_id_is_named(topic_id: str) -> None:
     """Kafka's base64 of 22 characters is the only form."""
     topics = {"t": TopicPartitions(1, topic_id=topic_id)}
-    with pytest.raises(AssignorError, match=f"`{topic_id}` is no topic id"):
+    with pytest.raises(AssignorError, match=f"`{topic_id}` is not a topic id"):
         server_assignor("uniform").assign(
             AssignmentRequest([MemberSubscription("m", ("t",))], topics)
         )

@@ -5,7 +5,7 @@ file. The commands that need a cluster get an embedded one.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,18 +13,33 @@ import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.measured import Measured, measure
+from tests.support.endings.choice import WHOLE
+from tests.support.endings.world import random_for
+from tests.support.kafka.workload import commit_offsets
 
 MAX_PEAK_BYTES = 400_000_000
+MAX_CPU_S = 10.0
 
 
 class Kind(NamedTuple):
-    """A kind of file: its suffix, and the command that reads one, with `{file}` and `{cluster}`."""
+    """A kind of file.
+
+    Args:
+        suffix: of its name.
+        command: that reads one, with `{file}`, `{folder}` around it, `{cluster}`, `{properties}`.
+        exit_code: of that command; where it is 0, such a file is left out silently.
+        name: of the file within a folder, where it must have one.
+        properties: of the client that name it.
+    """
 
     suffix: str
     command: tuple[str, ...]
     exit_code: int = 2
+    name: str = ""
+    properties: tuple[str, ...] = ("ssl.ca.location",)
 
 
+SECURE = ("list", "-b", "{cluster}", "--command-config", "{properties}")
 RESET = ("-b", "{cluster}", "reset-offsets", "g", "--dry-run")
 OFFICIAL = ("--bootstrap-server", "{cluster}")
 KINDS: dict[str, Kind] = {
@@ -49,7 +64,32 @@ KINDS: dict[str, Kind] = {
     "official records": Kind(
         ".json", ("delete-records", *OFFICIAL, "--offset-json-file", "{file}"), 1
     ),
-    "trust store": Kind(".pem", ("list", "-b", "{cluster}", "--command-config", "{properties}")),
+    "trust store": Kind(".pem", SECURE),
+    "certificate and key": Kind(
+        ".pem", SECURE, properties=("ssl.certificate.location", "ssl.key.location")
+    ),
+    "undo file": Kind(".json", ("-b", "{cluster}", "reset-offsets", "--undo", "{file}", "--yes")),
+    "undo file to resume": Kind(
+        ".json", ("-b", "{cluster}", "reset-offsets", "--resume", "{file}", "--yes")
+    ),
+    "properties of a target": Kind(
+        ".properties",
+        (
+            *("-b", "{cluster}", "copy-offsets", "--from", "source", "--to", "h", "--dry-run"),
+            *("--to-bootstrap-server", "{cluster}", "--to-command-config", "{file}"),
+        ),
+    ),
+    "snapshot to plan": Kind(".json", ("plan", "--from", "{file}", "--all-groups")),
+    "snapshot to simulate": Kind(".json", ("simulate", "--from", "{file}", "--from-group", "g")),
+    "meta of a data directory": Kind(
+        ".json", ("sandbox", "up", "--port", "0", "--data-dir", "{folder}"), name="meta.json"
+    ),
+    "capture": Kind(
+        ".parquet",
+        ("lag", "compact", "{folder}", "--today"),
+        exit_code=0,
+        name="rows/cluster=c/date=2026-11-21/1795223045678-1795223045678-a1b2.parquet",
+    ),
 }
 
 BYTES: dict[str, bytes] = {
@@ -116,16 +156,40 @@ PLACES: dict[str, Maker] = {
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """A cluster with a topic and no groups."""
+    """A cluster with a topic, and a group to copy from."""
     with Sandbox(brokers=1, topics={"t": 2}) as running:
+        commit_offsets(running.bootstrap_servers, {"source": {("t", 0): 0}})
         yield running.bootstrap_servers
+
+
+def some_of(names: Collection[str], kind: Kind, count: int) -> list[str]:
+    """All of the names, or so many for each kind: others for the next, so that each is used."""
+    if WHOLE:
+        return list(names)
+    mixed = list(names)
+    random_for("bad files", len(mixed)).shuffle(mixed)
+    first = list(KINDS.values()).index(kind) * count
+    return [mixed[(first + at) % len(mixed)] for at in range(count)]
+
+
+def place_of(kind: Kind, folder: Path, name: str) -> Path:
+    """Where a bad file of the kind is put: nothing is there yet."""
+    bad = f"bad-{name.replace(' ', '-').replace('^', '')}"
+    if not kind.name:
+        return folder / f"{bad}{kind.suffix}"
+    file = folder / bad / kind.name
+    file.parent.mkdir(parents=True)
+    return file
 
 
 def run(kind: Kind, file: Path, cluster: str, place: Path) -> Measured:
     """The command of the kind, with this file."""
     properties = place / "client.properties"
-    properties.write_text(f"security.protocol=SSL\nssl.ca.location={file}\n")
+    lines = ["security.protocol=SSL", *(f"{name}={file}" for name in kind.properties)]
+    properties.write_text("\n".join(lines))
+    folder = str(file)[: -len(kind.name)] if kind.name else str(file.parent)
     names = {"file": str(file), "cluster": cluster, "properties": str(properties)}
+    names["folder"] = folder
     return measure(place, *(word.format(**names) for word in kind.command))
 
 
@@ -138,9 +202,11 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
         return f"exit {result.code}: {words[:300]}"
     if result.peak_bytes > MAX_PEAK_BYTES:
         return f"{result.peak_bytes:,} bytes"
-    if len(said) != 1 or "Traceback" in words or "a bug in" in words:
+    if result.cpu_s > MAX_CPU_S:
+        return f"{result.cpu_s:.1f} s"
+    if len(said) != (kind.exit_code > 0) or "Traceback" in words or "a bug in" in words:
         return words[:300]
-    if max(map(len, words.splitlines())) > 700:
+    if max(map(len, words.splitlines()), default=0) > 700:
         return f"a line of {max(map(len, words.splitlines())):,} characters"
     if kind.exit_code == 2 and file.name not in said[0]:
         return f"the file is not named: {said[0][:300]}"
@@ -151,9 +217,9 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
 def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Whatever stands in the file."""
     wrong = {}
-    for number, (name, content) in enumerate(BYTES.items()):
-        file = tmp_path / f"bad{number}{kind.suffix}"
-        file.write_bytes(content)
+    for name in some_of(BYTES, kind, 6):
+        file = place_of(kind, tmp_path, name)
+        file.write_bytes(BYTES[name])
         complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)
         if complaint is not None and (kind.suffix, name) not in GOOD:
             wrong[name] = complaint
@@ -165,9 +231,9 @@ def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
 def test_places_that_are_no_files(kind: Kind, cluster: str, tmp_path: Path) -> None:
     """Folders, pipes and devices are refused before they are read, and so is what is too long."""
     wrong = {}
-    for number, (name, make) in enumerate(PLACES.items()):
-        file = tmp_path / f"bad{number}{kind.suffix}"
-        make(file)
+    for name in some_of(PLACES, kind, 4):
+        file = place_of(kind, tmp_path, name)
+        PLACES[name](file)
         complaint = complaints(kind, run(kind, file, cluster, tmp_path), file)
         if complaint is not None and (kind.suffix, name) not in GOOD:
             wrong[name] = complaint

@@ -76,7 +76,7 @@ def test_simulation(
 @pytest.mark.parametrize(
     ("command", "output"), [pair for pair in sessions() if over_captures(pair[0])]
 )
-def test_incident(
+def test_sessions_over_captures(
     command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The incident of `scripts/incident.py` is found as docs/incidents.md shows it."""

@@ -47,10 +47,10 @@ def test_a_password_that_all_can_read(text: str, bootstrap: str, tmp_path: Path)
     path = tmp_path / "c.properties"
     stdout, stderr = listed(bootstrap, path, text, 0o644)
     assert stderr.count("warning: ") == 1
-    assert f"`{path}` holds a password" in stderr
+    assert f"`{path}` contains a password" in stderr
     assert "s3cret" not in stdout + stderr
     assert json.loads(stdout)["errors"] == []
-    assert "holds a password" not in stdout
+    assert "contains a password" not in stdout
     for mode in (0o600, 0o640):
         assert listed(bootstrap, path, text, mode)[1] == ""
 

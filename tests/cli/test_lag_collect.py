@@ -9,7 +9,7 @@ import pytest
 
 from kgroups.core.lag.captures.capture_files import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.support.cli.process import finish, start
+from tests.support.cli.process import TIMEOUT_S, finish, start
 from tests.support.cli.runner import check_document
 from tests.support.endings.world import free_port
 
@@ -37,7 +37,7 @@ def test_it_goes_on_until_it_is_stopped(
     with start(*line) as process:
         told = [process.line() for _ in range(DONE)]
         process.send_signal(number)
-        stdout, stderr = process.communicate()
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0, stderr
     items = [json.loads(text) for text in [*told, *stdout.splitlines()]]
     assert {item["result"] for item in items} == {"done"}
@@ -51,7 +51,7 @@ def test_a_count_that_is_cut_short(bootstrap: str, tmp_path: Path) -> None:
     with start(*line, "-b", bootstrap) as process:
         shown = process.text_until('.parquet"}')
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate()
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 130, stderr
     document = json.loads(shown + stdout)
     check_document(document)
@@ -77,7 +77,7 @@ def test_failures_are_told_when_they_happen(tmp_path: Path) -> None:
         with Sandbox(brokers=1, topics={"t": 1}, port=port):
             done = process.line_that(lambda row: " done " in row)
             process.send_signal(signal.SIGTERM)
-            stdout, stderr = process.communicate()
+            stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0, stderr
     written = [row.split() for row in [done, *stdout.splitlines()] if " done " in row]
     assert [row[3] for row in written] == files_in(tmp_path)

@@ -81,10 +81,21 @@ def test_each_noun_registers_the_command_of_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("line", "imported"),
-    [("describe g", 1), ("completion bash", len(NOUNS)), ("--output json list", len(NOUNS))],
+    [
+        ("describe g", 1),
+        ("completion bash", len(NOUNS)),
+        ("--output json list", 1),
+        ("-b host:1 --timeout=5s --verbose list", 1),
+        ("--help list", len(NOUNS)),
+        ("-ojson list", len(NOUNS)),
+        ("--output --verbose list", len(NOUNS)),
+        ("--verbose=list", len(NOUNS)),
+        ("--output json", len(NOUNS)),
+        ("--output=json completion bash", len(NOUNS)),
+    ],
 )
 def test_only_the_command_on_the_line_is_read(line: str, imported: int) -> None:
-    """A line that begins with a command needs no other, unless it looks at the whole tree."""
+    """A line with a command needs no other, unless it looks at the whole tree."""
     assert len(tuple(nouns_on(line.split()))) == imported
 
 

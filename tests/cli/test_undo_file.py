@@ -182,7 +182,7 @@ def test_what_is_there_is_left_alone(
         name.symlink_to(target)
     else:
         name.write_text("precious")
-    with pytest.raises(UsageError, match="File exists, so nothing was changed"):
+    with pytest.raises(UsageError, match="File exists; nothing was changed"):
         save(folder)
     assert target.read_text() == name.read_text() == "precious"
 
@@ -197,7 +197,7 @@ def test_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(Path, "hardlink_to", refuse)
     path = save(tmp_path)
     assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
-    with pytest.raises(UsageError, match="File exists, so nothing was changed"):
+    with pytest.raises(UsageError, match="File exists; nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -214,7 +214,7 @@ def hardly_any_room() -> Iterator[None]:
 @pytest.mark.usefixtures("hardly_any_room")
 def test_a_disk_that_is_full(tmp_path: Path) -> None:
     """Half a file is none: it is taken away again."""
-    with pytest.raises(UsageError, match="File too large, so nothing was changed"):
+    with pytest.raises(UsageError, match="File too large; nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -229,7 +229,7 @@ def test_a_folder_that_takes_no_file(folder: str) -> None:
 
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     """A group named with bytes that are no Unicode has no place in a file."""
-    with pytest.raises(UsageError, match="no Unicode text, so nothing was changed"):
+    with pytest.raises(UsageError, match="not valid Unicode; nothing was changed"):
         save(tmp_path, CHANGE._replace(group="g\udcff"))
     assert list(tmp_path.iterdir()) == []
 
@@ -237,7 +237,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
 def test_more_rows_than_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that could not be used is not written."""
     monkeypatch.setattr("kgroups.cli.undo_file.MAX_ROWS", 0)
-    with pytest.raises(UsageError, match="so nothing was changed"):
+    with pytest.raises(UsageError, match="nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -35,9 +35,9 @@ def run(title: str, address: str = "") -> None:
     exec(compile(source, str(GUIDE), "exec"), {})
 
 
-def test_there_are_five() -> None:
+def test_there_are_six() -> None:
     """Each section with code has a test below."""
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
 
 
 def test_list_the_lag(address: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +60,14 @@ def test_drive_the_coordinator(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "request 1 JoinGroup NONE"
     assert any(line.startswith("3000 ") for line in lines)
+
+
+def test_bytes_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """A request that Kafka's request log could hold, and the answer in both forms."""
+    run("Requests and answers as bytes and as Kafka's JSON")
+    answer, frame = capsys.readouterr().out.splitlines()
+    assert answer == "{'throttleTimeMs': 0, 'errorCode': 27}"
+    assert frame == "0000000c" + "00000000" + "00" + "00000000" + "001b" + "00"
 
 
 def test_pytest_fixture(tmp_path: Path) -> None:

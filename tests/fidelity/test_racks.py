@@ -40,7 +40,7 @@ def make_topics(bootstrap: str, group: str, dice: random.Random) -> dict[str, in
     admin = admin_of(bootstrap)
     wanted = [NewTopic(name, count, dice.randint(1, 2)) for name, count in topics.items()]
     for done in admin.create_topics(wanted).values():
-        done.result(20)
+        done.result(60)
     return topics
 
 

@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+GUIDES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 ARCHITECTURE_LINES = 300
+CODE = ("assignors", "core", "cli", "tests", "bench", "scripts")
+OTHERS = {"LocalRelation"}  # names of other programs' parts, which no file here has
 READMES = sorted(page for top in PRODUCT for page in (ROOT / top).rglob("README.md"))
 PAGES = [
     ARCHITECTURE,
@@ -67,3 +70,31 @@ def test_recipes_name_files_that_exist() -> None:
     files = re.findall(r"`((?:assignors|cli|core|docs|tests)/[\w./-]+)`", recipes)
     assert len(files) >= 30
     assert [name for name in files if not (ROOT / name).exists()] == []
+
+
+def _words_of_code() -> set[str]:
+    """Every word of a file that is code or data, and every file's own name."""
+    found: set[str] = set()
+    for path in (ROOT / "pyproject.toml", *(p for top in CODE for p in (ROOT / top).rglob("*"))):
+        if path.suffix in (".py", ".json", ".toml", ".java", ".js", ".go", ".sh", ".yaml"):
+            found.add(path.stem)
+            found |= set(re.findall(r"[A-Za-z_]\w*", path.read_text(encoding="utf-8")))
+    return found
+
+
+def test_names_in_documents_are_in_the_code() -> None:
+    """What a README calls by its name (`like_this`, `LikeThis`) is there: nothing stale."""
+    known = _words_of_code() | OTHERS
+    pages = {page: page.read_text(encoding="utf-8") for page in (*PAGES, *GUIDES)}
+    glossary = pages[ARCHITECTURE].partition("\n## Glossary\n")[2].partition("\n## ")[0]
+    pages[ARCHITECTURE] = pages[ARCHITECTURE].replace(
+        glossary, ""
+    )  # names that are not to be there
+    stale = {
+        f"{page.relative_to(ROOT)}: {name}"
+        for page, text in pages.items()
+        for quoted in re.findall(r"`([^`\n]+)`", text)
+        for name in re.findall(r"[A-Za-z_]\w*", quoted)
+        if ("_" in name or re.search(r"[a-z][A-Z]", name)) and name not in known
+    }
+    assert stale == set()

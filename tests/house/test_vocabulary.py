@@ -1,10 +1,11 @@
-"""The glossary in ARCHITECTURE holds the names of files, classes, functions and options."""
+"""The glossary in ARCHITECTURE holds names: folders, files, classes, functions and options."""
 
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
 import pytest
 from typer.main import get_command
@@ -13,10 +14,36 @@ from kgroups.cli.app import program
 from tests.support.cli.command_tree import command_paths
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("assignors", "core", "cli")
-# Kafka's own names of APIs, their messages and records; a consumer is no group there.
-KAFKAS_OWN = re.compile(r"ConsumerGroup\w*(Key|Value|Request|Response|Member)|consumer_group_\w+")
-FALSE_FRIENDS = {"NetworkSplit": "Partition"}
+CODE = ("assignors", "core", "cli", "tests", "bench", "scripts")
+# Kafka's own names of APIs, their messages and records, and what tests are about.
+KAFKAS_OWN = re.compile(
+    r"(Described)?ConsumerGroup(Heartbeat|Describe|\w*(Key|Value|Request|Response|Member))?"
+    r"|consumer_group_(heartbeat|describe)\w*"
+)
+RULE = re.compile(r"`(\w+)`(?: in `(\w+)`)?")
+
+
+# The same part of both protocols, of both halves of the coordinator, or of ZooKeeper's consumers.
+PARALLEL = {"effects", "member", "messages", "routes", "states"}
+
+
+class Banned(NamedTuple):
+    """A word that names may not have, everywhere or in folders of one name."""
+
+    word: str
+    folder: str
+
+
+class Named(NamedTuple):
+    """A name and the file or command that has it."""
+
+    name: str
+    where: str
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The folders that the file is in."""
+        return frozenset(PurePath(self.where).parts[:-1])
 
 
 def glossary() -> list[list[str]]:
@@ -27,10 +54,9 @@ def glossary() -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows[1:]]
 
 
-def banned() -> list[str]:
-    """Words that names may not have; one that ends with `_` may not begin them."""
-    words = {word for *_, last in glossary() for word in re.findall(r"`(\w+)`", last)}
-    return sorted(words - set(FALSE_FRIENDS.values()))
+def banned() -> list[Banned]:
+    """What the last column rules out."""
+    return [Banned(*found) for *_, last in glossary() for found in RULE.findall(last)]
 
 
 def words_of(name: str) -> str:
@@ -39,28 +65,38 @@ def words_of(name: str) -> str:
     return "_".join(parts).lower()
 
 
-def names() -> Iterator[tuple[str, str]]:
-    """Each file, class and function of the product and each option, with where it is."""
-    for top in PRODUCT:
+@cache
+def names() -> frozenset[Named]:
+    """Each folder, file, class and function of product and tests, and each option."""
+    return frozenset((*_names_in_files(), *_options()))
+
+
+def _names_in_files() -> Iterator[Named]:
+    for top in CODE:
         for path in sorted((ROOT / top).rglob("*.py")):
             where = str(path.relative_to(ROOT))
-            yield path.stem, where
+            yield Named(path.parent.name if path.stem == "__init__" else path.stem, where)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                    yield node.name, where
+                    yield Named(node.name, where)
+
+
+def _options() -> Iterator[Named]:
     for words in command_paths():
         command: Any = get_command(program())
         for word in words:
             command = command.commands[word]
         for option in command.params:
             for text in (*option.opts, *option.secondary_opts):
-                yield text, " ".join(("kgroups", *words))
+                yield Named(text, " ".join(("kgroups", *words)))
 
 
 def breaks(name: str, word: str) -> bool:
     """Whether a name has a word that it may not have."""
     if KAFKAS_OWN.fullmatch(name):
         return False
+    if not word.islower():
+        return name == word
     spelled = words_of(name)
     if word.endswith("_"):
         return spelled.startswith(word)
@@ -75,6 +111,8 @@ CASES = [
     ("is_server_side", "server_side", True),
     ("MembershipMember", "membership", True),
     ("members", "membership", False),
+    ("Partition", "Partition", True),
+    ("PartitionLog", "Partition", False),
 ]
 
 
@@ -84,16 +122,38 @@ def test_how_names_are_read(name: str, word: str, is_broken: bool) -> None:
     assert breaks(name, word) == is_broken
 
 
+def test_every_word_of_the_last_column_is_held() -> None:
+    """It has words in `code` and folders, and nothing else."""
+    for word, _, last in glossary():
+        assert re.sub(r"[,\s]", "", RULE.sub("", last)) == "", f"{word}: {last}"
+    folders = {part for name in names() for part in name.folders}
+    assert {rule.folder for rule in banned() if rule.folder} <= folders
+
+
 def test_names_keep_to_the_glossary() -> None:
-    """No name has a word that the glossary rules out."""
-    assert {"modern", "membership", "server_side", "consumer_"} <= set(banned())
-    found = {(where, name) for name, where in names() for word in banned() if breaks(name, word)}
+    """No name has a word that the glossary rules out there."""
+    everywhere = {"modern", "membership", "server_side", "consumer_", "duel", "happening"}
+    assert everywhere <= {rule.word for rule in banned() if not rule.folder}
+    found = {
+        (name.where, name.name, rule.word)
+        for name in names()
+        for rule in banned()
+        if (not rule.folder or rule.folder in name.folders) and breaks(name.name, rule.word)
+    }
     assert found == set()
 
 
 def test_a_network_split_is_not_called_partition() -> None:
-    """Nor is anything else in the simulation, where the word would be taken for it."""
-    assert "Partition" in next(last for word, _, last in glossary() if word == "network split")
-    simulation = [name for name, where in names() if where.startswith("core/simulation/")]
-    assert "NetworkSplit" in simulation
-    assert "Partition" not in simulation
+    """The word stays what it is in Kafka."""
+    assert Banned("Partition", "simulation") in banned()
+    assert "NetworkSplit" in {name.name for name in names()}
+
+
+def test_no_base_name_is_in_three_packages() -> None:
+    """A file's name says which package it is of, but for the parallel halves of the coordinator."""
+    packages: dict[str, set[Path]] = {}
+    for top in ("assignors", "core", "cli"):
+        for path in (ROOT / top).rglob("*.py"):
+            if path.stem != "__init__":
+                packages.setdefault(path.stem, set()).add(path.parent)
+    assert {stem for stem, found in packages.items() if len(found) >= 3} == PARALLEL

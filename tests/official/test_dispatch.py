@@ -4,8 +4,10 @@ import shlex
 
 import pytest
 
+from kgroups.cli.app import first_word
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.official.dispatch import official_arguments, record_arguments
+from kgroups.cli.params import GLOBAL_OPTIONS
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,19 @@ def test_grammar(line: str, official: bool) -> None:
     """Official if an action comes before any command, by the rules of the official parser."""
     found = official_arguments(shlex.split(line), NOUNS.keys())
     assert (found is not None) is official
+
+
+@pytest.mark.parametrize("noun", NOUNS.keys() - {"official"})
+@pytest.mark.parametrize("rest", ["", "--list", "--delete --group g"])
+def test_a_command_behind_plain_options_is_our_own_grammar(noun: str, rest: str) -> None:
+    """What is seen at a glance agrees with the whole parser."""
+    flags = [
+        f"{flag} x" if option.parse else flag for option in GLOBAL_OPTIONS for flag in option.flags
+    ]
+    for line in (*(f"{flag} {noun} {rest}" for flag in flags), f"{' '.join(flags)} {noun} {rest}"):
+        words = shlex.split(line)
+        assert first_word(words) == noun
+        assert official_arguments(words, NOUNS.keys()) is None
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ START: Mapping[str, Offsets] = {
 LINES = (
     ("describe empty-odd", "--describe --group empty-odd"),
     ("describe live-classic --verbose", "--describe --group live-classic --verbose"),
-    ("describe live-modern --members", "--describe --group live-modern --members"),
+    ("describe live-kip848 --members", "--describe --group live-kip848 --members"),
     (
         "describe live-static --members --verbose",
         "--describe --group live-static --members --verbose",
     ),
-    ("describe live-modern --state", "--describe --group live-modern --state"),
+    ("describe live-kip848 --state", "--describe --group live-kip848 --state"),
     ("list --state empty --type classic", "--list --state Empty --type classic"),
     (
         "reset-offsets plain-a plain-b --topic reset-a --to 60 --dry-run",
@@ -51,7 +51,7 @@ LINES = (
 def test_same_layout(full: KafkaCluster, official: WarmTools, ours: str, theirs: str) -> None:
     """Both on the same groups, which stand at the same offsets before each of them."""
     set_up(full)
-    wanted = official.consumer_groups(full.bootstrap, *theirs.split())
+    wanted = official.groups_tool(full.bootstrap, *theirs.split())
     set_up(full)
     told = run("-b", full.bootstrap, *ours.split(), "-o", "plain")
     assert told.exit_code == 0, told
@@ -116,4 +116,4 @@ def test_no_layout() -> None:
     """A command that Kafka's tool lacks says so."""
     told = run("coordinator", "g", "--partitions", "5", "-o", "plain")
     assert told.exit_code == 2
-    assert "Kafka's tool has no layout for this" in told.stderr
+    assert "`plain` is not available here: Kafka's tool has no layout for it" in told.stderr

@@ -87,7 +87,7 @@ def test_in_the_browser(
 def test_places_are_looked_at_first(tmp_path: Path) -> None:
     """A folder that is not there, or a file that is a folder, ends before Spark starts."""
     check_places(None, tmp_path / "new.html")
-    with pytest.raises(UsageError, match="folder is not there"):
+    with pytest.raises(UsageError, match="folder does not exist"):
         check_places(tmp_path / "none" / "new.html", None)
     with pytest.raises(UsageError, match="it is a folder"):
         check_places(None, tmp_path)

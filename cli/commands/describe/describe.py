@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.choosing import (
+    AllGroups,
+    Choice,
+    GroupNames,
+    Regex,
+    choice_of,
+    snapshot_of_choice,
+)
 from kgroups.cli.commands.describe.describe_report import (
     describe_items,
     describe_report,
@@ -14,15 +21,25 @@ from kgroups.cli.commands.describe.describe_report import (
     notes,
 )
 from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import (
+    LagTime,
+    Over,
+    RecordTimes,
+    TimeQuestion,
+    time_question,
+    timed_look,
+)
 from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.source import asked, snapshot_of, snapshot_of_file, topics_of
+from kgroups.cli.source import asked, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
+from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.conditions.group_figures import OFFSETS
+from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
@@ -38,8 +55,16 @@ HELP = """Describe groups: committed offsets, lag, members, state.
 Shows one row per committed or assigned partition by default. Views combine,
 except in CSV. A group that does not exist is reported on stderr (exit code 5)
 and the others are still shown. --topic selects the groups that read a topic
-and shows only that topic. --watch refreshes the view and marks what changed;
-with JSON, each refresh is one document per line.
+and shows only that topic; --where selects those for which a condition holds,
+where `lag` is the group's sum (`kgroups check --fields` lists the fields).
+--watch refreshes the view and marks what changed; with JSON, each refresh is
+one document per line.
+
+TIMES    (of partitions and of groups; null or - is unknown)
+  --lag-time      age of the oldest unread record, from offsets at times: some
+                  12 requests, DESCRIBE permission only, to within 1 %
+  --record-times  the same from the record itself, which takes READ permission
+  --over 10s      records a second in and out, and the time to catch up
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -65,6 +90,8 @@ EXAMPLES
   kgroups describe --all-groups --output json | jq '.summary'
   kgroups describe 'orders-*' --regex 'billing-[0-9]+'
   kgroups describe --topic payments
+  kgroups describe billing --lag-time --over 10s
+  kgroups describe --where 'lag > 10k or lost > 0'
   kgroups describe orders-app --watch 2
   kgroups describe -- -odd-name
 """
@@ -107,6 +134,10 @@ def describe(
         Isolation,
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
+    where: WhereText = None,
+    lag_time: LagTime = False,
+    record_times: RecordTimes = False,
+    over: Over = None,
     watch: Watch = None,
     file: FromFile = None,
 ) -> None:
@@ -114,7 +145,8 @@ def describe(
     options = options_of(ctx)
     printer = Printer(options)
     topics = split_names(topic)
-    choice = choice_of(groups, regex, every=all_groups or bool(topics and not (groups or regex)))
+    filtered = bool(topics) or where is not None
+    choice = choice_of(groups, regex, every=all_groups or (filtered and not (groups or regex)))
     views: list[ItemView] = []
     if state:
         views.append("state")
@@ -126,8 +158,16 @@ def describe(
     if by_lag and views == ["state"]:
         raise UsageError("the state view has no lag to sort by", hint="add --offsets or --members")
     if by_lag and options.output == "plain":
-        raise UsageError("the official layout has an order of its own", hint="use --output table")
-    request = Request(choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file)
+        raise UsageError("the official layout has a fixed order", hint="use --output table")
+    kept = parse_where(where, uncommitted, isolation)
+    question = time_question(
+        lag_time=lag_time, record_times=record_times, over=over, file=file
+    ).needed_by(set() if kept is None else set(kept.condition.fields))
+    if question.is_asked and "offsets" not in views:
+        raise UsageError("times are shown with offsets", hint="add --offsets")
+    request = Request(
+        choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
+    )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
         if every_ms is not None:
@@ -147,6 +187,8 @@ class Request:
     Args:
         topics: only groups that read one of these, and only these; empty for all.
         top: only so many rows.
+        where: only groups for which this holds.
+        question: about time.
     """
 
     choice: Choice
@@ -157,6 +199,8 @@ class Request:
     by_lag: bool
     top: int | None
     file: Path | None
+    where: Where | None
+    question: TimeQuestion
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -167,45 +211,39 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         NotFoundError: it does not exist.
     """
     views = request.views
-    snapshot = _snapshot(printer, request, admin)
+    needs_offsets = request.where is not None and request.where.source in OFFSETS
+    with_offsets = set(views) != {"state"} or bool(request.topics) or needs_offsets
+
+    def once() -> ClusterSnapshot:
+        return snapshot_of_choice(
+            admin,
+            request.choice,
+            file=request.file,
+            offsets=with_offsets,
+            isolation=request.isolation,
+            progress=printer.progress,
+        )
+
+    snapshot, times = timed_look(printer, admin, request.question, once)
     if request.topics:
         _check_topics(request, admin, snapshot)
         snapshot = cut_to_topics(snapshot, request.topics)
+    said: list[str] = []
+    if request.where is not None:
+        snapshot = request.where.cut(snapshot, said.append, times)
     items = describe_items(
-        snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation
+        snapshot, views, uncommitted=request.uncommitted, isolation=request.isolation, times=times
     )
     if request.by_lag:
         items = iter(largest_lag(list(items), request.top))
-    report = describe_report(snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag)
+    report = describe_report(
+        snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag, question=request.question
+    )
     plain = described_text(snapshot, views, verbose=printer.options.verbose)
-    said = list(notes(snapshot.groups))
-    if request.topics and not snapshot.groups:
+    said += notes(snapshot.groups)
+    if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
     return Look(replace(report, plain=lambda: plain), said)
-
-
-def _snapshot(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> ClusterSnapshot:
-    """The groups that are meant; what fits no group is among its errors."""
-    names = request.choice.plain
-    strangers: list[ItemError] = []
-    if names is None and not request.choice.every:
-        if admin is None:
-            assert request.file is not None, "either a file or a cluster is asked"
-            known = snapshot_of_file(request.file).groups
-            names, strangers = request.choice.among(group.group for group in known)
-        else:
-            names, strangers = chosen(admin, request.choice)
-    with_offsets = set(request.views) != {"state"} or bool(request.topics)
-    snapshot = snapshot_of(
-        admin,
-        names,
-        file=request.file,
-        offsets=with_offsets,
-        log_offsets=with_offsets,
-        isolation=request.isolation,
-        progress=printer.progress,
-    )
-    return replace(snapshot, errors=(*snapshot.errors, *strangers))
 
 
 def _check_topics(

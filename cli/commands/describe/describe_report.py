@@ -5,11 +5,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from kgroups.cli.commands.describe.time_view import (
+    TIMES,
+    fields_shown,
+    timed_document,
+    timed_view,
+)
+from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import OffsetRow, offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
@@ -74,6 +82,7 @@ def describe_items(
     *,
     uncommitted: Uncommitted | None,
     isolation: Isolation,
+    times: Times | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
     for group in snapshot.groups:
@@ -83,6 +92,8 @@ def describe_items(
         item = describe_item(snapshot, group, rows, views, flat=True)
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
+        if times is not None and rows is not None:
+            item[TIMES] = group_times(snapshot, group, rows, times)
         yield item
 
 
@@ -133,6 +144,7 @@ def describe_report(
     *,
     schema: str,
     by_lag: bool = False,
+    question: TimeQuestion = TimeQuestion(),  # noqa: B008 - it is frozen
 ) -> Report:
     """The items as a report; its summary counts while they pass."""
     counts = {"groups": 0, "partitions": 0, "total_lag": 0, "lost": 0, "unknown_partitions": 0}
@@ -155,20 +167,25 @@ def describe_report(
         "members": View("member", MEMBER_COLUMNS, _member_rows, _by_lag(MEMBER_COLUMNS, by_lag)),
         "offsets": View("partition", OFFSET_COLUMNS, _offset_rows, _by_lag(OFFSET_COLUMNS, by_lag)),
     }
+    shown = fields_shown(question)
+    if shown:
+        kinds["offsets"] = timed_view(shown, kinds["offsets"])
     return Report(
         schema=schema,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         generated_at_ms=snapshot.captured_at_ms,
         items=counted(),
-        document_of=_document,
+        document_of=lambda item: _document(item, shown),
         views=[kinds[view] for view in views],
         errors=snapshot.errors,
         summary=lambda: counts,
     )
 
 
-def _document(item: Item) -> Item:
+def _document(item: Item, times: Sequence[str]) -> Item:
     rows = item.get("offsets")
+    if times:
+        return timed_document(item, times)
     return item if rows is None else {**item, "offsets": [offset_item(row) for row in rows]}
 
 

@@ -1,4 +1,4 @@
-"""What reports on lag ask the cluster about times: next records, ends of logs gone by."""
+"""What reports on lag ask the cluster about times: next records, past log ends."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,13 +7,13 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import cluster
 from kgroups.core.errors import ItemError
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 Times = dict[tuple[str, int, int], int]
-Ends = dict[int, dict[tuple[str, int], int]]
+Ends = dict[int, dict[TopicPartition, int]]
 
 
 def next_times(
@@ -45,6 +45,6 @@ def ends_then(
 
     ends: Ends = {}
     for number, at_ms in enumerate(times_ms, start=1):
-        printer.progress(f"asking where logs ended, {number} of {len(times_ms)} times")
+        printer.progress(f"reading past log ends, {number} of {len(times_ms)} times")
         ends[at_ms] = ends_at(admin, snapshot.topics, at_ms)
     return ends

@@ -16,6 +16,7 @@ from kgroups.cli.commands.lag.lag_collect import COLLECT_HELP, COMPACT_HELP, col
 from kgroups.cli.commands.lag.lag_history import HISTORY_HELP, history
 from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
+    FailOn,
     HtmlFile,
     Master,
     Over,
@@ -28,6 +29,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Until,
     Where,
     column_name,
+    conditions_on_rows,
     parse_folder,
     window_of,
 )
@@ -71,6 +73,10 @@ offset. Captures and snapshots without it are refused (exit code 2).
 --record-times fetches the next record of each lagging partition from the
 cluster as it is now, for an exact lag in seconds.
 
+--fail-on exits with 6 if a row meets a condition (the language of `kgroups
+check`, on the columns of the report), whether it is among the rows shown or
+not. --where is SQL.
+
 --html writes one page with charts that opens offline; --parquet writes the
 rows with their types.
 
@@ -82,6 +88,7 @@ EXAMPLES
   kgroups lag report --remote sc://spark:15002
   kgroups lag report --captures ~/captures --over 6h --sort lag_seconds
   kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
+  kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
 """
 
@@ -108,6 +115,7 @@ def report(
     top: Top = DEFAULT_TOP,
     sort: Sort = None,
     where: Where = None,
+    fail_on: FailOn = None,
     uncommitted: Annotated[
         Uncommitted | None,
         typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
@@ -155,6 +163,7 @@ def report(
         uncommitted=uncommitted,
         isolation=isolation,
         where=where,
+        fail_on=conditions_on_rows(fail_on or ()),
         pictures=html is not None,
         times=record_times,
         leader_of=lambda group: infer_leader(group).likeliest,
@@ -164,13 +173,13 @@ def report(
     if captures is None:
         if over or since or until or strict:
             raise UsageError(
-                "`--over`, `--since`, `--until` and `--strict` need `--captures DIR`",
+                "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
                 hint="collect captures with `kgroups lag collect DIR`",
             )
         if record_times and file is not None:
             raise UsageError(
-                "`--record-times` asks the cluster as it is now, and excludes `--from`",
-                hint="leave one of them out",
+                "`--record-times` and `--from` cannot be used together",
+                hint="`--record-times` reads the cluster as it is now",
             )
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
@@ -180,7 +189,7 @@ def report(
         shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
         if file is not None or record_times:
-            raise UsageError("`--captures` excludes `--from` and `--record-times`")
+            raise UsageError("`--captures` cannot be used with `--from` or `--record-times`")
         from kgroups.core.lag.window.window_report import lag_report_over
 
         start_ms, end_ms = window_of(over, since, until, now_ms())

@@ -8,7 +8,8 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.errors import ItemError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -88,14 +89,17 @@ def check_places(*files: Path | None) -> None:
     """Fails before Spark is started where a file could not be written after it.
 
     Raises:
-        UsageError: its folder is not there, or it is itself a folder.
+        UsageError: its folder does not exist, or it is itself a folder.
     """
     for file in files:
-        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+        if file is None:
+            continue
+        is_folder = lies_at(file) == "folder"
+        if is_folder or lies_at(file.absolute().parent) != "folder":
             raise UsageError(
-                f"`{file}` cannot be written: "
-                + ("it is a folder" if file.is_dir() else "its folder is not there"),
-                hint="name a file in a folder that is yours to write",
+                f"`{shorten(str(file))}` cannot be written: "
+                + ("it is a folder" if is_folder else "its folder does not exist"),
+                hint="choose a file in a folder that you can write to",
             )
 
 

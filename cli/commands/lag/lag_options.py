@@ -1,11 +1,17 @@
 """Options that reports on lag share: `lag report`, `lag history`, and what they mean."""
 
+import json
 import re
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.fields import SECONDS, Field, Fields
+from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
@@ -37,6 +43,10 @@ Where = Annotated[
     str | None,
     typer.Option("--where", metavar="SQL", help="Show only rows for which this is true."),
 ]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if a row meets this."),
+]
 Over = Annotated[
     str | None,
     typer.Option("--over", metavar="TIME", help="Length of the window: 24h (default), 7d."),
@@ -61,6 +71,26 @@ ParquetFile = Annotated[
 ]
 
 
+def conditions_on_rows(texts: Sequence[str]) -> tuple[Condition, ...]:
+    """Conditions on the columns of lag reports, as the document's schema declares them.
+
+    Raises:
+        UsageError: one cannot be understood, or names a column that no report has.
+    """
+    if not texts:
+        return ()
+    schema = json.loads(files("kgroups.cli.schemas").joinpath("lag.report.json").read_bytes())
+    columns = schema["properties"]["items"]["items"]["properties"]
+    fields = Fields("a lag report", (_field(name, column) for name, column in columns.items()))
+    return tuple(parse_condition(text, fields, "--fail-on") for text in texts)
+
+
+def _field(name: str, column: dict[str, Any]) -> Field:
+    is_number = not {"integer", "number"}.isdisjoint(column.get("type", ()))
+    unit = SECONDS if "_seconds" in name and is_number else None
+    return Field(name, "number" if is_number else "text", unit, column.get("description", name))
+
+
 def column_name(text: str | None) -> str | None:
     """A column as the report calls it, however the user spelled it."""
     return text.replace("-", "_").lower() if text else None
@@ -76,7 +106,7 @@ def window_of(
     """
     if over and since:
         raise UsageError(
-            "`--over` and `--since` exclude each other", hint="--over counts back from --until"
+            "`--over` and `--since` cannot be used together", hint="--over counts back from --until"
         )
     end_ms = parse_instant_ms(until, now_ms) if until else now_ms
     if since:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from kgroups.core.planning.changes.table import CHANGES, ChangeOption
+from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption
 
 # Key -> the texts that were given, in order.
 ChangeTexts = Mapping[str, tuple[str, ...]]

@@ -7,7 +7,13 @@ from kgroups.cli.commands.plan import plan_params as params
 from kgroups.cli.commands.plan.assignor_check import check_report
 from kgroups.cli.commands.plan.change_options import ChangeTexts, changes_help, with_changes
 from kgroups.cli.commands.plan.fleet_plan import FleetQuery, fleet_report
-from kgroups.cli.commands.plan.plan_report import VIEWS, confidence_notes, fault_notes, plan_report
+from kgroups.cli.commands.plan.plan_report import (
+    VIEWS,
+    blocker_notes,
+    confidence_notes,
+    fault_notes,
+    plan_report,
+)
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, plan_all, read_source
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.printer import Printer
@@ -44,8 +50,9 @@ CONFIDENCE
 {CONFIDENCE}
 
 VIEWS
-  --metrics, --members, --moves, --rounds, --outcomes and --steps (of a
-  deploy) select tables; default: the first three. CSV shows members unless
+  --metrics, --members, --moves, --rounds, --outcomes, --steps (of a deploy)
+  and --blockers (of a move to another protocol) select tables; default: the
+  first three, and the last two where there are any. CSV shows members unless
   one is selected.
   --explain TOPIC:N explains why a partition goes where it goes.
   --fail-on exits with 6 if a condition holds in any outcome, or if that is
@@ -62,6 +69,7 @@ EXAMPLES
   kgroups plan orders-app --add-members 2
   kgroups plan orders-app --add-members 2:app,client=librdkafka,rack=a
   kgroups plan orders-app --rolling-restart all --steps
+  kgroups plan orders-app --to-protocol consumer --fail-on 'blockers > 0'
   kgroups plan orders-app --assignor range,roundrobin --metrics
   kgroups plan orders-app --set-partitions orders=48 --moves --output csv
   kgroups plan orders-app --drop-host 10.0.0.7 --fail-on 'moved > 10%'
@@ -90,6 +98,7 @@ def plan(
     rounds: params.ShowRounds = False,
     outcomes: params.ShowOutcomes = False,
     steps: params.ShowStages = False,
+    blockers: params.ShowBlockers = False,
     explain: params.Explained = None,
     fail_on: params.Checks = None,
     check_assignor: params.CheckedAssignor = None,
@@ -118,27 +127,32 @@ def plan(
     assignors = split_names(assignor)
     if report:
         if not all_groups or groups:
-            raise UsageError("`--report` plans the whole fleet", hint="say `--all-groups --report`")
+            raise UsageError(
+                "`--report` requires `--all-groups`", hint="use `--all-groups --report`"
+            )
         texts.refuse_views("--report")
         query = FleetQuery(by or "member", assignors, top, master, remote)
         fleet_report(printer, query, file, texts)
         return
     if by or master or remote:
-        raise UsageError("`--by`, `--master` and `--remote` belong to `--all-groups --report`")
+        raise UsageError("`--by`, `--master` and `--remote` require `--all-groups --report`")
     everything = all_groups or (file is not None and not groups)
     names = chosen_groups(groups, all_groups=everything)
     source = read_source(printer, names, file, texts)
     items, errors = plan_all(printer, source, texts, assignors, strict=not everything)
-    asked = (metrics, members, moves, rounds, outcomes, steps, bool(explain))
+    asked = (metrics, members, moves, rounds, outcomes, steps, blockers, bool(explain))
     chosen = [view for view, wanted in zip(VIEWS, asked, strict=True) if wanted]
     if not chosen:
         deployed = any(item["stages"] for item in items)
+        blocked = any(item["blockers"] for item in items)
         chosen = ["metrics", "members", *(["stages"] if deployed else []), "moves"]
+        chosen = [*(["blockers"] if blocked else []), *chosen]
         if printer.options.output == "csv":
-            chosen = chosen[1:2]
+            chosen = ["members"]
     printer.show(plan_report(SCHEMA, source.snapshot, items, errors, chosen))
     if printer.options.output == "table":
         for item in items:
-            for note in (*confidence_notes(item), *item["notes"], *fault_notes(item)):
+            told = (*confidence_notes(item), *item["notes"], *fault_notes(item))
+            for note in (*told, *blocker_notes(item)):
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)

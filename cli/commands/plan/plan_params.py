@@ -32,6 +32,9 @@ ShowRounds = Annotated[
 ]
 ShowOutcomes = Annotated[bool, _option("--outcomes", "Show every possible outcome.")]
 ShowStages = Annotated[bool, _option("--steps", "Show each step of a deploy.")]
+ShowBlockers = Annotated[
+    bool, _option("--blockers", "Show what blocks a move to another protocol.")
+]
 Explained = Annotated[
     _Texts, _option("--explain", "Explain why this partition goes where it goes.", "TOPIC:N")
 ]

@@ -80,6 +80,16 @@ STAGE_COLUMNS = (
     Column("moved", "MOVED", right=True),
     Column("assignment", "ASSIGNMENT"),
 )
+BLOCKER_COLUMNS = (
+    Column("group", "GROUP", shared=True),
+    Column("member_id", "MEMBER-ID"),
+    Column("code", "BLOCKER"),
+    Column("refused_by", "REFUSED-BY"),
+    Column("message", "WHAT"),
+    Column("hint"),
+    Column("confidence"),
+    Column("confidence_reason"),
+)
 EXPLAIN_COLUMNS = (
     *PLAN_COLUMNS,
     Column("topic", "TOPIC", shared=True),
@@ -122,6 +132,11 @@ def fault_notes(item: Item) -> Iterator[str]:
     """What a Java leader would do wrong, a sentence each."""
     for fault in item["faults"]:
         yield f"{fault['message']} ({fault['code']})"
+
+
+def blocker_notes(item: Item) -> Iterator[str]:
+    """What can be done about each blocker, a sentence each."""
+    yield from dict.fromkeys(blocker["hint"] for blocker in item["blockers"])
 
 
 def confidence_notes(item: Item) -> Iterator[str]:
@@ -184,6 +199,12 @@ def _stage_rows(item: Item) -> Iterator[Row]:
         yield (item["group"], item["assignor"], number, *told, " ".join(shares))
 
 
+def _blocker_rows(item: Item) -> Iterator[Row]:
+    for each in item["blockers"]:
+        told = (each[column.field] for column in BLOCKER_COLUMNS[1:-2])
+        yield (item["group"], *told, item["confidence"], item["confidence_reason"])
+
+
 def _explain_rows(item: Item) -> Iterator[Row]:
     for each in item.get("explanations", ()):
         where = (each["topic"], each["partition"], each["from"], each["to"])
@@ -198,5 +219,6 @@ VIEWS: Mapping[str, View] = {
     "rounds": View("round", ROUND_COLUMNS, _round_rows),
     "outcomes": View("outcome", OUTCOME_COLUMNS, _outcome_rows),
     "stages": View("step", STAGE_COLUMNS, _stage_rows),
+    "blockers": View("blocker", BLOCKER_COLUMNS, _blocker_rows),
     "explain": View("explanation", EXPLAIN_COLUMNS, _explain_rows),
 }

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from kgroups.cli.commands.plan.change_options import ChangeTexts
     from kgroups.core.conditions.condition import Condition
     from kgroups.core.planning.changes.kinds import Change, Deploy, Dialect
+    from kgroups.core.planning.migration.broker_rules import BrokerRules
     from kgroups.core.planning.plan import Plan
 
+TO_PROTOCOL = "to_protocol"
 NOT_PLANNED = "UNSUPPORTED_GROUP_TYPE"
 
 
@@ -64,7 +66,7 @@ class PlanTexts:
             if given:
                 raise UsageError(
                     f"`{name}` cannot be combined with `{option}`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
 
     @property
@@ -74,7 +76,7 @@ class PlanTexts:
 
     def changes_for(self, group: Group) -> list["Change | Deploy"]:
         """What happens to a group, in the order of the table."""
-        from kgroups.core.planning.changes.table import CHANGES, Context
+        from kgroups.core.planning.changes.change_table import CHANGES, Context
 
         ids = {member.member_id for member in group.members or ()}
         ids |= {member.instance_id for member in group.members or () if member.instance_id}
@@ -91,13 +93,13 @@ class PlanTexts:
         Raises:
             UsageError: a deploy is among them.
         """
-        from kgroups.core.planning.changes.table import CHANGES
+        from kgroups.core.planning.changes.change_table import CHANGES
 
         for option in CHANGES:
             if option.deploys and self.changes.get(option.key):
                 raise UsageError(
                     f"`{option.flag}` cannot be combined with `--report`",
-                    hint="it looks at one group at a time: `kgroups plan GROUP`",
+                    hint="it works on one group: `kgroups plan GROUP`",
                 )
         # Parsers of the other rows give nothing but these.
         return cast("list[Change]", self.changes_for(group))
@@ -161,11 +163,34 @@ class PlanTexts:
 
 @dataclass(frozen=True, slots=True)
 class PlanSource:
-    """The groups to plan, and what a scenario says of them."""
+    """The groups to plan, what a scenario says of them, and the rules of their coordinators."""
 
     snapshot: ClusterSnapshot
     changes: Mapping[str, Sequence["Change | Deploy"]] = field(default_factory=dict)
     leaders: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[int, "BrokerRules"] = field(default_factory=dict)
+
+
+def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts) -> PlanSource:
+    """The groups as they are, and what their coordinators say where a plan depends on it.
+
+    Raises:
+        ClusterError: as `live_snapshot`.
+    """
+    snapshot = live_snapshot(printer, names, texts)
+    if not texts.changes.get(TO_PROTOCOL):
+        return PlanSource(snapshot)
+    from kgroups.core.kafka.lookups.broker_settings import broker_settings
+    from kgroups.core.planning.migration.broker_rules import ASKED_FOR, rules_from
+
+    coordinators = {group.coordinator for group in snapshot.groups if group.coordinator is not None}
+    with cluster(printer.options) as admin:
+        answers = broker_settings(admin, coordinators, ASKED_FOR)
+    rules = {
+        broker: rules_from(each.values, each.failure, serves_kip848=each.serves_kip848)
+        for broker, each in answers.items()
+    }
+    return PlanSource(snapshot, rules=rules)
 
 
 def live_snapshot(
@@ -194,7 +219,7 @@ def read_source(
         UsageError: the file is neither; names file, line and what was expected.
     """
     if file is None:
-        return PlanSource(live_snapshot(printer, names, texts))
+        return live_source(printer, names, texts)
     from kgroups.core.input_files.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
     from kgroups.core.snapshot_parser import parse_snapshot
@@ -256,7 +281,13 @@ def plan_or_error(
     leader = texts.leader or source.leaders.get(group.group)
     try:
         plan = plan_changes(
-            source.snapshot, group, changes, assignor, leader, faithful=texts.faithful
+            source.snapshot,
+            group,
+            changes,
+            assignor,
+            leader,
+            faithful=texts.faithful,
+            rules=source.rules.get(-1 if group.coordinator is None else group.coordinator),
         )
         item = plan_item(plan)
         if texts.explain:
@@ -279,6 +310,8 @@ def _conditions(texts: Sequence[str]) -> list["Condition"]:
     Raises:
         UsageError: one cannot be understood.
     """
+    if not texts:
+        return []
     from kgroups.core.conditions.grammar import parse_condition
     from kgroups.core.planning.metrics import PLAN_FIELDS
 
@@ -300,6 +333,6 @@ def _failed_checks(plan: "Plan", conditions: Sequence["Condition"]) -> Iterator[
             message = f"`{condition.text}` holds{where}: {shown}"
             yield ItemError(plan.group, "CHECK_FAILED", message, None, CheckFailed.exit_code)
         elif None in answers:
-            why = "which partitions move is not known" if unsure else "a figure is not known"
-            message = f"`{condition.text}` cannot be told: {why}"
+            why = "it is unknown which partitions move" if unsure else "a field is unknown"
+            message = f"`{condition.text}` cannot be evaluated: {why}"
             yield ItemError(plan.group, "CHECK_UNDETERMINED", message, None, CheckFailed.exit_code)

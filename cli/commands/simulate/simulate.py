@@ -32,7 +32,7 @@ network and applications are simulated. The same scenario and seed give the
 same result.
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
-  rolling_restart  members restart one after the other: down, pause
+  rolling_restart  members restart one after another: down, pause
   scale_out, scale_in   members join or leave: count, like, members
   crash            a process dies: member, restart_after
   gc_pause         a process freezes: member, for
@@ -130,7 +130,8 @@ def simulate_command(
     if timeline:
         if vary or repeat > 1 or master or html:
             raise UsageError(
-                "`--timeline` shows one run", hint="leave `--vary`, `--repeat`, `--html` out"
+                "`--timeline` shows a single run",
+                hint="leave out `--vary`, `--repeat` and `--html`",
             )
         end_with(show_timeline(printer, one))
         return
@@ -142,7 +143,7 @@ def simulate_command(
     }
     chosen = [name for name, asked in flags.items() if asked]
     if printer.options.output == "csv" and len(chosen) > 1:
-        raise UsageError("CSV holds one kind of row", hint="ask for one view")
+        raise UsageError("CSV can hold only one view", hint="choose one view")
     if not chosen or printer.options.output != "csv":
         chosen.insert(0, "groups")
     runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
@@ -163,16 +164,16 @@ def read_scenario(
 ) -> "Scenario":
     """The scenario of a file, or of a group as it is."""
     if (path is None) == (group is None):
-        raise UsageError("expected a scenario file or `--from-group`, one of them")
+        raise UsageError("expected either a scenario file or `--from-group`")
     if group is not None:
         from kgroups.core.simulation.scenario.from_group import scenario_of_group
 
-        printer.progress("Looking at the group...")
+        printer.progress("reading the group")
         snapshot = take_snapshot(printer.options, [group], file=file)
         printer.wipe()
         return scenario_of_group(snapshot, group)
     if file is not None:
-        raise UsageError("`--from` names the snapshot for `--from-group`")
+        raise UsageError("`--from` requires `--from-group`")
     from kgroups.core.input_files.document import read_document
     from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 
@@ -201,13 +202,13 @@ def unsettled(outcome: "Outcome", target: str) -> list[ItemError]:
     if outcome.settled:
         return []
     groups = ", ".join(f"`{group.group}`" for group in outcome.groups if not group.settled)
-    what = f"{groups} had not settled" if groups else "events were still to come"
+    what = f"{groups} had not settled" if groups else "events were pending"
     return [
         ItemError(
             target=target,
             code="NOT_SETTLED",
             message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
-            hint="`--until` gives it more time; `--timeline` shows what it is busy with",
+            hint="increase `--until`; `--timeline` shows what happened",
             exit_code=CheckFailed.exit_code,
         )
     ]
@@ -293,7 +294,7 @@ def run_all(
     else:
         from kgroups.core.spark.simulation_sweep import sweep_on_spark
 
-        printer.waiting("Starting Spark...")
+        printer.waiting("starting Spark")
         found = sweep_on_spark(tasks, master)
     runs: list[list[Outcome]] = [[] for _ in variations]
     for place, outcome in found:

@@ -5,19 +5,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explain_changes
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.offsets.change import Change, Key, apply_answers
 from kgroups.core.offsets.read_back import Held, ReadBack, settle
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.deadline import Deadline
 
-Wanted = dict[str, dict[tuple[str, int], CommittedOffset | None]]
+Wanted = dict[str, dict[TopicPartition, CommittedOffset | None]]
 
 
 def applied(

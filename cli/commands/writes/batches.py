@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.exits import write_lines
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.output.printer import Printer
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.kafka.failures import UNHEARD, item_error
@@ -107,9 +107,9 @@ def _tell(printer: Printer, text: str, *, many: bool) -> None:
 
 def _not_sent(why: ItemError | None, target: str) -> ItemError:
     assert why is not None, "the batch before failed"
-    text = f"not sent, as the cluster was gone: {why.message}"
+    text = f"not sent: the cluster is unreachable: {why.message}"
     return ItemError(target, why.code, text, why.hint, why.exit_code)
 
 
 def _too_late(target: str) -> ItemError:
-    return item_error(target, "REQUEST_TIMED_OUT", "not sent, as the time was over")
+    return item_error(target, "REQUEST_TIMED_OUT", "not sent: timed out")

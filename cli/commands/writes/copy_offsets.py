@@ -101,7 +101,9 @@ def copy_offsets(
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     elsewhere = to_bootstrap_server is not None or to_command_config is not None
     if not from_ or not to or (from_ == to and not elsewhere):
-        raise UsageError("two groups are needed", hint="--from GROUP --to ANOTHER")
+        raise UsageError(
+            "`--from` and `--to` must name two groups", hint="use --from GROUP --to OTHER"
+        )
     scope = parse_scope(topic or ())
     consent.check()
     with cluster_to_change(options) as admin:

@@ -10,10 +10,10 @@ import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
-from kgroups.cli.commands.writes.interruption import Interruption
 from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.commands.writes.writing import ask, count_results
 from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import for_stdout
@@ -106,7 +106,7 @@ def delete(
             listing.groups,
             names,
             listing_failures=listing.errors,
-            hidden=admin.hidden_groups(names),
+            hidden=admin.hidden_groups(names, listing.groups),
         )
         deletions = explain(admin, deletions)
         # 2. refuse as a whole
@@ -126,7 +126,7 @@ def delete(
     if not deletions:
         printer.note("no group to delete")
     elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
-        printer.note("nothing was deleted; --keep-going deletes the groups that can be")
+        printer.note("nothing was deleted; use --keep-going to delete the groups that can be")
     interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
@@ -143,8 +143,12 @@ def selection(
     """
     ways = [bool(groups or regex), all_groups, bool(states)]
     if sum(ways) != 1:
-        what = "groups are chosen in several ways" if any(ways) else "no group is named"
-        raise UsageError(what, hint="name the groups, or say --all-groups, or --state Empty")
+        what = (
+            "group names, --all-groups and --state cannot be used together"
+            if any(ways)
+            else "no group given"
+        )
+        raise UsageError(what, hint="name groups, or use --all-groups or --state")
     return choice_of(groups, regex, every=all_groups or bool(states))
 
 
@@ -207,7 +211,7 @@ def errors_of(deletions: Sequence[Deletion]) -> list[ItemError]:
         or ItemError(
             target=deletion.group,
             code="FAILED",
-            message="the broker gave no answer",
+            message="the broker did not respond",
         )
         for deletion in deletions
         if deletion.error is not None or deletion.result == "failed"

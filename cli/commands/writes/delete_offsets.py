@@ -24,7 +24,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import Command
 from kgroups.core.errors import NotFoundError, UsageError
-from kgroups.core.offsets.forget import plan_forget, without_commits
+from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
 from kgroups.core.offsets.scope import parse_scope
 
@@ -81,7 +81,8 @@ def delete_offsets(
     choice = choice_of(groups, regex)
     if bool(topic) == all_topics:
         raise UsageError(
-            "no topic is named, or all and some", hint="--topic orders:0,3-5, or --all-topics"
+            "expected either --topic or --all-topics",
+            hint="use --topic orders:0,3-5 or --all-topics",
         )
     scope = None if all_topics else parse_scope(topic or ())
     consent.check()
@@ -92,13 +93,13 @@ def delete_offsets(
         held = {name for group in free for name, _ in committed_partitions(group)}
         topics = read_logs(admin, held if scope is None else scope.names)
         for group in free:
-            own = plan_forget(group, scope, topics)
+            own = plan_commit_deletions(group, scope, topics)
             missing = [] if scope is None else without_commits(own, scope)
             if missing and not keep_going:
                 what = ", ".join(f"`{name}`" for name in missing)
                 raise NotFoundError(
                     f"group `{group.group}` committed nothing for {what}",
-                    hint="`kgroups describe GROUP` shows what it committed",
+                    hint="`kgroups describe GROUP` shows its commits",
                 )
             changes += own
         write = OffsetWrite.on(looked, "delete-offsets", consent, folder, topics)

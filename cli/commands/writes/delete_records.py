@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -19,6 +18,7 @@ from kgroups.cli.commands.writes.writing import (
     preview,
 )
 from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -32,14 +32,14 @@ from kgroups.core.errors import (
     KgroupsError,
     UsageError,
 )
-from kgroups.core.offsets.erasure import (
-    Erasure,
-    apply_erasures,
-    plan_erasures,
-    to_be_seen,
-    verify_erasures,
-)
 from kgroups.core.offsets.plan_file import parse_offsets, read_plan_text
+from kgroups.core.offsets.record_deletions import (
+    RecordDeletion,
+    apply_deletions,
+    plan_deletions,
+    to_be_seen,
+    verify_deletions,
+)
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
@@ -59,12 +59,12 @@ deleted, unless --keep-going is given. Asks for confirmation unless --yes (or
 (exit code 2). Reads the logs again afterwards. With --offset-json-file,
 options are those of kafka-delete-records.sh.
 
-WHAT STAYS (--before)
+RECORDS TO KEEP (--before)
   1500                  records from this offset on
-  latest                nothing: every record goes
+  latest                none: deletes every record
   +100, -100            all but the first hundred; the last hundred
-  2026-11-21T06:00:00Z  records that are not older; a zone is needed
-  7d, 1h30m, PT2H       records of the last week, …
+  2026-11-21T06:00:00Z  records that are not older; needs a zone
+  7d, 1h30m, PT2H       records of the last week, and so on
   group:NAME            what a group has not read yet
   file:PATH             lines `topic,partition,offset`
 An offset beyond the log end is clamped, and the row says so.
@@ -123,32 +123,32 @@ def delete_records(
     target = target_of(before)
     given = _offsets_of_file(target)
     if not scope.names and target.kind != "file":
-        raise UsageError("no topic is named", hint="orders, orders:0,3-5")
+        raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
     consent.check()
     with cluster_to_change(options) as admin:
         looked = admin.coordinators([])
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})
-        erasures = _plan(admin, printer, scope, target, given, logs)
-        planned = [each for each in erasures if each.result == "planned"]
-        blocked = any(each.error is not None for each in erasures)
+        deletions = _plan(admin, printer, scope, target, given, logs)
+        planned = [each for each in deletions if each.result == "planned"]
+        blocked = any(each.error is not None for each in deletions)
         go = bool(planned) and not (blocked and not keep_going)
         agreed = go and not dry_run and (yes or _confirmed(printer, admin, planned))
         interruption = Interruption(admin)
         with interruption if agreed else nullcontext():
             if agreed:
-                erasures = _applied(printer, admin, erasures, interruption)
+                deletions = _applied(printer, admin, deletions, interruption)
             elif not dry_run:
-                erasures = [
+                deletions = [
                     each._replace(result="skipped") if each.result == "planned" else each
-                    for each in erasures
+                    for each in deletions
                 ]
-            errors = [each.error for each in erasures if each.error is not None]
-            printer.show(_report(erasures, errors, where))
+            errors = [each.error for each in deletions if each.error is not None]
+            printer.show(_report(deletions, errors, where))
     if not planned and not blocked:
         printer.note("no record to delete")
     elif blocked and planned and not go and not dry_run:
-        printer.note("nothing was deleted; --keep-going does what can be done")
+        printer.note("nothing was deleted; use --keep-going to delete what can be")
     interruption.end()
     end_with(errors)
     if go and not dry_run and not agreed:
@@ -163,7 +163,7 @@ def target_of(text: str | None) -> Target:
     """
     if text is None:
         raise UsageError(
-            "it is not said what stays", hint="--before 7d, --before 1500, --before latest, …"
+            "no --before given", hint="use --before 7d, --before 1500, --before latest, …"
         )
     target = parse_target(text, now_ms())
     if target.kind in ("current", "earliest"):
@@ -183,7 +183,8 @@ def _offsets_of_file(target: Target) -> dict[TopicPartition, int]:
     given = parse_offsets(read_plan_text(path), str(path))
     if set(given) != {None}:
         raise UsageError(
-            f"`{path}` names groups, and records have none", hint="lines `topic,partition,offset`"
+            f"`{path}` has a group column, and records have no group",
+            hint="expected lines of `topic,partition,offset`",
         )
     return given[None]
 
@@ -195,7 +196,7 @@ def _plan(
     target: Target,
     given: Mapping[TopicPartition, int],
     logs: Mapping[str, Topic],
-) -> list[Erasure]:
+) -> list[RecordDeletion]:
     """The plan.
 
     Raises:
@@ -212,7 +213,7 @@ def _plan(
         looked = admin.snapshot([target.name], members=False, log_offsets=False)
         given = committed_by(looked, target.name)
     at_time = offsets_at(admin, led_only(logs), target.number) if target.kind == "time" else {}
-    return plan_erasures(partitions, target, Known(logs, at_time, given), readers)
+    return plan_deletions(partitions, target, Known(logs, at_time, given), readers)
 
 
 def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
@@ -220,11 +221,11 @@ def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
     try:
         return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
     except KgroupsError:
-        printer.note("which groups have not read these records cannot be told")
+        printer.note("cannot determine which groups have not read these records")
         return ()
 
 
-def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasure]) -> bool:
+def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[RecordDeletion]) -> bool:
     printer.wipe()
     preview(COLUMNS, [_row(_item(each)) for each in planned])
     lost = sum(each.records_lost or 0 for each in planned)
@@ -235,9 +236,9 @@ def _confirmed(printer: Printer, admin: "ClusterAdmin", planned: Sequence[Erasur
 def _applied(
     printer: Printer,
     admin: "ClusterAdmin",
-    erasures: Sequence[Erasure],
+    deletions: Sequence[RecordDeletion],
     interruption: Interruption,
-) -> list[Erasure]:
+) -> list[RecordDeletion]:
     """The plan with the brokers' answers, and with what the logs look like afterwards."""
     from kgroups.core.kafka.deadline import Attempts
     from kgroups.core.kafka.doubts import Doubts
@@ -246,7 +247,7 @@ def _applied(
 
     wanted = {
         each.at: each.new_start
-        for each in erasures
+        for each in deletions
         if each.result == "planned" and each.new_start is not None
     }
     printer.progress(f"deleting records of {len(wanted):,} partitions")
@@ -267,8 +268,8 @@ def _applied(
         answers = {
             (topic, number): ItemError.of(f"{topic}-{number}", error) for topic, number in wanted
         }
-    written = apply_erasures(erasures, answers)
-    checked = [verify_erasures(written, None)]
+    written = apply_deletions(deletions, answers)
+    checked = [verify_deletions(written, None)]
 
     def look() -> None:
         for _ in Attempts(admin.ends(), whole=True):
@@ -276,39 +277,41 @@ def _applied(
             if not names:
                 break
             with suppress(KgroupsError):
-                checked.append(verify_erasures(written, topics_with_bounds(admin, names).topics))
+                checked.append(verify_deletions(written, topics_with_bounds(admin, names).topics))
 
     interruption.look(look, None)
     return checked[-1]
 
 
 def _report(
-    erasures: Sequence[Erasure], errors: Sequence[ItemError], where: Mapping[str, str | None]
+    deletions: Sequence[RecordDeletion],
+    errors: Sequence[ItemError],
+    where: Mapping[str, str | None],
 ) -> Report:
-    counts = count_results(each.result for each in erasures)
-    lost = sum(each.records_lost or 0 for each in erasures if each.result in ("planned", "done"))
+    counts = count_results(each.result for each in deletions)
+    lost = sum(each.records_lost or 0 for each in deletions if each.result in ("planned", "done"))
     return Report(
         schema=SCHEMA,
         cluster=where,
         generated_at_ms=now_ms(),
-        items=[_item(each) for each in erasures],
+        items=[_item(each) for each in deletions],
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
         summary=lambda: {**counts, "undo_file": None, "records_lost": lost},
-        plain=lambda: _plain(erasures),
+        plain=lambda: _plain(deletions),
     )
 
 
-def _plain(erasures: Sequence[Erasure]) -> Iterator[str]:
+def _plain(deletions: Sequence[RecordDeletion]) -> Iterator[str]:
     """The lines of Kafka's tool; of a plan, those of the partitions alone."""
-    if any(each.result == "done" for each in erasures):
+    if any(each.result == "done" for each in deletions):
         yield RECORDS_BEGIN + RECORDS_DONE
-    for each in erasures:
+    for each in deletions:
         if each.result in ("planned", "done") and each.new_start is not None:
             yield record_line(each.at, each.new_start)
 
 
-def _item(each: Erasure) -> Item:
+def _item(each: RecordDeletion) -> Item:
     return {
         "topic": each.topic,
         "partition": each.partition,

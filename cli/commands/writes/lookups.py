@@ -82,7 +82,7 @@ def committed_by(looked: ClusterSnapshot, name: str) -> Offsets:
     if not held:
         raise NotFoundError(
             f"group `{name}` committed nothing",
-            hint="`kgroups describe GROUP` shows what it committed",
+            hint="`kgroups describe GROUP` shows its commits",
         )
     return {
         (topic, number): commit.offset

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.commands.writes.interruption import Interruption, not_waited_for
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -16,6 +15,7 @@ from kgroups.cli.commands.writes.writing import (
     count_results,
     preview,
 )
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -109,7 +109,7 @@ def remove_members(
     consent = Consent(yes=yes, dry_run=dry_run)
     if bool(member or instance) == all_members or not group:
         raise UsageError(
-            "no member is named, or all and some", hint="--member ID, --instance ID, or --all"
+            "expected either members or --all", hint="use --member ID, --instance ID or --all"
         )
     consent.check()
     with cluster_to_change(options) as admin:
@@ -129,7 +129,7 @@ def remove_members(
             errors = [each.error for each in removals if each.error is not None]
             printer.show(_report(group, removals, errors, where))
     if not removals:
-        printer.note("the group has no member")
+        printer.note("the group has no members")
     interruption.end()
     code = exit_code_of(errors)
     if code:
@@ -154,7 +154,7 @@ def chosen(
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(
             f"group `{group.group}` has no member {names}",
-            hint="`kgroups describe GROUP --members` shows the members there are",
+            hint="`kgroups describe GROUP --members` lists its members",
             code="UNKNOWN_MEMBER_ID",
         )
     return [

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
+from kgroups.cli.choosing import Choice, GroupNames, Regex, choice_of, chosen
+from kgroups.cli.commands.gates.polling import parse_wait_ms
 from kgroups.cli.commands.writes.lookups import (
     committed_by,
     free_groups,
     read_logs,
     resolved,
 )
+from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -30,7 +32,7 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
-from kgroups.cli.source import cluster_to_change, now_ms
+from kgroups.cli.source import cluster, cluster_to_change, now_ms
 from kgroups.cli.tree import Command
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
@@ -67,6 +69,10 @@ TARGETS (--to)
   group:NAME            the committed offsets of another group
 An offset outside the log is clamped to it, and the row says so.
 
+--wait-empty 5m waits until the groups have no members, and names those that
+are in the way; whoever is left then is refused as ever. --watch-after 30s
+looks whether somebody commits over the new offsets, which then have failed.
+
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A
 row is refused, and the others are written, if its topic was deleted or
@@ -88,6 +94,7 @@ EXAMPLES
   kgroups reset-offsets billing --to -100 --topic orders:0,3-5 --yes
   kgroups reset-offsets billing --to group:billing-old --yes
   kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
+  kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
@@ -102,7 +109,7 @@ def reset_offsets(
     ctx: typer.Context,
     groups: GroupNames = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="TARGET", help="Where to, see above.")
+        str | None, typer.Option("--to", metavar="TARGET", help="Target, see above.")
     ] = None,
     topic: Topics = None,
     all_groups: Annotated[
@@ -116,15 +123,28 @@ def reset_offsets(
         bool, typer.Option("--only-lagging", help="Only partitions with lag.")
     ] = False,
     undo: Annotated[
-        Path | None, typer.Option("--undo", metavar="FILE", help="Put back what FILE holds.")
+        Path | None, typer.Option("--undo", metavar="FILE", help="Restore the offsets in FILE.")
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="FILE", help="Finish what FILE began.")
+        Path | None,
+        typer.Option("--resume", metavar="FILE", help="Finish the reset recorded in FILE."),
     ] = None,
     overwrite_moved: Annotated[
         bool,
-        typer.Option("--overwrite-moved", help="With FILE: replace newer commits too."),
+        typer.Option(
+            "--overwrite-moved", help="With --undo or --resume: replace newer commits too."
+        ),
     ] = False,
+    wait_empty: Annotated[
+        str | None,
+        typer.Option(
+            "--wait-empty", metavar="TIME", help="First wait this long for members to leave: 5m."
+        ),
+    ] = None,
+    watch_after: Annotated[
+        str | None,
+        typer.Option("--watch-after", metavar="TIME", help="Then watch for other commits: 30s."),
+    ] = None,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
@@ -139,27 +159,22 @@ def reset_offsets(
     choice = old = request = None
     file = undo or resume
     if file is not None:
-        if (
-            groups
-            or regex
-            or topic
-            or to
-            or all_groups
-            or all_topics
-            or only_lagging
-            or (undo and resume)
-        ):
-            raise UsageError(
-                "an undo file says itself what to put where, so --undo and --resume stand alone"
-            )
+        _check_alone(
+            groups, regex, topic, to, all_groups, all_topics, only_lagging, undo and resume
+        )
         with uncollected():
             old = load_undo(file)
     else:
         if overwrite_moved:
-            raise UsageError("--overwrite-moved is about an undo file: --undo FILE, --resume FILE")
+            raise UsageError("--overwrite-moved requires --undo or --resume")
         choice = choice_of(groups, regex, every=all_groups)
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
+    wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
+    watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
     consent.check()
+    if wait_ms and not dry_run:
+        with cluster(options) as admin:
+            wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
     with uncollected(), cluster_to_change(options) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
@@ -182,10 +197,35 @@ def reset_offsets(
         elif request is not None:
             changes, topics = _reset_changes(admin, looked, names, request)
         write = OffsetWrite.on(
-            looked, "reset-offsets", consent, folder, topics, row_by_row=old is not None
+            looked,
+            "reset-offsets",
+            consent,
+            folder,
+            topics,
+            row_by_row=old is not None,
+            watch_ms=watch_ms,
         )
         errors = [*strangers, *untold(looked, changes, may_be_absent=old.rows if old else ())]
         carry_out(printer, admin, write, changes, errors, blocked=bool(strangers))
+
+
+def _check_alone(*given: object) -> None:
+    """See that nothing is said beside an undo file.
+
+    Raises:
+        UsageError: something is.
+    """
+    if any(given):
+        raise UsageError(
+            "--undo and --resume take no groups, topics or target: the file names them"
+        )
+
+
+def _waited_for(admin: "ClusterAdmin", choice: Choice | None, old: Undo | None) -> list[str] | None:
+    """The groups that must be empty; None for all."""
+    if choice is None:
+        return list(old.rows) if old is not None else []
+    return None if choice.every else chosen(admin, choice)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +252,15 @@ def _request(
         UsageError: there is no target, or not exactly one scope where one is needed.
     """
     if to is None:
-        raise UsageError("no target is given", hint="--to earliest, --to 2h, … or --undo FILE")
+        raise UsageError("no target given", hint="use --to earliest, --to 2h, … or --undo FILE")
     target = parse_target(to, now_ms())
     scope = parse_scope(topics)
     if all_topics and topics:
-        raise UsageError("--all-topics and --topic exclude each other")
+        raise UsageError("--all-topics and --topic cannot be used together")
     named = target.kind in ("file", "group")
     if not (all_topics or topics or named):
         raise UsageError(
-            "no topic is named", hint="--topic orders, --topic orders:0,3-5, or --all-topics"
+            "no topic given", hint="use --topic orders, --topic orders:0,3-5 or --all-topics"
         )
     given: Mapping[str | None, Offsets] = {}
     if target.kind == "file":
@@ -251,6 +291,7 @@ def _reset_changes(
     named = resolved(request.scope, topics)
     if request.target.kind == "time" and topics:
         at_time = offsets_at(admin, led_only(topics), request.target.number)
+    shared = Known(topics, at_time)
     for group in free:
         own = given[group.group]
         if own:
@@ -260,7 +301,7 @@ def _reset_changes(
             partitions = []
         else:
             partitions = named or committed_partitions(group)
-        known = Known(topics, at_time, own)
+        known = Known(topics, at_time, own) if own else shared
         changes += plan_reset(
             group, partitions, request.target, known, only_lagging=request.only_lagging
         )
@@ -298,7 +339,7 @@ def _undo_changes(
     """
     if undo.cluster_id is not None and undo.cluster_id != looked.cluster_id:
         raise UsageError(
-            f"the undo file is of cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
+            f"the undo file is from cluster `{undo.cluster_id}`, this is `{looked.cluster_id}`"
         )
     free, changes = free_groups(looked, list(undo.rows), create=True)
     topics = read_logs(admin, undo.topics)
@@ -312,10 +353,11 @@ def _warn_of_unknown_ids(printer: Printer, undo: Undo, topics: Mapping[str, Topi
     """Say where a topic that was deleted and created again cannot be told from what it was."""
     there = {name for name in undo.topics if name in topics}
     if not undo.topic_ids and there:
-        printer.note("the undo file holds no topic ids: a topic created anew is not noticed")
+        printer.note("the undo file has no topic ids, so a recreated topic cannot be detected")
         return
     unknown = [n for n in there if n not in undo.topic_ids or topics[n].topic_id is None]
     if unknown:
         printer.note(
-            f"the ids of {len(unknown)} topics are not known: if created anew, it is not noticed"
+            f"{len(unknown)} topics have no known id, so it cannot be detected if they were "
+            "recreated"
         )

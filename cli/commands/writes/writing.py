@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import typer
 
 from kgroups.cli.commands.writes.applying import applied
-from kgroups.cli.commands.writes.interruption import Interruption
-from kgroups.cli.exits import end_with, write_lines
+from kgroups.cli.commands.writes.vigil import watched
+from kgroups.cli.exits import end_with
+from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
@@ -102,6 +103,7 @@ class OffsetWrite:
         cluster: `id` and `bootstrap`.
         topic_ids: of the topics that are written to, as far as they are known.
         row_by_row: a partition that cannot be done does not hold the others back.
+        watch_ms: for how long it is watched, after the write, whether somebody else commits.
     """
 
     action: str
@@ -110,6 +112,7 @@ class OffsetWrite:
     cluster: Mapping[str, str | None]
     topic_ids: Mapping[str, str | None]
     row_by_row: bool = False
+    watch_ms: int = 0
 
     @classmethod
     def on(
@@ -121,11 +124,12 @@ class OffsetWrite:
         topics: Mapping[str, Topic],
         *,
         row_by_row: bool = False,
+        watch_ms: int = 0,
     ) -> Self:
         """The command on the cluster and the topics that were looked at."""
         where = {"id": looked.cluster_id, "bootstrap": looked.bootstrap}
         ids = {name: topic.topic_id for name, topic in topics.items()}
-        return cls(action, consent, undo_dir, where, ids, row_by_row)
+        return cls(action, consent, undo_dir, where, ids, row_by_row, watch_ms)
 
     def is_held_back(self, changes: Iterable[Change]) -> bool:
         """Whether something in the plan keeps the rest from being done."""
@@ -173,7 +177,7 @@ def undo_dir_of(directory: Path | None, *, no_undo: bool) -> Path | None:
         UsageError: a folder is named for no file.
     """
     if no_undo and directory is not None:
-        raise UsageError("--no-undo writes no file, and --undo-dir says where it goes")
+        raise UsageError("--no-undo and --undo-dir cannot be used together")
     if no_undo:
         return None
     if directory is not None:
@@ -219,6 +223,8 @@ def carry_out(
             if undo is not None:
                 printer.note(f"undo file: {undo}", of_a_write=True)
             changes = applied(printer, admin, changes, interruption)
+            if write.watch_ms:
+                changes = watched(printer, admin, changes, interruption, write.watch_ms)
         elif not consent.dry_run:
             changes = skip_planned(changes)
         every_error = [*(change.error for change in changes if change.error is not None), *errors]
@@ -228,26 +234,17 @@ def carry_out(
     if not changes:
         printer.note("nothing to change")
     elif blocked and planned and not go and not consent.dry_run:
-        printer.note("nothing was changed; --keep-going does what can be done")
+        printer.note("nothing was changed; use --keep-going to change what can be")
     done = sum(change.result == "done" for change in changes)
     if interruption.asked:
-        _tell_interrupted(changes, done, len(planned), undo)
+        unknown = sum(change.result == "unknown" for change in changes)
+        tell_interrupted(done, len(planned), unknown, undo)
     if undo is not None and done < len(planned):
-        printer.note(f"`kgroups reset-offsets --resume {undo}` does what is left", of_a_write=True)
+        printer.note(f"`kgroups reset-offsets --resume {undo}` finishes the rest", of_a_write=True)
     interruption.end()
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
-
-
-def _tell_interrupted(
-    changes: Sequence[Change], done: int, planned: int, undo: Path | None
-) -> None:
-    """Say how much is written, in one line."""
-    unknown = sum(change.result == "unknown" for change in changes)
-    open_ = f", {unknown:,} may be" if unknown else ""
-    file = "" if undo is None else f"; undo file: {undo}"
-    write_lines([f"interrupted: {done:,} of {planned:,} commits are written{open_}{file}"], [])
 
 
 def _confirmed(
@@ -295,7 +292,7 @@ def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
         planned,
         cluster_id=write.cluster["id"],
         topic_ids=write.topic_ids,
-        hint="--undo-dir names another folder, --no-undo does without",
+        hint="use --undo-dir for another folder, or --no-undo",
     )
 
 

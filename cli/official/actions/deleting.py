@@ -1,7 +1,9 @@
 """`--delete`: groups go with all that they committed."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.actions.reading import is_consumer_group
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.layouts import deleted_text
@@ -10,13 +12,18 @@ from kgroups.cli.official.streams import fail, fail_command, show
 from kgroups.cli.official.words import (
     UNREACHABLE,
     WRAPPER,
+    doubt_text,
     group_failure,
     list_failure,
     nobody_answers,
     unlisted,
 )
-from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
 from kgroups.core.kafka.answers import Outcome
+from kgroups.core.offsets.result import Doubt
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 
 def delete(arguments: Arguments) -> int:
@@ -37,25 +44,45 @@ def delete(arguments: Arguments) -> int:
             names = [group.group for group in listing.groups if is_consumer_group(group)]
         else:
             names = sorted(set(arguments.values("group")))
-        try:
-            outcomes: Sequence[Outcome] = admin.delete_groups(names) if names else ()
-        except KgroupsError as error:
-            outcomes = [Outcome(name, "failed", ItemError.of(name, error)) for name in names]
-    return report(outcomes) or int(incomplete)
+        with Interruption(admin) as interruption:
+            code = report(_delete(admin, names, interruption)) or int(incomplete)
+            return EXIT_CODE_INTERRUPTED if interruption.asked else code
+
+
+def _delete(
+    admin: "ClusterAdmin", names: Sequence[str], interruption: Interruption
+) -> Sequence[Outcome]:
+    """What became of each group."""
+    try:
+        found = interruption.send(lambda: admin.delete_groups(names) if names else ())
+    except KgroupsError as error:
+        return [Outcome(name, "failed", ItemError.of(name, error)) for name in names]
+    if found is None:
+        return [Outcome(name, "unknown", not_waited_for(name)) for name in names]
+    return found
 
 
 def report(outcomes: Sequence[Outcome]) -> int:
     """Say what became of each group."""
     done = [outcome.target for outcome in outcomes if outcome.error is None]
-    failures = [outcome.error for outcome in outcomes if outcome.error is not None]
-    if not failures:
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if not errors:
         show(deleted_text(done, failed=False))
         return 0
     lines = [
         f"* Group '{error.target}' could not be deleted due to: {_reason(error)}"
-        for error in failures
+        for error in errors
+        if not isinstance(error, Doubt)
     ]
-    fail("\n".join(["Deletion of some consumer groups failed:", *lines]))
+    if lines:
+        fail("\n".join(["Deletion of some consumer groups failed:", *lines]))
+    open_ = [
+        f"* Group '{doubt.target}': {doubt_text(doubt)}"
+        for doubt in errors
+        if isinstance(doubt, Doubt)
+    ]
+    if open_:
+        fail("\n".join(["Some consumer groups may be deleted or not:", *open_]))
     show(deleted_text(done, failed=True))
     return 1
 

@@ -18,11 +18,11 @@ from kgroups.cli.official.words import (
 )
 from kgroups.core.errors import ItemError, KgroupsError
 from kgroups.core.lag.rules import LEADERLESS_ERRORS
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 
 def validate_regex(arguments: Arguments) -> int:
-    """Say whether a pattern is one that brokers take."""
+    """Check a regular expression as brokers do."""
     from kgroups.core.coordinator.ports import PatternError
     from kgroups.core.patterns import compile_pattern  # RE2: only for this
 
@@ -166,9 +166,9 @@ def _explained(error: ItemError) -> str | None:
     return f"{error.target}: {error.message}"
 
 
-def _unmeasured(snapshot: ClusterSnapshot) -> dict[tuple[str, int], str]:
+def _unmeasured(snapshot: ClusterSnapshot) -> dict[TopicPartition, str]:
     """Partitions of the groups that are gone or were refused; leaderless ones are no failure."""
-    found: dict[tuple[str, int], str] = {}
+    found: dict[TopicPartition, str] = {}
     for group in snapshot.groups:
         if not is_consumer_group(group):
             continue

@@ -32,7 +32,8 @@ class Reset:
         notices: what the user should know, in order.
         failed: whether some group is left out.
         undo: the file with what was replaced; None for none.
-        results: how many commits were `done`, and how many `failed`.
+        results: how many commits were `done`, `failed`, or are `unknown`.
+        interrupted: whether Ctrl-C came after the first write.
     """
 
     cluster_id: str | None = None
@@ -42,6 +43,7 @@ class Reset:
     failed: bool = False
     undo: Path | None = None
     results: dict[str, int] = field(default_factory=dict)
+    interrupted: bool = False
 
     def drop(self, group: str, text: str, hint: str | None = None) -> None:
         """Leave a group out for a reason.

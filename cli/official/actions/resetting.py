@@ -5,9 +5,12 @@ official options mean by it, and how it is told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
+from kgroups.cli.official.actions.committing import commit
 from kgroups.cli.official.actions.instants import moment_ms, span_ms
 from kgroups.cli.official.actions.official_csv import plan_text
 from kgroups.cli.official.actions.reading import is_consumer_group, not_a_consumer_group
@@ -34,10 +37,11 @@ from kgroups.cli.official.words import (
     unlisted,
 )
 from kgroups.cli.source import now_ms
-from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.plan_file import Offsets
 from kgroups.core.offsets.reset import Known, plan_reset
+from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.targets import Target, TargetKind
 from kgroups.core.snapshot import CommittedOffset, Group, Topic, TopicPartition
 
@@ -50,6 +54,8 @@ RESET_TABLE = (
     layouts.PARTITION,
     layouts.Column("NEW-OFFSET"),
 )
+REFUSED: Final = "Failed altering group offsets for the following partitions"
+UNKNOWN: Final = "It is not known whether the offsets of the following partitions were altered"
 TARGETS: Final[Mapping[str, TargetKind]] = {
     "to-earliest": "earliest",
     "to-latest": "latest",
@@ -66,7 +72,7 @@ def reset_offsets(arguments: Arguments) -> int:
     """Plan, write if `--execute` is given, and print what was planned."""
     if not arguments.has("execute") and not arguments.has("dry-run"):
         say(WITHOUT_MODE)
-    with open_cluster(arguments) as admin:
+    with open_cluster(arguments) as admin, ExitStack() as stack:
         reset = Reset()
         try:
             groups = _groups(arguments, admin, reset)
@@ -74,12 +80,17 @@ def reset_offsets(arguments: Arguments) -> int:
             for text in reset.notices:
                 say(text)
             if arguments.has("execute"):
-                _write(admin, reset)
+                _write(admin, reset, stack.enter_context(Interruption(admin)))
         except KgroupsError as error:
             if isinstance(error, UsageError):
                 raise
             fail_command(_cause(error), error.hint or error.message)
             return 1
+        return _report(arguments, reset)
+
+
+def _report(arguments: Arguments, reset: Reset) -> int:
+    """Print what was planned, or is written; the exit code."""
     if arguments.has("export"):
         plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
         show(plan_text(plans, with_group=len(arguments.values("group")) != 1))
@@ -89,6 +100,10 @@ def reset_offsets(arguments: Arguments) -> int:
         from kgroups.cli.undo_file import add_outcome
 
         add_outcome(reset.undo, reset.results)
+    if reset.interrupted:
+        results = reset.results
+        tell_interrupted(results["done"], sum(results.values()), results["unknown"], reset.undo)
+        return EXIT_CODE_INTERRUPTED
     return 1 if reset.failed else 0
 
 
@@ -178,9 +193,11 @@ def _plan(
                 f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to "
                 "latest known offset."
             )
+    shared = Known(topics, at_time)
     for group in free:
         if group.group in scopes:
-            known = Known(topics, at_time, given.get(group.group, {}))
+            own = given.get(group.group)
+            known = Known(topics, at_time, own) if own else shared
             planned = plan_reset(group, sorted(scopes[group.group]), target, known)
             reset.plans[group.group] = [
                 _settled(change, target, topics, reset) for change in planned
@@ -261,21 +278,21 @@ def _settled(change: Change, target: Target, topics: Mapping[str, Topic], reset:
     return Change(change.group, *at, old=change.old, new=CommittedOffset(offset))
 
 
-def _write(admin: "ClusterAdmin", reset: Reset) -> None:
+def _write(admin: "ClusterAdmin", reset: Reset, interruption: Interruption) -> None:
     """Save what is replaced, then commit every plan; what is refused is said and leaves its plan.
 
     Raises:
+        LateError: nothing was written, to the only group.
         UsageError: what is replaced cannot be saved, so nothing is written.
     """
     from kgroups.cli.undo_file import default_undo_dir, save_undo
-    from kgroups.core.kafka.writes.group_writes import write_commits
 
     changes = [change for planned in reset.plans.values() for change in planned]
     if not changes:
         return
     folder = default_undo_dir()
     if folder is not None:
-        hint = "KGROUPS_UNDO_DIR names another folder, KGROUPS_NO_UNDO=1 does without"
+        hint = "set KGROUPS_UNDO_DIR to another folder, or KGROUPS_NO_UNDO=1"
         reset.undo = save_undo(
             folder, changes, cluster_id=reset.cluster_id, topic_ids=reset.topic_ids, hint=hint
         )
@@ -285,27 +302,27 @@ def _write(admin: "ClusterAdmin", reset: Reset) -> None:
         for group, planned in reset.plans.items()
         if planned
     }
-    answers = write_commits(admin, wanted)
-    failed = sum(answer is not None for answer in answers.values())
-    reset.results = {"done": len(answers) - failed, "failed": failed}
+    answers = commit(admin, wanted, interruption)
+    reset.interrupted = interruption.asked
+    found = [result_of(answer) for answer in answers.values()]
+    done, unknown = found.count("done"), found.count("unknown")
+    reset.results = {"done": done, "failed": len(found) - done - unknown, "unknown": unknown}
+    alone = len(reset.plans) == 1 and not reset.interrupted
     for group, commits in wanted.items():
-        found = {at: answers[group, *at] for at in commits}
-        refused = {at: answer.code for at, answer in found.items() if answer is not None}
-        if len(refused) == len(commits) and len(reset.plans) == 1:
-            raise LateError(_refused(refused))
-        if refused:
-            codes = ", ".join(sorted(set(refused.values())))
-            reset.leave_out(
-                _refused(refused),
-                f"group {group}: {codes}",
-            )
-            reset.plans[group] = [
-                change
-                for change in reset.plans[group]
-                if (change.topic, change.partition) not in refused
-            ]
-
-
-def _refused(partitions: Iterable[TopicPartition]) -> str:
-    names = joined(partitions, ", ")
-    return f"Failed altering group offsets for the following partitions: [{names}]"
+        errors = {at: answers[group, *at] for at in commits if answers[group, *at] is not None}
+        for text, of in ((REFUSED, False), (UNKNOWN, True)):
+            codes = {
+                at: error.code
+                for at, error in errors.items()
+                if error is not None and isinstance(error, Doubt) is of
+            }
+            said = f"{text}: [{joined(codes, ', ')}]"
+            if len(codes) == len(commits) and alone:
+                raise LateError(said)
+            if codes:
+                reset.leave_out(said, f"group {group}: {', '.join(sorted(set(codes.values())))}")
+        reset.plans[group] = [
+            change
+            for change in reset.plans[group]
+            if (change.topic, change.partition) not in errors
+        ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from kgroups.cli.official.validation import Misuse
 from kgroups.core.offsets.scope import Scope
+from kgroups.core.snapshot import TopicPartition
 
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 
@@ -16,7 +17,7 @@ def scope_of(values: Iterable[str]) -> Scope:
         Misuse: a value with more than one colon, or with a partition that is no number.
     """
     topics: dict[str, None] = {}
-    partitions: dict[tuple[str, int], None] = {}
+    partitions: dict[TopicPartition, None] = {}
     for text in values:
         if ":" not in text:
             topics[text] = None

@@ -1,5 +1,8 @@
 """The topic names in a member's subscription bytes, read as forgivingly as Kafka reads them.
 
+The one lenient reader, for a coordinator that needs the names only; the exact codec of all fields
+is `kgroups.assignors.wire`.
+
 The bytes are taken for version 0 whatever version they name: an int16, an array of strings, user
 data. What newer versions put behind (owned partitions, generation, rack) does not matter for
 which topics count. Source: `ConsumerProtocol.deserializeConsumerProtocolSubscription`.

@@ -34,7 +34,7 @@ class ClientConfig:
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:
-            raise ValueError("heartbeat.interval.ms must lie between 0 and session.timeout.ms")
+            raise ValueError("heartbeat.interval.ms must be between 0 and session.timeout.ms")
 
     @property
     def rebalance_ms(self) -> int:

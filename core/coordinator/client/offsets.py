@@ -25,7 +25,7 @@ class Refusal(Enum):
 
     RETRY = "ask again after the back-off"
     FIND = "find the coordinator, then ask again"
-    REJOIN = "wait until the member has its place in the group again"
+    REJOIN = "wait until the member has rejoined the group"
 
 
 REFUSALS: Final[Mapping[ErrorCode, Refusal]] = {

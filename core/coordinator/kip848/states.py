@@ -19,19 +19,19 @@ class Situation(StrEnum):
     """How a member stands to its target when it is looked at."""
 
     SETTLED = "at the target epoch"
-    SETTLED_ANEW = "at the target epoch, subscribed otherwise"
+    SETTLED_ANEW = "at the target epoch, subscription changed"
     BEHIND = "the target is newer"
-    HOLDING = "still has what it is to give back"
-    HOLDING_ANEW = "still has it, subscribed otherwise"
-    GAVE_BACK = "has given back"
-    WAITING = "others may have let go"
+    HOLDING = "still has partitions to revoke"
+    HOLDING_ANEW = "still has partitions to revoke, subscription changed"
+    GAVE_BACK = "has revoked them"
+    WAITING = "others may have released partitions"
 
 
 class Move(Enum):
     """What is done about it."""
 
     STAY = "nothing"
-    DROP = "give up topics that it does not subscribe to any more"
+    DROP = "revoke topics that it no longer subscribes to"
     ADVANCE = "a step towards the target"
 
 
@@ -52,10 +52,10 @@ MOVES: Mapping[MemberState, Mapping[Situation, Move]] = {
 
 # Where a move that changes something leads to, and when; the first that fits.
 ENDS: Mapping[Move, Mapping[MemberState, str]] = {
-    Move.DROP: {UNREVOKED: "it must give them back", STABLE: "it has none of them"},
+    Move.DROP: {UNREVOKED: "it must revoke them", STABLE: "it has none of them"},
     Move.ADVANCE: {
-        UNREVOKED: "it must give something back first",
-        UNRELEASED: "others still hold a part of it",
+        UNREVOKED: "it must revoke partitions first",
+        UNRELEASED: "others still own some of it",
         STABLE: "it has all of it",
     },
 }

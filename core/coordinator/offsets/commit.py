@@ -42,7 +42,7 @@ def replay_offset(
 ) -> Undo:
     """Play a commit into the state; a group that only commits comes into being by it."""
     if value is not None and key.group_id not in shard.groups:
-        create_group(shard, key.group_id, "it committed an offset").hidden_until = -1
+        create_group(shard, key.group_id, "an offset was committed").hidden_until = -1
     return shard.offsets.apply(key, value, producer_id)
 
 
@@ -132,7 +132,7 @@ def _judge(
         else request.generation_id_or_member_epoch
     )
     if generation < 0:
-        return ErrorCode.NONE, create_group(shard, request.group_id, "it committed an offset")
+        return ErrorCode.NONE, create_group(shard, request.group_id, "an offset was committed")
     if transactional or request.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION, None
     return ErrorCode.GROUP_ID_NOT_FOUND, None

@@ -26,7 +26,7 @@ def exposed_secret(path: Path, settings: ClientSettings) -> str | None:
         return None
     if not stat.S_ISREG(mode) or not mode & stat.S_IROTH:
         return None
-    return f"`{path}` holds a password and can be read by every user; `chmod 600` keeps it yours"
+    return f"`{path}` contains a password and is readable by every user; run `chmod 600` on it"
 
 
 def _is_secret(name: str) -> bool:

@@ -35,7 +35,7 @@ def parse_jaas(config: Property) -> Login:
     text = config.value.strip()
     head = re.match(r"([\w.$]+)\s+(required|requisite|sufficient|optional)\b", text, re.IGNORECASE)
     if head is None:
-        raise UsageError(f"{config.place}: `sasl.jaas.config` names no login module", hint=_HINT)
+        raise UsageError(f"{config.place}: `sasl.jaas.config` has no login module", hint=_HINT)
     options: dict[str, str] = {}
     position = head.end()
     while match := _OPTION.match(text, position):
@@ -44,7 +44,7 @@ def parse_jaas(config: Property) -> Login:
         options[match["name"]] = value
         position = match.end()
     if text[position:].strip() != ";":
-        what = "does not end with `;`" if not text[position:].strip() else "has a broken option"
+        what = "does not end with `;`" if not text[position:].strip() else "has a malformed option"
         raise UsageError(f"{config.place}: `sasl.jaas.config` {what}", hint=_HINT)
     module = head[1].rpartition(".")[2]
     return Login(module, options.get("username"), options.get("password"))

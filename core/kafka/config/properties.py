@@ -100,7 +100,7 @@ def _split(line: str, source: str, number: int) -> tuple[str, str]:
         )
     value = rest[1:].lstrip(_BLANKS) if rest[0] in "=:" else rest
     if not key:
-        raise UsageError(f"{source}:{number}: a value without a key", hint="expected `key=value`")
+        raise UsageError(f"{source}:{number}: the key is missing", hint="expected `key=value`")
     if not _NAME.fullmatch(key):  # JSON, YAML or a certificate, given by mistake
         raise UsageError(
             f"{source}:{number}: `{key[:30]}` is not the name of a property",
@@ -138,9 +138,11 @@ def _unescape(text: str, source: str, number: int) -> str:
             parts.append(chr(int(digits, 16)) if len(digits) == 4 else chr(-1))
         except ValueError as error:
             raise UsageError(
-                f"{source}:{number}: broken `\\u` escape",
-                hint="expected four hexadecimal digits, as in `\\u00e9`; "
-                "a backslash itself is written `\\\\`",
+                f"{source}:{number}: malformed `\\u` escape",
+                hint=(
+                    "expected four hexadecimal digits, as in `\\u00e9`; write a literal "
+                    "backslash as `\\\\`"
+                ),
             ) from error
         index += 4
     joined = "".join(parts)

@@ -167,7 +167,7 @@ def parse_addresses(text: str) -> tuple[tuple[str, int], ...]:
         addresses.append((host, port))
     if not addresses:
         raise UsageError(
-            "no bootstrap server is given",
+            "no bootstrap server given",
             hint="use `--bootstrap-server host:port` or set `KGROUPS_BOOTSTRAP_SERVER`",
         )
     return tuple(addresses)

@@ -131,7 +131,7 @@ def _translate_store(
     export = f"openssl pkcs12 -in {source} {what} -out {pem}"
     steps = f"`{convert}`, then `{export}`" if convert else f"`{export}`"
     raise UsageError(
-        f"{item.place}: `{name}` is a {store_type} store, which only Java reads",
+        f"{item.place}: `{name}` is a {store_type} store, which only Java can read",
         hint=f"convert it with {steps}, then set `ssl.{kind}.type=PEM` and "
         f"`ssl.{kind}.location={pem}`",
     )

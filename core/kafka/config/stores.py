@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from kgroups.core.input_files.files import MIB, read_file
+from kgroups.core.input_files.files import MIB, lies_at, read_file
 from kgroups.core.kafka.config.settings import TlsSettings
 
 MAX_BYTES: Final = 16 * MIB
@@ -18,6 +18,7 @@ def check_stores(tls: TlsSettings) -> None:
     """
     for name in (tls.ca_file, tls.certificate_file, tls.key_file, tls.keystore_file):
         path = None if name is None else Path(name)
-        if path is None or not path.exists() or (name == tls.ca_file and path.is_dir()):
+        there = None if path is None else lies_at(path)
+        if path is None or there is None or (name == tls.ca_file and there == "folder"):
             continue  # what is missing is told where it is needed
         read_file(path, MAX_BYTES, "certificates or a key in PEM")

@@ -82,12 +82,21 @@ class LibrdkafkaClient(LibrdkafkaSession):
         """
         return tuple(sorted(self._metadata().topics))
 
-    def place(self, groups: Sequence[str], *, ask: bool = False) -> Placement:
-        """Where these groups live; nothing is created for it.
+    def hidden(self, groups: Sequence[str]) -> tuple[ItemError, ...]:
+        """Those of the groups that may not be looked at, whether they exist or not.
 
-        Args:
-            ask: whether the brokers are asked for each group, which they may refuse; otherwise
-                its name tells.
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        errors: list[ItemError] = []
+        if OFFSETS_TOPIC in self._metadata().topics:
+            self.describe(list(dict.fromkeys(groups)), errors)
+        return tuple(error for error in errors if error.code == "GROUP_AUTHORIZATION_FAILED")
+
+    def place(self, groups: Sequence[str]) -> Placement:
+        """Where these groups live, by their names; nothing is created for it.
+
         Raises:
             BrokerFailure: the cluster cannot be asked.
         """
@@ -96,8 +105,6 @@ class LibrdkafkaClient(LibrdkafkaSession):
         brokers = {broker.id: broker for broker in self._brokers}
         found: dict[str, Broker] = {}
         errors: list[ItemError] = []
-        if ask and topic is not None:
-            self.describe(list(dict.fromkeys(groups)), errors)
         for name in dict.fromkeys(groups):
             if topic is None:
                 errors.append(no_offsets_topic(name))
@@ -140,7 +147,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
         else:
             self.begin()
             names = sorted(set(groups))
-        progress(f"asking {len(names):,} groups")
+        progress(f"describing {len(names):,} groups")
         found = self.describe(names, errors)
         if not members:
             found = [replace(group, members=None) for group in found]
@@ -151,7 +158,7 @@ class LibrdkafkaClient(LibrdkafkaSession):
             wanted = topics_of(found)
             if more_topics is not None:
                 wanted |= {name for name in self._metadata().topics if more_topics(name)}
-            progress(f"reading the offsets of {len(wanted):,} topics")
+            progress(f"reading offsets of {len(wanted):,} topics")
             topics = self.topics_named(wanted)
             if log_offsets:
                 topics = self.with_bounds(topics, isolation)

@@ -90,8 +90,8 @@ def make_client(
             unknown = re.search(r'No such configuration property: "([^"]+)"', text)
             if unknown is None or config.pop(unknown[1], None) is None:
                 raise UsageError(
-                    f"librdkafka cannot work with these properties: {text}",
-                    hint="correct them in the file given as `--command-config`",
+                    f"librdkafka rejects these properties: {text}",
+                    hint="fix them in the `--command-config` file",
                 ) from error
 
 

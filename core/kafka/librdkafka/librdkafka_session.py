@@ -84,7 +84,7 @@ class LibrdkafkaSession:
                     continue
                 failure = self.failure_of(error.args[0])
                 servers = self._settings.bootstrap_servers
-                code, detail = self._complaint or (failure.code, "no answer in time")
+                code, detail = self._complaint or (failure.code, "timed out")
                 explained = None
                 if code not in _LOGIN_FAILED:
                     explained = protocol_failure(self._settings, max(self.left_s(), _EXPLAIN_S))
@@ -93,7 +93,7 @@ class LibrdkafkaSession:
                 raise BrokerFailure(
                     code,
                     f"{servers} cannot be reached through librdkafka: {detail}",
-                    hint="check address, security protocol and login",
+                    hint="check the address, security protocol and login",
                 ) from error
 
     def _is_kept_out(self) -> bool:

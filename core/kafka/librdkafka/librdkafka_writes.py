@@ -33,8 +33,8 @@ Commits = Mapping[TopicPartition, CommittedOffset | None]
 AT_ONCE = 256
 _NO_DELETION = BrokerFailure(
     "UNSUPPORTED_VERSION",
-    "librdkafka's client for Python cannot delete commits",
-    hint="a connection of our own can: PLAINTEXT, TLS, SASL PLAIN or SCRAM",
+    "deleting committed offsets is not supported through librdkafka",
+    hint="it works with PLAINTEXT, TLS, SASL PLAIN and SCRAM",
 )
 
 

@@ -142,5 +142,6 @@ def produce(
     unsent = producer.flush(timeout_s)
     if unsent or refused:
         raise ClusterError(
-            f"{unsent + len(refused)} records were not taken: {next(iter(refused), 'no answer')}"
+            f"{unsent + len(refused)} records were not produced: "
+            f"{next(iter(refused), 'no response')}"
         )

@@ -115,8 +115,8 @@ class OffsetsTopic:
                     heard = time.monotonic()
                 elif (time.monotonic() - heard) * 1000 > self.timeout_ms:
                     raise ClusterError(
-                        f"`{TOPIC}-{part.partition}` gave nothing for {self.timeout_ms} ms",
-                        hint="a longer --timeout may help",
+                        f"no data from `{TOPIC}-{part.partition}` for {self.timeout_ms} ms",
+                        hint="increase `--timeout`",
                     )
         except KafkaException as error:
             raise self._failure(error.args[0]) from error
@@ -159,6 +159,8 @@ class OffsetsTopic:
         code, where = code_of(error), self.settings.bootstrap_servers
         text, hint = f"`{TOPIC}` cannot be read at {where}: {error.str()}", None
         if code.endswith("_AUTHORIZATION_FAILED"):
-            text = f"no right to read `{TOPIC}` at {where}"
-            hint = "it takes DESCRIBE and READ on the topic; `kgroups lag collect` needs neither"
+            text = f"not authorized to read `{TOPIC}` at {where}"
+            hint = (
+                "DESCRIBE and READ on the topic are required; `kgroups lag collect` needs neither"
+            )
         return cluster_error(BrokerFailure(code, text, hint=hint))

@@ -52,14 +52,12 @@ def record_times(
                 found |= _moments(left, reader.last(left), at_end=True)
     except BrokerFailure as failure:
         text = f"records cannot be read at {settings.bootstrap_servers}: {failure.message}"
-        hint = "it takes the right to read the topics"
+        hint = "READ on the topics is required"
         raise cluster_error(BrokerFailure(failure.code, text, hint=hint)) from failure
     return {at: found.get(at, Moment(at_end=True)) for at in places}
 
 
-_SILENCE: Final = RecordTime(
-    failure=BrokerFailure("REQUEST_TIMED_OUT", "nothing came within the time")
-)
+_SILENCE: Final = RecordTime(failure=BrokerFailure("REQUEST_TIMED_OUT", "timed out"))
 
 
 def _moments(

@@ -49,7 +49,7 @@ def _read_all(
     """The times of all places, one place of a partition at a time; failures by topic."""
     found: dict[Place, int] = {}
     failed: dict[str, BrokerFailure] = {}
-    late = BrokerFailure("REQUEST_TIMED_OUT", f"nothing came for {timeout_ms} ms")
+    late = BrokerFailure("REQUEST_TIMED_OUT", f"no data for {timeout_ms} ms")
     while waiting:
         starts = {at: offsets[0] for at, offsets in waiting.items()}
         read = reader.first(starts)

@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.core.kafka.deadline import Attempts, Deadline
-from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure, left_out
+from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.requests import Body
-from kgroups.core.snapshot import CommittedOffset
+from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 BATCHED_FROM = 8
 """Version of OffsetFetch that takes several groups."""
@@ -26,7 +27,7 @@ class Commits(NamedTuple):
     """
 
     offsets: Offsets
-    failures: Mapping[tuple[str, int], str]
+    failures: Mapping[TopicPartition, str]
 
 
 async def fetch_commits(
@@ -40,32 +41,13 @@ async def fetch_commits(
         deadline: of the whole operation.
         lane: which of the connections to each broker.
     """
-    fetched: dict[str, Commits | BrokerFailure] = {}
-    placed = dict(coordinators)
-    async for attempt in Attempts(deadline):
-        if attempt > 1:
-            placed, lost = await cluster.coordinators(list(placed), deadline)
-            fetched |= lost
-        grouped = by_broker(placed)
 
-        async def ask(
-            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
-        ) -> dict[str, Commits | BrokerFailure]:
-            return await _fetch_on(cluster, broker, grouped[broker], limit, lane)
+    async def ask(
+        broker: int, groups: Sequence[str], limit: float
+    ) -> dict[str, Commits | BrokerFailure]:
+        return await _fetch_on(cluster, broker, groups, limit, lane)
 
-        results, failures = await cluster.each_broker(ask, deadline, grouped)
-        for found in results.values():
-            fetched |= found
-        for broker, failure in failures.items():
-            fetched |= dict.fromkeys(grouped[broker], failure)
-        placed = {group: placed[group] for group in placed if _is_retriable(fetched[group])}
-        if not placed:
-            break
-    return fetched
-
-
-def _is_retriable(outcome: Commits | BrokerFailure) -> bool:
-    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+    return await ask_coordinators(cluster, coordinators, deadline, ask)
 
 
 async def _fetch_on(
@@ -131,7 +113,7 @@ def commits_of(item: Any) -> Commits | BrokerFailure:
     if problem is not None:
         return BrokerFailure(problem)
     offsets: Offsets = {}
-    failures: dict[tuple[str, int], str] = {}
+    failures: dict[TopicPartition, str] = {}
     for topic in item.topics:
         partitions: dict[int, CommittedOffset] = {}
         for entry in topic.partitions:

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kgroups.core.kafka.deadline import Attempts, Deadline
+from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure, left_out
-from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.kafka.reads.by_coordinator import ask_coordinators
 from kgroups.core.kafka.transport import requests
-from kgroups.core.kafka.transport.broker_connections import Cluster, by_broker
+from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.snapshot import Group, GroupType, Member, MemberProtocol
 
@@ -19,6 +19,7 @@ DESCRIBERS: dict[GroupType, str] = {
     "streams": "streams_group_describe",
 }
 GROUP_TYPES: tuple[GroupType, ...] = ("classic", "consumer", "share", "streams")
+_TYPES_AT_ONCE: tuple[tuple[GroupType, ...], ...] = (("classic", "consumer"), ("share", "streams"))
 _MEMBER_PROTOCOLS: dict[int, MemberProtocol] = {0: "classic", 1: "consumer"}
 
 Described = Group | BrokerFailure
@@ -93,32 +94,11 @@ async def describe(
         types: group to its type, where that is known; others are asked for as every type.
         deadline: of the whole operation.
     """
-    described: dict[str, Described] = {}
-    placed = dict(coordinators)
-    async for attempt in Attempts(deadline):
-        if attempt > 1:
-            placed, lost = await cluster.coordinators(list(placed), deadline)
-            described |= lost
-        grouped = by_broker(placed)
 
-        async def ask(
-            broker: int, limit: float, grouped: dict[int, list[str]] = grouped
-        ) -> dict[str, Described]:
-            return await _describe_on(cluster, broker, grouped[broker], types, limit)
+    async def ask(broker: int, groups: Sequence[str], limit: float) -> dict[str, Described]:
+        return await _describe_on(cluster, broker, groups, types, limit)
 
-        results, failures = await cluster.each_broker(ask, deadline, grouped)
-        for found in results.values():
-            described |= found
-        for broker, failure in failures.items():
-            described |= dict.fromkeys(grouped[broker], failure)
-        placed = {group: placed[group] for group in placed if _is_retriable(described[group])}
-        if not placed:
-            break
-    return described
-
-
-def _is_retriable(outcome: Described) -> bool:
-    return isinstance(outcome, BrokerFailure) and outcome.code in RETRIABLE
+    return await ask_coordinators(cluster, coordinators, deadline, ask)
 
 
 async def _describe_on(
@@ -128,23 +108,30 @@ async def _describe_on(
     types: Mapping[str, GroupType],
     limit: float,
 ) -> dict[str, Described]:
-    """Describes groups of one coordinator: one request a type, all under way at once."""
+    """Describes groups of one coordinator: one request a type, at once those of frequent types."""
     connection = await cluster.connection(broker, limit)
-    asked = {
-        kind: names
-        for kind in GROUP_TYPES
-        if connection.offers(DESCRIBERS[kind]) is not None
-        and (names := [group for group in groups if types.get(group, kind) == kind])
-    }
-    answers = await asyncio.gather(
-        *(_describe_as(cluster, broker, kind, names, limit) for kind, names in asked.items())
-    )
+    outcomes: dict[str, list[Described]] = {group: [] for group in groups}
+    asked: set[str] = set()
+    for kinds in _TYPES_AT_ONCE:
+        left = [g for g in groups if not any(isinstance(each, Group) for each in outcomes[g])]
+        names = {
+            kind: [group for group in left if types.get(group, kind) == kind]
+            for kind in kinds
+            if connection.offers(DESCRIBERS[kind]) is not None
+        }
+        answers = await asyncio.gather(
+            *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
+        )
+        for of in names.values():
+            asked.update(of)
+        for answer in answers:
+            for group in answer.keys() & outcomes.keys():
+                outcomes[group].append(answer[group])
     described: dict[str, Described] = {}
     for group in groups:
-        outcomes = [answer[group] for answer in answers if group in answer]
-        if outcomes:
-            described[group] = _choose(outcomes)
-        elif any(group in names for names in asked.values()):
+        if outcomes[group]:
+            described[group] = _choose(outcomes[group])
+        elif group in asked:
             described[group] = left_out()
         else:
             described[group] = _not_describable(types.get(group))
@@ -163,7 +150,7 @@ def _choose(outcomes: Sequence[Described]) -> Described:
 
 
 def _not_describable(kind: GroupType | None) -> BrokerFailure:
-    known = f"lists this {kind} group but" if kind else "can list groups but"
+    known = f"lists this {kind} group but" if kind else "lists groups but"
     what = "such groups" if kind else "them"
     return BrokerFailure("UNSUPPORTED_VERSION", f"the broker {known} cannot describe {what}")
 
@@ -218,6 +205,11 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
+    from kgroups.core.kafka.reads.member_subscriptions import (
+        decode_assignment,
+        decode_subscription,
+    )
+
     subscription = decode_subscription(item.member_metadata) if is_consumer else None
     assigned = decode_assignment(item.member_assignment) if is_consumer else None
     return Member(

@@ -30,6 +30,7 @@ Lane = tuple[int, int]
 """A broker's id, and which of the connections to it."""
 
 _STAGGER_S = 0.25
+_TURNS_TO_AN_END = 8
 
 
 class Cluster:
@@ -68,10 +69,10 @@ class Cluster:
         first = await cluster._bootstrap(deadline)
         try:
             _, answer = await first.ask("metadata", metadata([OFFSETS_TOPIC]), deadline.at)
+            cluster._learn(answer)
         except BaseException:
             await first.close()
             raise
-        cluster._learn(answer)
         cluster._adopt(first)
         return cluster
 
@@ -85,6 +86,15 @@ class Cluster:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
         self._failed.clear()
         self._just_opened = False
+
+    async def hear_of_ends(self) -> None:
+        """Lets connections that were closed while nobody asked anything notice it.
+
+        Brokers close what is idle for ten minutes. That is read when the event loop runs, by the
+        socket, by TLS, by the stream and by the task that reads it, a turn each.
+        """
+        for _ in range(_TURNS_TO_AN_END):
+            await asyncio.sleep(0)
 
     async def lost_groups(self, deadline: Deadline) -> ItemError | None:
         """Why a listing of all brokers lacks groups; None if it does not.
@@ -163,7 +173,7 @@ class Cluster:
             if broker in self._failed:
                 raise self._failed[broker]
             if broker not in self.brokers:
-                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not up")
+                raise BrokerFailure("BROKER_NOT_AVAILABLE", f"broker {broker} is not available")
             if found is not None:
                 await found.close()
             address = (self.brokers[broker].host, self.brokers[broker].port)
@@ -218,7 +228,7 @@ class Cluster:
         Raises:
             BrokerFailure: no broker answered.
         """
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         connected = [
             broker for (broker, lane), item in self._connections.items() if item.usable and not lane
         ]
@@ -230,10 +240,10 @@ class Cluster:
                     metadata(topics),
                     deadline.share(len(self.brokers)),
                 )
+                self._learn(answer)
             except BrokerFailure as error:
                 failure = error
                 continue
-            self._learn(answer)
             return answer
         raise failure
 
@@ -279,7 +289,7 @@ class Cluster:
         self, groups: Sequence[str], deadline: Deadline
     ) -> dict[str, int | BrokerFailure]:
         """One look-up of all groups, in one request where the broker can (version 4 on)."""
-        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is up")
+        failure = BrokerFailure("BROKER_NOT_AVAILABLE", "no broker is available")
         for broker in list(self.brokers):
             limit = deadline.share(len(self.brokers))
             try:
@@ -353,7 +363,10 @@ class Cluster:
         self._connections[-1, 0] = connection
 
     def _learn(self, answer: Any) -> None:
-        """Brokers, cluster id and the offsets topic from a Metadata answer."""
+        """Brokers, cluster id and the offsets topic; a BrokerFailure where it names no broker."""
+        if not answer.brokers:
+            hint = "try again in a moment: it may be starting"
+            raise BrokerFailure("BROKER_NOT_AVAILABLE", "the broker knows of no broker", hint=hint)
         self.cluster_id = answer.cluster_id or self.cluster_id
         self.brokers = {
             item.node_id: Broker(item.node_id, item.host, item.port, item.rack)

@@ -92,7 +92,7 @@ class Connection:
             raise BrokerFailure(
                 "BROKER_NOT_AVAILABLE",
                 f"`{name}` is not an address",
-                hint="the broker's `advertised.listeners` says where clients find it",
+                hint="check the broker's `advertised.listeners`",
                 address=name,
             )
         try:
@@ -295,16 +295,13 @@ class Connection:
         protocol = self._settings.security_protocol
         hint = None
         if self._asked == "metadata" and not self._settings.uses_sasl:
-            hint = (
-                "a listener that asks for a login does that: set `security.protocol` and "
-                "`sasl.mechanism`"
-            )
+            hint = "the listener may require a login: set `security.protocol` and `sasl.mechanism`"
         elif not self.versions and protocol in ("SSL", "SASL_SSL"):
-            hint = "a listener that asks for a client certificate does that: set one"
+            hint = "the listener may require a client certificate"
         return BrokerFailure(
             "NETWORK_EXCEPTION",
             f"{self.address} closed the connection",
-            hint=hint or "is it the right port, and is the broker up?",
+            hint=hint or "check the port, and that the broker is running",
             address=self.address,
         )
 
@@ -356,12 +353,12 @@ async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
 def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
     """Nobody there: the name is unknown or the port is closed."""
     if isinstance(error, UnicodeError | socket.gaierror):
-        reason, hint = "the host name is not known", "is it spelled right?"
+        reason, hint = "the host name is not known", "check the spelling"
     elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
-        reason, hint = "nothing listens there", "is it the right port, and is the broker up?"
+        reason, hint = "connection refused", "check the port, and that the broker is running"
     else:
         reason = (error.strerror or str(error) or type(error).__name__).lower()
-        hint = "is it the right address, and is the broker up?"
+        hint = "check the address, and that the broker is running"
     return BrokerFailure(
         "BROKER_NOT_AVAILABLE", f"{address} cannot be reached: {reason}", hint=hint, address=address
     )

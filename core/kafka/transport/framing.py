@@ -56,6 +56,7 @@ APIS: dict[str, Api] = {
     "sasl_handshake": Api(17, 1, 1),
     "api_versions": Api(18, 0, 3),
     "delete_records": Api(21, 0, 2),
+    "describe_configs": Api(32, 0, 4),
     "sasl_authenticate": Api(36, 0, 2),
     "delete_groups": Api(42, 0, 2),
     "offset_delete": Api(47, 0, 0),
@@ -207,7 +208,7 @@ def _decode(kind: Any, data: bytes, start: int, what: str, budget: Budget) -> tu
         raise _unreadable(what, error) from error
     except MemoryLimitError as error:
         raise BrokerFailure(
-            "RESPONSE_TOO_LARGE", f"{what} holds more than kgroups reads at once"
+            "RESPONSE_TOO_LARGE", f"{what} is larger than kgroups reads at once"
         ) from error
     if budget.cuts:
         data = without_unknown_tags(data, budget)
@@ -219,7 +220,7 @@ def _decode(kind: Any, data: bytes, start: int, what: str, budget: Budget) -> tu
         if unknown:
             raise BrokerFailure(
                 f"UNKNOWN_ERROR_{unknown[1]}",
-                f"the broker answered with error number {unknown[1]}, which kgroups does not know",
+                f"the broker returned the unknown error code {unknown[1]}",
             ) from error
         raise _unreadable(what, error) from error
     except Exception as error:  # kio has a class for every way in which bytes can be wrong

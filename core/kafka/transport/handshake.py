@@ -34,12 +34,10 @@ _TRUST: Final = "set `ssl.truststore.location` (`ssl.ca.location`) to "
 _IDENTITY: Final = (
     "set `ssl.keystore.location`, or `ssl.certificate.location` and `ssl.key.location`"
 )
-_OUR_CERTIFICATE: Final = (
-    "the broker must trust the authority that issued it, and it must not have expired"
-)
+_OUR_CERTIFICATE: Final = "the broker must trust its issuer, and it must not have expired"
 _PLAIN: Final = (
-    "a plain listener does that: is this the right port, or should `security.protocol` be "
-    "PLAINTEXT or SASL_PLAINTEXT?"
+    "the listener may not use TLS: check the port, or set `security.protocol` to PLAINTEXT or "
+    "SASL_PLAINTEXT"
 )
 
 Certificate = Mapping[str, Any]
@@ -74,34 +72,36 @@ def _words(
     if error.verify_code == EXPIRED:
         if ends is not None and ends > now:
             return (
-                f"an authority behind the certificate of {name} has expired",
-                "renew that authority's certificate at the broker and in your trust store",
+                f"a CA certificate in the chain of {name} has expired",
+                "renew the CA certificate on the broker and in your trust store",
             )
         when = "has expired" if ends is None else f"expired on {_text_of(ends)}"
-        return f"the certificate of {name} {when}", "the broker needs a new certificate"
+        return f"the certificate of {name} {when}", "renew the broker's certificate"
     if error.verify_code == NOT_YET_VALID:
         when = "yet" if begins is None else f"before {_text_of(begins)}"
-        return f"the certificate of {name} is not valid {when}", "is this machine's clock right?"
+        return f"the certificate of {name} is not valid {when}", "check this machine's clock"
     if error.verify_code in OTHER_HOST:
         names = _names_of(certificate)
         said = f", only for {_listed(names)}" if names else ""
         return (
             f"the certificate of {name} is not for `{host}`{said}",
-            "use a name that the certificate has, in `--bootstrap-server` and in the broker's "
-            "`advertised.listeners`",
+            (
+                "use a name from the certificate, in `--bootstrap-server` and in the broker's "
+                "`advertised.listeners`"
+            ),
         )
     if error.verify_code in UNTRUSTED:
         issuer = _common_name(certificate.get("issuer", ()))
         if issuer is None:
-            said, whom = "", "the authority that issued it"
+            said, whom = "", "the CA that issued it"
         elif certificate.get("issuer") == certificate.get("subject"):
             said, whom = ": it is self-signed", "that certificate"
         else:
-            said, whom = f": `{issuer}` issued it", "the certificate of that authority"
+            said, whom = f": it was issued by `{issuer}`", "the certificate of that CA"
         return f"the certificate of {name} is not trusted{said}", f"{_TRUST}{whom}"
     return (
         f"the certificate of {name} is not accepted: {error.verify_message}",
-        "the broker needs another certificate",
+        "the broker needs a different certificate",
     )
 
 
@@ -117,18 +117,18 @@ def no_handshake(address: str, error: Exception, tls: TlsSettings) -> BrokerFail
     alert = reason.partition("ALERT_")[2].replace("_", " ").lower()
     has_identity = bool(tls.certificate_file or tls.certificate_pem or tls.keystore_file)
     if "VERSION" in reason or reason == "UNSUPPORTED_PROTOCOL":
-        message = f"{address} and kgroups have no version of TLS in common"
-        hint = "the broker's `ssl.enabled.protocols` must hold TLSv1.2 or TLSv1.3"
+        message = f"{address} and kgroups have no TLS version in common"
+        hint = "the broker's `ssl.enabled.protocols` must include TLSv1.2 or TLSv1.3"
     elif not has_identity and alert in ("certificate required", "bad certificate"):
-        message, hint = f"{address} demands a client certificate", _IDENTITY
+        message, hint = f"{address} requires a client certificate", _IDENTITY
     elif has_identity and ("certificate" in alert or "unknown ca" in alert):
-        message = f"{address} does not accept our client certificate: {alert}"
+        message = f"{address} rejected the client certificate: {alert}"
         hint = _OUR_CERTIFICATE
     elif alert:
         message = f"{address} refused the TLS handshake: {alert}"
-        hint = "does it demand a client certificate, or another version of TLS?"
+        hint = "it may require a client certificate or another TLS version"
     else:
-        message, hint = f"{address} does not answer in TLS", _PLAIN
+        message, hint = f"{address} does not speak TLS", _PLAIN
     return BrokerFailure(CODE, message, hint=hint, address=address, fatal=bool(reason))
 
 

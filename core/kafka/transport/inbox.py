@@ -167,7 +167,7 @@ def not_kafka(address: str) -> BrokerFailure:
     return BrokerFailure(
         "NOT_KAFKA",
         f"{address} does not speak Kafka's protocol",
-        hint="is this the port of a Kafka listener?",
+        hint="check that this is the port of a Kafka listener",
         address=address,
     )
 
@@ -176,7 +176,7 @@ def tls_expected(address: str) -> BrokerFailure:
     """A TLS listener was spoken to in plain words."""
     return BrokerFailure(
         "NETWORK_EXCEPTION",
-        f"{address} speaks TLS, and was spoken to in plain",
+        f"{address} requires TLS, but the connection is plaintext",
         hint="set `security.protocol=SSL`, or `SASL_SSL` with a login",
         address=address,
         fatal=True,
@@ -188,6 +188,6 @@ def timed_out(address: str, what: str) -> BrokerFailure:
     return BrokerFailure(
         "REQUEST_TIMED_OUT",
         f"{address} did not {what} in time",
-        hint="is it the right port, and is the broker up? `--timeout` waits longer",
+        hint="check the port, and that the broker is running; or increase `--timeout`",
         address=address,
     )

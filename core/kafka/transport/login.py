@@ -47,8 +47,8 @@ async def log_in(connection: Exchange, settings: ClientSettings, deadline: float
     if problem is not None:
         raise BrokerFailure(
             problem,
-            f"{connection.address} asks for no login",
-            hint="set `security.protocol` to PLAINTEXT or SSL, or is it another listener's port?",
+            f"{connection.address} does not support login",
+            hint="set `security.protocol` to PLAINTEXT or SSL, or check the port",
             address=connection.address,
             fatal=True,
         )
@@ -83,9 +83,11 @@ def _refused(connection: Exchange, settings: ClientSettings, detail: str | None)
     reason = f": {detail}" if detail else ""
     return BrokerFailure(
         "SASL_AUTHENTICATION_FAILED",
-        f"{connection.address} refused the login of `{settings.username}` by "
-        f"{settings.sasl_mechanism}{reason}",
-        hint="check user name, password and mechanism",
+        (
+            f"{connection.address} rejected the login of `{settings.username}` with "
+            f"{settings.sasl_mechanism}{reason}"
+        ),
+        hint="check the user name, password and mechanism",
         address=connection.address,
         fatal=True,
     )

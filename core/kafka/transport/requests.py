@@ -10,6 +10,7 @@ Body = Callable[[int], Any]
 
 EARLIEST = -2
 LATEST = -1
+BROKER_RESOURCE = 4
 ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
 
 
@@ -129,3 +130,26 @@ def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -
 def delete_groups(groups: Sequence[str]) -> Body:
     """Deletes these groups with their offsets."""
     return lambda version: build("delete_groups", version, groups_names=tuple(groups))
+
+
+def describe_broker_configs(broker: int, names: Sequence[str]) -> Body:
+    """These settings of a broker, which has to be asked itself."""
+
+    def body(version: int) -> Any:
+        module = schema("describe_configs", version, "request")
+        resource = build_part(
+            module,
+            "DescribeConfigsResource",
+            resource_type=BROKER_RESOURCE,
+            resource_name=str(broker),
+            configuration_keys=tuple(names),
+        )
+        return build(
+            "describe_configs",
+            version,
+            resources=(resource,),
+            include_synonyms=False,
+            include_documentation=False,
+        )
+
+    return body

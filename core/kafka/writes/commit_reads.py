@@ -34,6 +34,7 @@ def read_until(
     admin: ClusterAdmin,
     groups: Sequence[str],
     take: Callable[[Mapping[str, Held | None]], Sequence[str]],
+    until: Deadline | None = None,
 ) -> None:
     """Read what groups have committed until it is enough, or the time is over.
 
@@ -41,6 +42,7 @@ def read_until(
         admin: the cluster.
         groups: their names.
         take: takes what was read, as `read_commits` gives it; gives the groups to read again.
+        until: when to read no longer; the admin's own deadline if None.
     Raises:
         ClusterError: the cluster cannot be asked.
     """
@@ -64,7 +66,7 @@ def read_until(
                 return
 
     if groups:
-        admin.over_wire(ask, otherwise)
+        admin.over_wire(ask, otherwise, until=until)
 
 
 def _through_librdkafka(

@@ -12,6 +12,7 @@ two at once never meet. No Spark is needed to collect.
 import contextlib
 import os
 import secrets
+import stat
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,10 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
 from kgroups.core.lag.captures.capture_tables import (
     SCHEMA_VERSION,
     CaptureTables,
+    arrow_schema,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ STABLE_KEY = b"kgroups.last_stable_offset"
 TIMES_KEY = b"kgroups.captured_at_ms"
 # Rows that one task reads at least; a merged file is shared out by these.
 ROW_GROUP = 131_072
+# A file whose row groups are longer was made to fill the memory of whoever reads it.
+LONGEST_GROUP = 8 * ROW_GROUP
 # Hidden from Spark, DuckDB and our own reader.
 UNFINISHED = ".unfinished-"
 # How often a window is looked up again when files of it go away at that moment, and the pauses
@@ -181,7 +186,7 @@ def write_tables(
     except OSError as exc:
         raise KgroupsError(
             f"capture `{place / name}` was not written: {exc.strerror}",
-            hint="nothing of it is left; free some space or choose another folder",
+            hint="no partial file is left; free some space or choose another folder",
             code="NOT_WRITTEN",
         ) from exc
     finally:
@@ -199,9 +204,10 @@ def find_captures(
     Raises:
         NotFoundError: there is no such folder.
     """
-    if not folder.is_dir():
+    if lies_at(folder) != "folder":
         raise NotFoundError(
-            f"there is no folder `{folder}`", hint="collect captures with `kgroups lag collect`"
+            f"the folder `{shorten(str(folder))}` does not exist",
+            hint="collect captures with `kgroups lag collect`",
         )
     found = []
     for path in (folder / table).glob("cluster=*/date=*/*.parquet"):
@@ -310,7 +316,7 @@ def _examined(
             files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
             return readable(files, strict=strict)
     raise KgroupsError(
-        f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+        f"the files in `{folder}` keep changing", hint="try again when `lag compact` has finished"
     )
 
 
@@ -324,22 +330,34 @@ def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
     import pyarrow.parquet as pq
 
     try:
+        if not stat.S_ISREG(file.path.stat().st_mode):
+            return "it is not a regular file", file
         footer = pq.read_metadata(file.path)
     except FileNotFoundError:
+        if file.path.is_symlink():
+            return "it is a link to nothing", file
         raise
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as exc:
-        return f"it is cut off or no Parquet file ({str(exc).splitlines()[0]})", file
+        return f"truncated, or not a Parquet file ({str(exc).splitlines()[0]})", file
     said = footer.metadata or {}
     version = said.get(VERSION_KEY)
     if version is None or not version.isdigit():
         return "it was not written by kgroups", file
     if int(version) > SCHEMA_VERSION:
         return f"it was written by a newer kgroups (schema {int(version)})", file
+    if any(footer.row_group(at).num_rows > LONGEST_GROUP for at in range(footer.num_row_groups)):
+        return "its rows cannot be read a part at a time", file
+    odd = _odd_column(footer.schema.to_arrow_schema(), file.path.parents[2].name)
+    if odd is not None:
+        return f"its column `{shorten(odd)}` is not as kgroups writes it", file
     has_stable = STABLE_KEY in said or not footer.num_rows
     try:
         times = _unpacked(said[TIMES_KEY]) if TIMES_KEY in said else _times_in(file)
     except (ValueError, pa.ArrowException, OSError) as exc:
         return f"the times of its captures cannot be read ({str(exc).splitlines()[0]})", file
+    is_ascending = all(before < after for before, after in pairwise(times))
+    if not is_ascending or (times[0], times[-1]) != (file.first_ms, file.last_ms):
+        return "the times of its captures are not those of its name", file
     return None, file._replace(rows=footer.num_rows, has_stable=has_stable, times=times)
 
 
@@ -362,3 +380,14 @@ def _times_in(file: CapturedFile) -> tuple[int, ...]:
 
     column = pq.read_table(file.path, columns=["captured_at_ms"])["captured_at_ms"]
     return tuple(sorted({file.first_ms, *pc.unique(column).to_pylist(), file.last_ms}))
+
+
+def _odd_column(schema: "pa.Schema", table: str) -> str | None:
+    """A column that is missing, or not of the type that it should have; None if there is none."""
+    for column in arrow_schema(table):
+        at = schema.get_field_index(column.name)
+        is_missing = at < 0 and not column.nullable  # else a file from before it was added
+        is_other = at >= 0 and schema.field(at).type != column.type
+        if (is_missing or is_other) and column.name != "cluster":  # that, the directory says
+            return str(column.name)
+    return None

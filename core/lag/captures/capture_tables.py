@@ -7,6 +7,7 @@ A column added later is nullable and goes at the end: readers fill it with null 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -142,6 +143,12 @@ class CaptureTables(NamedTuple):
     topics: "pa.Table"
 
 
+@cache
+def arrow_schema(table: str) -> "pa.Schema":
+    """The columns of `rows`, `members` or `topics`."""
+    return to_arrow_schema({"rows": ROWS, "members": MEMBERS, "topics": TOPICS}[table])
+
+
 # Topic, partition and offset to when the record there, or the next one, was written.
 RecordTimes = Mapping[tuple[str, int, int], int]
 NO_TIMES: RecordTimes = MappingProxyType({})
@@ -225,7 +232,7 @@ class Subscriptions:
         try:
             matches = compile_pattern(pattern)
         except PatternError as error:
-            raise UsageError(f"the RE2 pattern `{pattern}` cannot be read: {error}") from error
+            raise UsageError(f"the RE2 pattern `{pattern}` is not valid: {error}") from error
         return tuple(name for name in self._topics if matches(name))
 
 

@@ -82,7 +82,7 @@ def make_folder(folder: Path) -> None:
     except OSError as exc:
         raise UsageError(
             f"captures cannot be written to `{folder}`: {exc.strerror}",
-            hint="name a folder that is yours to write",
+            hint="choose a folder that you can write to",
         ) from exc
     for left in folder.glob(f"*/*/*/{UNFINISHED}*"):
         if time.time() - left.stat().st_mtime > ABANDONED_S:

@@ -147,7 +147,7 @@ def _plan_into(
         leader = next(iter(owners.values())).get("leader") or "java"
         strategy = assignor(name, leader) if name in CLIENT_ASSIGNORS else None
     if strategy is None:
-        error = f"`{name}` is no assignor of {group['group_type']} groups"
+        error = f"`{name}` is not an assignor of {group['group_type']} groups"
         plans.add((*where, *[None] * 4, False, error))
         return
     try:

@@ -147,7 +147,7 @@ def parse_record(record: LogRecord, keys: KnownKeys | None = None) -> tuple[Any,
     """
     head = (record.offset, record.timestamp_ms)
     if record.key is None:
-        return (*head, "broken", *NO_COMMIT, "a record without a key")
+        return (*head, "broken", *NO_COMMIT, "a record has no key")
     try:
         key = _key_of(record.key, keys)
         if key is None:

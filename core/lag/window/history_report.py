@@ -29,12 +29,11 @@ from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
-    answer_rows,
-    collect_rows,
     drawn,
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import answer_rows, collect_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits
@@ -87,9 +86,9 @@ def lag_history(
             hint="one of " + ", ".join(transforms.KEYS),
         )
     if query.isolation == "read_committed":
-        raise UsageError("nobody can tell where last stable offsets were at times gone by")
+        raise UsageError("past last stable offsets cannot be read")
     if since_ms >= until_ms:
-        raise UsageError("the window of time is empty", hint="--since must be before --until")
+        raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     tables = capture_tables([replace(snapshot, captured_at_ms=until_ms)], record_times)
     if session is None or isinstance(session, SessionOptions):

@@ -1,4 +1,4 @@
-"""Ends of logs at times gone by, joined with commits: a history in the form of captures.
+"""Past log ends, joined with commits: a history in the form of captures.
 
 The commit log knows where groups stood, the logs themselves where they ended (their records have
 times). Together they are what a collector would have captured at those times.
@@ -13,9 +13,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.snapshot import TopicPartition
 
 # Time to topic and partition to where the log ended then.
-Ends = Mapping[int, Mapping[tuple[str, int], int]]
+Ends = Mapping[int, Mapping[TopicPartition, int]]
 
 END = StructType(
     [

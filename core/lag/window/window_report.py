@@ -29,13 +29,13 @@ from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
-    answer_rows,
     check_query,
     drawn,
     planned_answer,
     running,
     totals_of,
 )
+from kgroups.core.lag.report_rows import answer_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
@@ -84,7 +84,7 @@ def lag_report_over(
     query = query or LagQuery()
     check_query(query)
     if since_ms >= until_ms:
-        raise UsageError("the window of time is empty", hint="--since must be before --until")
+        raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
     folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
@@ -106,11 +106,12 @@ def lag_report_over(
                         hint="put them where every worker sees them under the same path",
                         code="CAPTURES_NOT_SEEN",
                     ) from exc
-            tell("reading again: captures were merged meanwhile")
+            tell("reading again, because captures were merged")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
             check_isolation(window, query.isolation)
         raise KgroupsError(
-            f"the files in `{folder}` keep changing", hint="try again when `lag compact` is through"
+            f"the files in `{folder}` keep changing",
+            hint="try again when `lag compact` has finished",
         )
 
 
@@ -162,10 +163,11 @@ def _report(
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
+        failed = failed_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
         summary = totals_of(now, rest.members)
         pictures = drawn(query, tell, series, lagged)
-        answer = LagReport(items, report.schema, summary, (), pictures)
+        answer = LagReport(items, report.schema, summary, failed, pictures)
     series.unpersist()
     times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
     return dataclasses.replace(

@@ -78,13 +78,14 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         tuple(draft.notes),
         tuple(dict.fromkeys(draft.guesses)),
         not read.isdisjoint(draft.new_topics),
+        broker_racks=tuple(broker.rack for broker in snapshot.brokers),
     )
 
 
 def _members(group: Group) -> tuple[Member, ...]:
     if group.type not in ("classic", "consumer"):
         raise RefusedError(
-            f"`{group.group}` is a {group.type} group; a dry run knows consumer groups only",
+            f"`{group.group}` is a {group.type} group; only consumer groups can be planned",
             code="UNSUPPORTED_GROUP_TYPE",
         )
     if group.protocol_type not in (None, "", "consumer"):
@@ -94,7 +95,7 @@ def _members(group: Group) -> tuple[Member, ...]:
         )
     if group.members is None:
         raise UsageError(
-            f"the members of `{group.group}` are not known", hint="take the snapshot with members"
+            f"the members of `{group.group}` are not known", hint="save a snapshot with members"
         )
     return group.members
 
@@ -103,8 +104,10 @@ def _seat(group: Group, member: Member) -> Seat:
     topics = member.subscription
     if topics is None and member.subscription_regex is None:
         raise RefusedError(
-            f"`{group.group}` is {group.state or 'in an unknown state'}: what its members"
-            " subscribe to is shown only while it is Stable",
+            (
+                f"`{group.group}` is {group.state or 'in an unknown state'}: subscriptions are "
+                "only available while it is Stable"
+            ),
             hint="try again when the group is Stable",
             code="REBALANCE_IN_PROGRESS",
         )
@@ -121,7 +124,11 @@ def _resolved(
         return seat
     if pattern not in found:
         found[pattern] = matching_topics(topics, pattern.pattern, pattern.dialect)
-    return replace(seat, topics=tuple(java_sorted({*seat.topics, *found[pattern]})))
+    wanted = {*seat.topics, *found[pattern]}
+    shown = seat.member.subscription or ()
+    # What does not change it names as before; Python's clients do not sort it.
+    same = not seat.joins and wanted == set(shown)
+    return replace(seat, topics=shown if same else tuple(java_sorted(wanted)))
 
 
 def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:
@@ -131,6 +138,6 @@ def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:
     hidden = any(seat.pattern is None for seat in draft.seats)
     if added and hidden and not said:
         draft.guesses.append(
-            "members show the names that a client's pattern stood for, not the pattern: if they"
-            f" subscribe by one, say it with `--pattern`, or nobody reads {', '.join(added)}"
+            "members report topic names, even if they subscribe by a pattern: give the "
+            f"pattern with `--pattern`, or no member reads {', '.join(added)}"
         )

@@ -48,7 +48,7 @@ class Draft:
             ids = ", ".join(seat.member.member_id for seat in found[:3])
             raise UsageError(
                 f"`{name}` is the client id of {len(found)} members of `{self.group.group}`",
-                hint=f"name one by its member id: {ids}",
+                hint=f"use a member id: {ids}",
             )
         if not found:
             raise self.lacks(name)
@@ -58,7 +58,7 @@ class Draft:
         """What is to be said of a name that nobody goes by."""
         return NotFoundError(
             f"`{self.group.group}` has no member `{name}`",
-            hint="`kgroups describe GROUP --members` lists them",
+            hint="`kgroups describe GROUP --members` lists its members",
             code="UNKNOWN_MEMBER_ID",
         )
 

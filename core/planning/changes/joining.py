@@ -102,13 +102,13 @@ def _usual(draft: Draft, client_id: str) -> Seat:
     common = most_common((seat.topics, seat.pattern) for seat in alike)
     if common is None:
         raise UsageError(
-            f"`{draft.group.group}` has no members, so what a new one subscribes to is not known",
-            hint="say it: `--subscribe TOPIC[,TOPIC...]`, or `topics=` of `--add-members`",
+            f"`{draft.group.group}` has no members, so the subscription of a new one is not known",
+            hint="use `--subscribe TOPIC[,TOPIC...]`, or `topics=` in `--add-members`",
         )
     topics, _ = common
     if len({(tuple(sorted(set(seat.topics))), seat.pattern) for seat in alike}) > 1:
         draft.guesses.append(
-            f"members of `{client_id}` subscribe to different topics; new ones are taken to"
-            f" subscribe to {', '.join(topics) or 'nothing'}, as most do"
+            f"members of `{client_id}` subscribe to different topics; new ones are assumed to "
+            f"subscribe to {', '.join(topics) or 'nothing'}, as most do"
         )
     return next(seat for seat in alike if (seat.topics, seat.pattern) == common)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kgroups.core.snapshot import MemberProtocol
+
 Dialect = Literal["java", "librdkafka", "re2"]
 DIALECTS: Final[tuple[Dialect, ...]] = ("java", "librdkafka", "re2")
 
@@ -137,6 +139,13 @@ class SwitchClient:
     library: str
 
 
+@dataclass(frozen=True, slots=True)
+class MoveToProtocol:
+    """Members move to KIP-848 (`consumer`), or back to the classic protocol, one after another."""
+
+    protocol: MemberProtocol
+
+
 # What leads to one rebalance, and what leads to a sequence of them.
 Change = (
     AddMembers
@@ -148,4 +157,4 @@ Change = (
     | Subscribe
     | Pattern
 )
-Deploy = Restart | Expire | RollingRestart | SwitchClient
+Deploy = Restart | Expire | RollingRestart | SwitchClient | MoveToProtocol

@@ -22,8 +22,7 @@ def remove_members(draft: Draft, change: RemoveMembers) -> None:
     gone = ids[-count:]
     if count < len(ids):
         draft.guesses.append(
-            f"which {count} of {len(ids)} members leave was not said; taken are the last by member"
-            " id"
+            f"assumed: the {count} of {len(ids)} members that leave are the last by member id"
         )
     leave(draft, set(gone))
 

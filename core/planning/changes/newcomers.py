@@ -71,11 +71,13 @@ def _head(head: str, text: str) -> tuple[int, str | None, str | None]:
     number, colon, rest = head.partition(":")
     known = next((key for key in KEYS if number.startswith(f"{key}=")), None)
     if known is not None:
-        raise UsageError(f"`{FLAG} {text}`: how many join is missing", hint=f"expected {FORM}")
+        raise UsageError(
+            f"`{FLAG} {text}`: the number of members is missing", hint=f"expected {FORM}"
+        )
     wrong = re.search(r",(\w+)=", number)
     if wrong is not None:
         raise UsageError(
-            f"`{FLAG} {text}`: `{wrong[1]}` is no key", hint=f"keys: {', '.join(KEYS)}"
+            f"`{FLAG} {text}`: unknown key `{wrong[1]}`", hint=f"keys: {', '.join(KEYS)}"
         )
     count = whole(number, text, FLAG, FORM, MAX_MEMBERS)
     # A client id may hold any character; a rack cannot hold `@`, so the last one divides.

@@ -1,7 +1,7 @@
 """The texts that spell what-if changes, on the command line and in scenario files."""
 
 import re
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.kinds import (
@@ -11,6 +11,7 @@ from kgroups.core.planning.changes.kinds import (
     AddTopic,
     Change,
     Dialect,
+    MoveToProtocol,
     Pattern,
     RemoveMember,
     RemoveMembers,
@@ -19,6 +20,7 @@ from kgroups.core.planning.changes.kinds import (
     Subscribe,
     SwitchClient,
 )
+from kgroups.core.snapshot import MemberProtocol
 
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -128,7 +130,7 @@ def refuse(option: str, text: str, form: str) -> NoReturn:
     Raises:
         UsageError: always.
     """
-    raise UsageError(f"`{option} {text}` cannot be understood", hint=f"expected {form}")
+    raise UsageError(f"`{option} {text}` is not valid", hint=f"expected {form}")
 
 
 def parse_rolling_restart(text: str) -> RollingRestart:
@@ -149,6 +151,18 @@ def parse_switch_client(text: str) -> SwitchClient:
     return SwitchClient(client_library(text, "--switch-client", text))
 
 
+def parse_to_protocol(text: str) -> MoveToProtocol:
+    """The deploy that `--to-protocol classic|consumer` spells.
+
+    Raises:
+        UsageError: no such protocol.
+    """
+    for protocol in get_args(MemberProtocol):
+        if text == protocol:
+            return MoveToProtocol(protocol)
+    refuse("--to-protocol", text, "consumer (KIP-848) or classic")
+
+
 def client_library(name: str, option: str, text: str) -> str:
     """A client library by its name.
 
@@ -159,7 +173,7 @@ def client_library(name: str, option: str, text: str) -> str:
 
     if name not in LIBRARIES:
         raise UsageError(
-            f"`{option} {text}`: no client library is called `{name}`",
+            f"`{option} {text}`: unknown client library `{name}`",
             hint="known: " + ", ".join(LIBRARIES),
         )
     return name

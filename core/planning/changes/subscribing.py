@@ -17,7 +17,9 @@ def subscribe(draft: Draft, change: Subscribe) -> None:
     """
     for topic in change.topics:
         if topic not in draft.topics:
-            draft.notes.append(f"there is no topic `{topic}`; nothing of it can be assigned")
+            draft.notes.append(
+                f"there is no topic `{topic}`, so none of its partitions are assigned"
+            )
     if change.member is None and not change.added:
         draft.said_topics, draft.said_pattern = tuple(java_sorted(set(change.topics))), None
     _reach(draft, change)

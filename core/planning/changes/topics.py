@@ -21,8 +21,8 @@ def set_partitions(draft: Draft, change: SetPartitions) -> None:
     present = len(topic.partitions)
     if count < present:
         raise UsageError(
-            f"`{name}` has {present} partitions, and Kafka never takes partitions away",
-            hint=f"a number of at least {present}",
+            f"`{name}` has {present} partitions, and Kafka cannot remove partitions",
+            hint=f"expected at least {present}",
         )
     added = {number: PartitionLog(0, 0) for number in range(present, count)}
     draft.topics[name] = replace(topic, partitions={**topic.partitions, **added})
@@ -35,7 +35,7 @@ def add_topic(draft: Draft, change: AddTopic) -> None:
     name, count = change.topic, change.partitions
     if name in draft.topics:
         raise UsageError(
-            f"there is a topic `{name}` already", hint=f"`--set-partitions {name}={count}`"
+            f"topic `{name}` already exists", hint=f"`--set-partitions {name}={count}`"
         )
     draft.topics[name] = Topic(name, {number: PartitionLog(0, 0) for number in range(count)})
     draft.new_topics.add(name)

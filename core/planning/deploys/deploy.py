@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kgroups.core.planning.changes.kinds import Change, Deploy
+from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
+from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
+from kgroups.core.planning.leaders.strategies import COOPERATIVE
 from kgroups.core.planning.metrics import measure, member_lag
-from kgroups.core.planning.moves import find_moves
+from kgroups.core.planning.moves import RebalanceProtocol, find_moves
+from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
-from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+
+if TYPE_CHECKING:
+    from kgroups.core.planning.migration.broker_rules import BrokerRules
+    from kgroups.core.planning.migration.move import ProtocolMove
 
 # How many doubts of a deploy are told in full.
 TOLD: Final = 3
@@ -25,27 +32,87 @@ def plan_changes(
     leader: str | None = None,
     *,
     faithful: bool = False,
+    rules: "BrokerRules | None" = None,
 ) -> Plan:
     """What happens to a group: `plan_group`, and what deploys do, step by step.
 
     Args:
         changes: those that lead to one rebalance happen first, then the deploys.
-        snapshot, group, assignor_name, leader, faithful: as of `plan_group`.
+        snapshot, group, leader, faithful: as of `plan_group`.
+        assignor_name: as of `plan_group`; of a group that moves to the other protocol, what its
+            members ask for then.
+        rules: what the brokers allow of such moves; None: not known.
     Raises:
         KgroupsError: as `plan_group`.
     """
     deploys = [change for change in changes if isinstance(change, Deploy)]
     once = [change for change in changes if not isinstance(change, Deploy)]
-    plan = plan_group(snapshot, group, once, assignor_name, leader, faithful=faithful)
+    moves = any(isinstance(deploy, MoveToProtocol) for deploy in deploys)
+    strategy = None if moves else assignor_name
+    if moves and _is_unknown(group):
+        strategy = RANGE  # nothing is computed with it: the group stays as it is
+    plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful)
     if not deploys:
         return plan
-    walk = Walk(snapshot, group, assignor_name, leader)
-    if once:
-        walk.step(Event("the changes are made", tuple(once)))
+    walk = Walk(snapshot, group, strategy, leader)
+    if once and plan.members:
+        walk.step(Event("the changes are applied", tuple(once)))
+    moved: ProtocolMove | None = None
     for deploy in deploys:
+        if isinstance(deploy, MoveToProtocol):
+            from kgroups.core.planning.migration.move import move_to_protocol
+
+            patterns = [change for change in once if isinstance(change, Pattern)]
+            moved = move_to_protocol(
+                walk, deploy, assignor=assignor_name, rules=rules, patterns=patterns
+            )
+            continue
         for event in events_of(deploy, walk):
             walk.step(event)
-    return _ending(plan, walk)
+    if moved is None:
+        return _ending(plan, walk)
+    return _after_move(plan, walk, moved)
+
+
+def _is_unknown(group: Group) -> bool:
+    """Whether what assigns in a group now is not known here."""
+    return group.type == "classic" and group.assignor not in (None, *SPEAKERS)
+
+
+def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
+    """The plan of a group that moves to the other protocol, as far as it can."""
+    ended = _ending(first, walk)
+    if not walk.stages:
+        ended = replace(ended, confidence=None, confidence_reason=None)
+    elif walk.group.type == "consumer" or walk.last is None:
+        ended = replace(
+            ended,
+            rebalance_protocol=_protocol_of(walk.group),
+            assignor=walk.group.assignor,
+            leader_client=None,
+            leader_clients=(),
+            leaders=None,
+            strategies=(),
+            faults=(),
+        )
+    if moved.guesses:
+        doubts = [] if ended.confidence == "exact" else [ended.confidence_reason or ""]
+        reason = "; ".join((*moved.guesses, *doubts))
+        ended = replace(ended, confidence="likely", confidence_reason=reason)
+    return replace(
+        ended,
+        outcomes=Outcomes(()),
+        outcome_metrics=(),
+        notes=moved.notes,
+        blockers=moved.blockers,
+        metrics=replace(ended.metrics, blockers=len(moved.blockers)),
+    )
+
+
+def _protocol_of(group: Group) -> RebalanceProtocol:
+    if group.type == "consumer":
+        return "consumer"
+    return "cooperative" if group.assignor in COOPERATIVE else "eager"
 
 
 def _ending(first: Plan, walk: Walk) -> Plan:
@@ -87,15 +154,17 @@ def _ending(first: Plan, walk: Walk) -> Plan:
 
 def _confidence(doubts: Sequence[str], steps: int) -> tuple[Word, str]:
     if not doubts:
-        return "exact", f"each of {steps} steps is"
+        return "exact", f"all {steps} steps are"
     more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-    return "likely", "the likeliest of each step is followed: " + "; ".join(doubts[:TOLD]) + more
+    return "likely", "follows the likeliest outcome of each step: " + "; ".join(
+        doubts[:TOLD]
+    ) + more
 
 
 def _members(
     walk: Walk,
     before: Mapping[str, Mapping[str, Sequence[int]]],
-    lags: Mapping[tuple[str, int], int | None],
+    lags: Mapping[TopicPartition, int | None],
 ) -> tuple[PlannedMember, ...]:
     members: list[PlannedMember] = []
     for facts in walk.group.members or ():

@@ -33,11 +33,11 @@ def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
         case Expire(member=name):
             yield from _away(walk, _named(walk, name))
         case RollingRestart(who=who):
-            for member in _rolled(group, walk, who):
+            for member in members_in_order(group, walk, who):
                 yield from _restart(walk, member)
         case SwitchClient(library=library):
             _check_library(group, library)
-            for member in _rolled(group, walk, None):
+            for member in members_in_order(group, walk, None):
                 yield from _restart(walk, member, library)
 
 
@@ -52,19 +52,25 @@ def _named(walk: Walk, name: str) -> Member:
     if not found:
         raise NotFoundError(
             f"`{walk.group.group}` has no member `{name}`",
-            hint="`kgroups describe GROUP --members` lists them",
+            hint="`kgroups describe GROUP --members` lists its members",
             code="UNKNOWN_MEMBER_ID",
         )
     if len(found) > 1:
         raise UsageError(
             f"`{name}` is the client id of {len(found)} members of `{walk.group.group}`",
-            hint="name one by its member id, or all of them: `--rolling-restart`",
+            hint="use a member id, or all of them: `--rolling-restart`",
         )
     return found[0]
 
 
-def _rolled(group: Group, walk: Walk, who: str | None) -> list[Member]:
-    """Members in the order in which a deploy goes through them: by instance or client id."""
+def members_in_order(group: Group, walk: Walk, who: str | None) -> list[Member]:
+    """Members in the order in which a deploy goes through them: by instance or client id.
+
+    Args:
+        who: client id of those that are meant; None: all.
+    Raises:
+        NotFoundError: there are none.
+    """
     members = [m for m in group.members or () if who is None or m.client_id == who]
     if not members:
         raise NotFoundError(
@@ -92,7 +98,7 @@ def _away(walk: Walk, member: Member) -> Iterator[Event]:
     """A member's session ends before it comes back."""
     name = _shown(walk, member)
     back = _back(walk, member, name, None)
-    yield Event(f"the session of `{name}` ends", (RemoveMember(walk.id_of(name)),))
+    yield Event(f"the session of `{name}` expires", (RemoveMember(walk.id_of(name)),))
     yield back
 
 
@@ -109,7 +115,7 @@ def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
         pattern=Pattern(regex, "re2") if regex else None,
     )
     said = f" as a {library} client" if library else ""
-    return Event(f"`{name}` is back{said}", (joins,), back=name, library=library)
+    return Event(f"`{name}` rejoins{said}", (joins,), back=name, library=library)
 
 
 def _check_library(group: Group, library: str) -> None:

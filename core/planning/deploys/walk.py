@@ -6,6 +6,7 @@ ids for members that joined with which it comes out so.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
@@ -17,6 +18,8 @@ from kgroups.core.planning.plan import Plan, Stage, plan_group
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.settle import Shares
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
+
+UNKNOWN_IDS: Final = "returning members get new ids, and the assignment depends on them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,11 @@ class Walk:
             self.leader,
             known=self.known,
         )
+        word, reason = plan.confidence, plan.confidence_reason
         if plan.roster is not None and ids_matter(plan.roster, plan.strategies, self.assumed):
-            self.doubts.append("members came back with ids that nobody knows yet, and they matter")
+            self.doubts.append(UNKNOWN_IDS)
+            if word in ("exact", "outcomes"):
+                word, reason = "likely", UNKNOWN_IDS
         before = self.shares()
         self._move_on(plan, event)
         after = self.shares()
@@ -99,8 +105,8 @@ class Walk:
                 after,
                 tuple(move for move in moves if move.kind != "kept"),
                 plan.leader_client,
-                plan.confidence,
-                plan.confidence_reason,
+                word,
+                reason,
             )
         )
         self.last = plan
@@ -144,7 +150,7 @@ class Walk:
                 (),
                 None,
                 "exact",
-                "a static member that is back within its session gets what it had",
+                "a static member that rejoins within its session keeps its partitions",
             )
         )
 

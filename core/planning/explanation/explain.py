@@ -6,6 +6,7 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.explanation.reasons import RULES, Question, history
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.snapshot import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Explanation:
     reasons: tuple[str, ...]
 
 
-def parse_partition(text: str) -> tuple[str, int]:
+def parse_partition(text: str) -> TopicPartition:
     """The partition that `TOPIC:N` or `TOPIC-N` names.
 
     Raises:
@@ -33,7 +34,7 @@ def parse_partition(text: str) -> tuple[str, int]:
     sign = ":" if ":" in text else "-"
     topic, found, number = text.rpartition(sign)
     if not found or not topic or not (number.isascii() and number.isdecimal()):
-        raise UsageError(f"`--explain {text}` names no partition", hint="expected TOPIC:N")
+        raise UsageError(f"`--explain {text}` is not a partition", hint="expected TOPIC:N")
     return topic, int(number)
 
 
@@ -47,12 +48,12 @@ def explain(plan: Plan, topic: str, partition: int) -> Explanation:
     if move is None:
         raise NotFoundError(
             f"`{plan.group}` has no partition {topic}-{partition}, before or after",
-            hint="`kgroups plan GROUP --moves` lists those that change hands",
+            hint="`kgroups plan GROUP --moves` lists the partitions that move",
             code="UNKNOWN_TOPIC_OR_PARTITION",
         )
     owner = _owner(plan, move)
     if owner is None:
-        reasons = ["no member that is left subscribes to its topic, or the topic is gone"]
+        reasons = ["no remaining member subscribes to its topic, or the topic is gone"]
     else:
         readers = [member for member in plan.members if topic in member.topics]
         asked = Question(plan, move, owner, readers)
@@ -75,8 +76,8 @@ def _rounds(plan: Plan, move: Move) -> list[str]:
     taken = [n for n, step in enumerate(plan.steps, 1) for e in step.assigned if e[:2] == place]
     if not given or not taken:
         return []
-    return [f"cooperative: `{move.source}` gives it up in round {given[0]}, and it is handed on in"
-            f" round {taken[-1]}"]  # fmt: skip
+    return [(f"cooperative: `{move.source}` revokes it in round {given[0]}, and it is assigned "
+            f"in round {taken[-1]}")]  # fmt: skip
 
 
 def _chance(plan: Plan, move: Move) -> list[str]:
@@ -89,8 +90,8 @@ def _chance(plan: Plan, move: Move) -> list[str]:
         for outcome, shares in zip(plan.outcomes.each, held, strict=True)
         if move.partition in shares.get(move.topic, ())
     )
-    return [f"in {same:.0%} of the possible outcomes it ends there"]
+    return [f"this is its owner in {same:.0%} of the possible outcomes"]
 
 
 def _unknown_rule(plan: Plan) -> str:
-    return f"`{plan.assignor}` gave it to this member; it does not say why"
+    return f"`{plan.assignor}` assigned it to this member and gives no reason"

@@ -23,6 +23,7 @@ from kgroups.assignors.other_clients.variants import (
 from kgroups.assignors.spec import MemberSubscription
 from kgroups.core.planning.moves import Move
 from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.snapshot import TopicPartition
 
 # Order of members by client library, and how to say it.
 ORDERS: Final[Mapping[str, tuple[OrderRule, str]]] = {
@@ -86,8 +87,10 @@ def range_reasons(asked: Question) -> list[str]:
     each, more = divmod(count, readers)
     extra = f", and the first {more} get one more" if more else ""
     found = [
-        f"`range` divides each topic by itself: {count} partitions of `{topic}` by {readers}"
-        f" readers in the order of {asked.order[1]} make {each} each{extra}"
+        (
+            f"`range` divides each topic separately: {count} partitions of `{topic}` among "
+            f"{readers} subscribers, in the order of {asked.order[1]}, make {each} each{extra}"
+        )
     ]
     block = sorted(asked.owner.assignment.get(topic, ()))
     place = _block_of(asked.move.partition, each, more)
@@ -98,14 +101,12 @@ def range_reasons(asked: Question) -> list[str]:
     )
     ends = f"{block[0]} to {block[-1]}" if len(block) > 1 else f"{block[0]} alone"
     if straight:
-        found.append(
-            f"`{asked.owner.member_id}` is number {place + 1} of them, so its block is {ends}"
-        )
+        found.append(f"`{asked.owner.member_id}` is number {place + 1}, so its block is {ends}")
         return [*found, *history(asked)]
     numbers = ", ".join(map(str, block))
     found.append(
-        "racks come first where they differ: each reader in turn takes the lowest partitions with a"
-        f" replica in its rack, as far as its share goes; `{asked.owner.member_id}` gets {numbers}"
+        "racks take precedence: each subscriber in turn takes the lowest partitions with a "
+        f"replica in its rack, up to its share; `{asked.owner.member_id}` gets {numbers}"
     )
     return [*found, *_rack_reason(asked), *history(asked)]
 
@@ -136,8 +137,10 @@ def roundrobin_reasons(asked: Question) -> list[str]:
         row.sort(key=lambda each: f"{each[0]}-{each[1]}")
     place = row.index((move.topic, move.partition))
     found = [
-        f"`roundrobin` deals all partitions in one row, by topic and number, to members in a circle"
-        f" in the order of {asked.order[1]}; this is number {place + 1} of {len(row)}"
+        (
+            "`roundrobin` deals all partitions, by topic and number, to members in turn, in the "
+            f"order of {asked.order[1]}; this is number {place + 1} of {len(row)}"
+        )
     ]
     circle = asked.sorted(plan.members) or []
     names = [member.member_id for member in circle]
@@ -146,19 +149,19 @@ def roundrobin_reasons(asked: Question) -> list[str]:
     at = names.index(asked.owner.member_id)
     before = _owner_of(plan, row[place - 1]) if place else None
     if before is None or before not in names:
-        start, words = 0, "the circle begins there"
+        start, words = 0, "the first turn"
     else:
         start = (names.index(before) + 1) % len(names)
         words = f"{row[place - 1][0]}-{row[place - 1][1]} went to `{before}`"
-    found.append(f"{words}; `{names[at]}` is number {at + 1} of {len(names)} in the circle")
+    found.append(f"{words}; `{names[at]}` is number {at + 1} of {len(names)} in turn")
     passed = [names[(start + step) % len(names)] for step in range((at - start) % len(names))]
     if passed:
         listed = ", ".join(f"`{name}`" for name in passed)
-        found.append(f"passed by, because they do not read `{move.topic}`: {listed}")
+        found.append(f"skipped, because they do not subscribe to `{move.topic}`: {listed}")
     return [*found, *history(asked)]
 
 
-def _owner_of(plan: Plan, partition: tuple[str, int]) -> str | None:
+def _owner_of(plan: Plan, partition: TopicPartition) -> str | None:
     topic, number = partition
     owners = (m.member_id for m in plan.members if number in m.assignment.get(topic, ()))
     return next(owners, None)
@@ -173,17 +176,21 @@ def sticky_reasons(asked: Question) -> list[str]:
     low, more = divmod(total, members)
     share = f"{low} each" + (f", {more} of them one more" if more else "")
     rule = (
-        f"all members read the same: {total} partitions by {members} members make {share}; a member"
-        " keeps what it has up to that, free partitions go to members below it"
+        f"all members subscribe to the same topics: {total} partitions among {members} members "
+        f"make {share}; a member keeps partitions up to that share, and free partitions go to "
+        "members below it"
     )
     return [rule, *_stay_or_go(asked)]
 
 
 def _mixed_rule(asked: Question) -> list[str]:
     return [
-        f"members read different topics, and {len(asked.readers)} of {len(asked.plan.members)} read"
-        f" `{asked.move.topic}`: partitions stay where they are, free ones go to the reader with"
-        " the fewest, and single ones move until no reader holds two more than another"
+        (
+            f"members subscribe to different topics, {len(asked.readers)} of "
+            f"{len(asked.plan.members)} to `{asked.move.topic}`: partitions stay where they are, "
+            "free ones go to the subscriber with the fewest, and single ones move until no "
+            "subscriber has two more than another"
+        )
     ]
 
 
@@ -192,13 +199,13 @@ def history(asked: Question) -> list[str]:
     plan, move = asked.plan, asked.move
     members = {member.member_id: member for member in plan.members}
     if move.source is None:
-        return ["nobody has it now"]
+        return ["it has no owner now"]
     if move.source == move.target:
-        return [f"`{move.target}` has it now and keeps it"]
+        return [f"`{move.target}` owns it now and keeps it"]
     if move.source in plan.leavers or move.source not in members:
-        return [f"`{move.source}`, which has it now, leaves"]
+        return [f"`{move.source}`, which owns it now, leaves"]
     before, after = members[move.source].partitions_before, members[move.source].partitions
-    return [f"`{move.source}`, which has it now, goes from {before} to {after} partitions"]
+    return [f"`{move.source}`, which owns it now, goes from {before} to {after} partitions"]
 
 
 def _stay_or_go(asked: Question) -> list[str]:
@@ -214,7 +221,9 @@ def _stay_or_go(asked: Question) -> list[str]:
     if move.source in members:
         source = members[move.source]
         if move.topic not in source.topics:
-            found.append(f"free, because `{source.member_id}` reads `{move.topic}` no more")
+            found.append(
+                f"free, because `{source.member_id}` no longer subscribes to `{move.topic}`"
+            )
         elif (source.partitions_before or 0) > source.partitions:
             found.append(
                 f"moved, because `{source.member_id}` is over its share: it goes from"
@@ -222,16 +231,14 @@ def _stay_or_go(asked: Question) -> list[str]:
                 " by partition, then topic"
             )
         elif asked.racks_count:
-            found.append(
-                f"moved, because `{source.member_id}` is in another rack than its replicas"
-            )
+            found.append(f"moved, because `{source.member_id}` is not in the rack of any replica")
         else:
-            found.append(f"moved from `{source.member_id}`, which gets others for it")
+            found.append(f"moved from `{source.member_id}`, which gets others in exchange")
     had = owner.partitions_before or 0
     kept = len(_kept(asked.plan, owner))
     found.append(
-        f"given to `{owner.member_id}`, which has few: of {had} it keeps {kept}, and gets up to"
-        f" {owner.partitions}"
+        f"assigned to `{owner.member_id}`, which is below its share: it keeps {kept} of {had} "
+        f"and goes up to {owner.partitions}"
     )
     return [*found, *(_rack_reason(asked) if asked.racks_count else [])]
 
@@ -246,9 +253,9 @@ def uniform_reasons(asked: Question) -> list[str]:
     plan = asked.plan
     if len({frozenset(member.topics) for member in plan.members}) > 1:
         rule = (
-            f"members read different topics: `uniform` keeps the target of before, gives free"
-            f" partitions to those of the {len(asked.readers)} readers of `{asked.move.topic}` that"
-            " have the fewest, and then evens out topic by topic"
+            "members subscribe to different topics: `uniform` keeps the previous target, "
+            f"gives free partitions to the subscribers with the fewest, {len(asked.readers)} "
+            f"of them for `{asked.move.topic}`, and then balances topic by topic"
         )
         return [rule, *_stay_or_go(asked)]
     total, members = sum(plan.partition_counts.values()), len(plan.members)
@@ -257,8 +264,8 @@ def uniform_reasons(asked: Question) -> list[str]:
         f", the last {more} in the coordinator's order one more" if more else ""
     )
     rule = (
-        f"`uniform`: {total} partitions by {members} members make {share}; members keep their"
-        " target up to that, and what is free is given out in blocks"
+        f"`uniform`: {total} partitions among {members} members make {share}; members keep "
+        "their previous target up to that share, and free partitions are assigned in blocks"
     )
     return [rule, *_stay_or_go(asked)]
 
@@ -272,12 +279,16 @@ def lag_reasons(asked: Question) -> list[str]:
     ranked = sorted(lags, key=lambda number: (-lags[number], number))
     rank = ranked.index(asked.move.partition)
     return [
-        f"`lag` deals each topic by itself, the partition with the most lag first: this one has"
-        f" {lags[asked.move.partition]} and is number {rank + 1} of {asked.count}, in round"
-        f" {rank // len(asked.readers) + 1} of {-(-asked.count // len(asked.readers))}",
-        "in a round each reader gets one, the one with the least lag so far first, then by member"
-        f" id; `{asked.owner.member_id}` gets {len(asked.owner.assignment.get(topic, ()))} of"
-        f" `{topic}`",
+        (
+            "`lag` assigns each topic separately, the partition with the most lag first: this one "
+            f"has {lags[asked.move.partition]} and is number {rank + 1} of {asked.count}, in round "
+            f"{rank // len(asked.readers) + 1} of {-(-asked.count // len(asked.readers))}"
+        ),
+        (
+            "in a round each subscriber gets one, starting with the least lag so far, then by "
+            f"member id; `{asked.owner.member_id}` gets "
+            f"{len(asked.owner.assignment.get(topic, ()))} of `{topic}`"
+        ),
         *history(asked),
     ]
 
@@ -285,8 +296,10 @@ def lag_reasons(asked: Question) -> list[str]:
 def lag_sticky_reasons(asked: Question) -> list[str]:
     """Kept as `sticky` would, but for what lag makes it exchange."""
     return [
-        "`lag-sticky` assigns as `sticky` does, then exchanges single partitions while that evens"
-        " out lag",
+        (
+            "`lag-sticky` assigns like `sticky`, then swaps single partitions as long as that "
+            "balances lag"
+        ),
         *_stay_or_go(asked),
     ]
 
@@ -294,8 +307,11 @@ def lag_sticky_reasons(asked: Question) -> list[str]:
 def random_reasons(asked: Question) -> list[str]:
     """Drawn."""
     return [
-        f"`random` draws an owner for each partition among the {len(asked.readers)} readers of"
-        f" `{asked.move.topic}`; the same seed draws the same",
+        (
+            "`random` picks an owner at random for each partition, here one of the "
+            f"{len(asked.readers)} subscribers of `{asked.move.topic}`; the same seed gives the "
+            "same result"
+        ),
         *history(asked),
     ]
 
@@ -303,7 +319,10 @@ def random_reasons(asked: Question) -> list[str]:
 def broadcast_reasons(asked: Question) -> list[str]:
     """Everybody gets it."""
     return [
-        f"`broadcast` gives it to each of the {len(asked.readers)} readers of `{asked.move.topic}`"
+        (
+            f"`broadcast` assigns it to each of the {len(asked.readers)} subscribers of "
+            f"`{asked.move.topic}`"
+        )
     ]
 
 

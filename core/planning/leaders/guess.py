@@ -94,12 +94,13 @@ def infer_leader(
     if not staying and newcomers:
         return _of_newcomers(newcomers, protocol)
     if not staying:
-        return LeaderGuess(("java",), False, "nobody is left to lead")
+        first = SPEAKERS.get(protocol or "", LIBRARIES)[0]
+        return LeaderGuess((first,), False, "no member is left to lead the group")
     leaders = _next_leaders(group, staying, known)
     able = SPEAKERS.get(protocol or "", LIBRARIES)
     possible = {name for _, found in leaders for name in found if name in able}
     if not possible:
-        told = f"no client that is there has `{protocol}`: shown is Java's"
+        told = f"no client of the group has `{protocol}`; Java's is shown"
         return LeaderGuess(("java",), False, told)
     votes: Counter[str] = Counter(name for _, found in leaders for name in found)
     votes.update(hint for m in staying if (hint := named_by_client_id(m)) in possible)
@@ -185,7 +186,7 @@ def _reason(group: Group) -> str:
     members = group.members or ()
     versions = sorted({str(m.subscription_version) for m in members if m.subscription_version})
     if not any(member.subscription_version is not None for member in members):
-        return "nothing of the members shows their client library"
+        return "the members do not show their client library"
     told = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
     if any(member.assignment_version is not None for member in members):
         told += ", and the bytes of the assignment"

@@ -57,7 +57,7 @@ class Form(Enum):
     GENERATION = "four other bytes: a generation"
     NOTHING = "Java's layout without partitions, with a generation"
     PARTITIONS = "Java's layout with partitions and a generation"
-    UNDATED = "Java's layout with partitions and the generation -1"
+    UNDATED = "Java's layout with partitions or without, and the generation -1"
     PREFIXED = "a version of two bytes before Java's layout"
 
 
@@ -71,9 +71,9 @@ def form_of(data: bytes | None) -> Form:
         return Form.GENERATION if any(data) else Form.ZERO
     if data[:2] != b"\0\0":
         return Form.PREFIXED
-    if not any(data[:4]):
-        return Form.NOTHING
-    return Form.UNDATED if data.endswith(b"\xff\xff\xff\xff") else Form.PARTITIONS
+    if data.endswith(b"\xff\xff\xff\xff"):
+        return Form.UNDATED
+    return Form.PARTITIONS if any(data[:4]) else Form.NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,16 @@ TRACES: Final[tuple[Trace, ...]] = (
     _trace("franz-go", _EAGER, 3, _NULL, 0, _NULL),
     _trace("franz-go", STICKY, 3, (Form.ZERO, Form.NOTHING), 0, _NULL),
     _trace("franz-go", COOPERATIVE, 3, (Form.ZERO, *_SHARES), 0, _NULL),
+    # sarama: told that brokers are of 3.2 on, of 2.4 on, and of before.
+    _trace("sarama", _EAGER, 2, _NULL, 0, _NULL),
+    _trace("sarama", STICKY, 2, (*_NULL, *_SHARES), 0, _SHARES),
+    _trace("sarama", COOPERATIVE, 2, (Form.GENERATION,), 0, _NULL),
     _trace("sarama", _EAGER, 1, _NULL, 0, _NULL),
     _trace("sarama", STICKY, 1, (*_NULL, *_SHARES), 0, _SHARES),
     _trace("sarama", COOPERATIVE, 1, (Form.GENERATION,), 0, _NULL),
     _trace("sarama", _EAGER, 0, _NULL, 0, _NULL),
+    _trace("sarama", STICKY, 0, (*_NULL, *_SHARES), 0, _SHARES),
+    _trace("sarama", COOPERATIVE, 0, (Form.GENERATION,), 0, _NULL),
     _trace("kafka-python", _EAGER, 0, _EMPTY, 0, _EMPTY),
     _trace("kafka-python", STICKY, 0, (*_EMPTY, Form.PREFIXED), 0, _EMPTY),
     _trace("kafka-python", COOPERATIVE, 1, _EMPTY, 1, _EMPTY),

@@ -63,7 +63,7 @@ def chosen_assignor(group: Group, name: str | None = None) -> str:
     if group.type == "consumer":
         return DEFAULT_SERVER_ASSIGNOR
     raise UsageError(
-        f"`{group.group}` does not say which assignor it uses", hint="name one: `--assignor`"
+        f"the assignor of `{group.group}` is not known", hint="choose one with `--assignor`"
     )
 
 
@@ -85,7 +85,7 @@ def server_strategy(group: Group, name: str) -> Strategy:
         found = server_assignor(name) if ":" not in name else assignor(name)
     except AssignorError as error:
         raise UsageError(
-            f"coordinators have no assignor `{name}`", hint=error.hint, code="UNKNOWN_ASSIGNOR"
+            f"brokers have no assignor `{name}`", hint=error.hint, code="UNKNOWN_ASSIGNOR"
         ) from error
     return Strategy(found, "consumer", notes=notes)
 

@@ -1,4 +1,4 @@
-"""What can happen when members join, or topics are created, whose ids nobody knows yet.
+"""What can happen when members join, or topics are created, with ids that are not known yet.
 
 Strategies see two things of a member's id: its place in text order and its place in the order of
 hash tables; of a topic's id, server side only, its place in hash order and in signed order. So
@@ -6,13 +6,14 @@ the ids fall into classes that no strategy can tell apart; one of each class is 
 different ends are the set of outcomes. Where there are too many classes, some of them are drawn.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
+from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.admission import Batch, sequences
 from kgroups.core.planning.outcomes.ids import drawn_uuid
@@ -30,6 +31,7 @@ from kgroups.core.planning.outcomes.spaces import (
     kip848_ids,
     topic_ids,
 )
+from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.outcomes.visible import Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Ends, Settled
@@ -51,12 +53,15 @@ class Draw:
         topic_ids: name of a new topic to its id.
         weight: how likely ids are that strategies cannot tell from these.
         batches: in which batches a coordinator takes in what happens to a KIP-848 group.
+        unlike, racks: what leaders see and nobody else does, as of `build_request`.
     """
 
     ids: Mapping[str, str] = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
     batches: tuple[Batch, ...] = ()
+    unlike: bool = False
+    racks: PartitionRacks = field(default_factory=dict)
 
 
 def find_outcomes(
@@ -70,6 +75,12 @@ def find_outcomes(
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
     draws, complete = _draws(roster, strategy, unknown)
+    hidden, all_hidden = unseen(roster, strategy)
+    complete = complete and all_hidden
+    draws = [
+        replace(draw, unlike=each.unlike, racks=each.racks, weight=draw.weight * each.weight)
+        for draw, each in product(draws, hidden)
+    ]
     if strategy.runs_on_broker:
         admitted = sequences(roster, strategy.assignor.name)
         complete = complete and admitted.complete
@@ -104,19 +115,23 @@ def ids_matter(
     ids = [seat.member.member_id for seat in roster.seats if seat.id_known]
     if not any(name in assumed for name in ids):
         return False
+    # Ids that will begin so; where among them an assumed one of the same beginning stands is tried.
+    coming = {f"{seat.id_prefix}-" for seat in roster.seats if not seat.id_known and seat.id_prefix}
     for visible in (visible_orders(roster, strategy) for strategy in strategies):
-        if visible.tables is not None or (visible.text and _is_undecided(ids, assumed)):
+        if visible.tables is not None or (visible.text and _is_undecided(ids, coming, assumed)):
             return True
     return False
 
 
-def _is_undecided(ids: Sequence[str], assumed: Mapping[str, str | None]) -> bool:
+def _is_undecided(
+    ids: Sequence[str], coming: Iterable[str], assumed: Mapping[str, str | None]
+) -> bool:
     """Whether an assumed id has more than one place in the order of texts."""
     for name in ids:
         if name in assumed:
             prefix = assumed[name]
             space = kip848_ids() if prefix is None else classic_ids(prefix)
-            others = sorted(utf16_key(other) for other in ids if other != name)
+            others = sorted(utf16_key(other) for other in (*ids, *coming) if other != name)
             if sum(low < high for low, high in space.gaps(others)) > 1:
                 return True
     return False

@@ -51,7 +51,7 @@ def group_config(properties: Mapping[str, str]) -> CoordinatorConfig:
     try:
         return CoordinatorConfig.from_properties(_DEFAULTS | dict(properties))
     except ValueError as error:
-        raise UsageError(f"a property about groups is wrong: {error}") from error
+        raise UsageError(f"invalid group property: {error}") from error
 
 
 def group_properties(config: CoordinatorConfig) -> dict[str, str]:

@@ -36,10 +36,8 @@ TEXTS: Mapping[EventKind, Callable[[Event], str]] = {
     EventKind.STATE_CHANGED: _state,
     EventKind.MEMBER_ADDED: lambda event: f"member {event.member_id} added",
     EventKind.MEMBER_REMOVED: lambda event: f"member {event.member_id} removed",
-    EventKind.MEMBER_REPLACED: lambda event: (
-        f"member {event.member_id} takes the place of {event.detail[0]}"
-    ),
-    EventKind.LEADER_ELECTED: lambda event: f"member {event.member_id} leads",
+    EventKind.MEMBER_REPLACED: lambda event: f"member {event.member_id} replaces {event.detail[0]}",
+    EventKind.LEADER_ELECTED: lambda event: f"member {event.member_id} is the leader",
     EventKind.PROTOCOL_CHOSEN: _protocol,
     EventKind.ASSIGNMENT_STORED: lambda event: f"assignment of leader {event.member_id} stored",
     EventKind.EPOCH_BUMPED: lambda event: f"group epoch {_next(event)}",

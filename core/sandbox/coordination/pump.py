@@ -79,7 +79,7 @@ class Pump:
 
     async def remove_member(self, group: str, member: MemberSnapshot) -> None:
         """Take a member out of its group; the others rebalance, as when its session ends."""
-        leaver = MemberIdentity(member.member_id, member.instance_id, "its session was ended")
+        leaver = MemberIdentity(member.member_id, member.instance_id, "its session was expired")
         answer = self.submit(
             LeaveGroupRequest(version=5, client_id="", group_id=group, members=(leaver,))
         )

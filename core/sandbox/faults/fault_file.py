@@ -91,9 +91,9 @@ def _rule(entry: Cursor) -> Fault:
     fields = entry.fields((), (*_RULE_KEYS, *_ACTIONS))
     actions = [name for name in _ACTIONS if fields.values.get(name, False) is not False]
     if len(actions) > 1:
-        entry.fail(f"`{actions[0]}` and `{actions[1]}` exclude each other")
+        entry.fail(f"`{actions[0]}` and `{actions[1]}` cannot be used together")
     if not actions and "delay" not in fields.values:
-        entry.fail("the entry does nothing", hint="give it `error`, `drop`, `lose` or `delay`")
+        entry.fail("the entry does nothing", hint="use `error`, `drop`, `lose` or `delay`")
     return Fault(
         api=fields.optional("api", _api),
         group=fields.optional("group", Cursor.text),

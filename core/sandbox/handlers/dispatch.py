@@ -96,7 +96,7 @@ class Dispatcher:
                 return self._refuse(frame, header)
             request = read_request(frame, header)
         except DecodeError as error:
-            raise CloseConnection(f"no request: {error}") from error
+            raise CloseConnection(f"not a request: {error}") from error
         self._cluster.count_request(request.api, request.version)
         fault = self._cluster.faults.match(self._broker.broker_id, request)
         call = Call(self._cluster, self._broker, request, peer)
@@ -148,7 +148,7 @@ class Dispatcher:
         request = call.request
         body = error_body(request.api, request.version, request.body, code)
         if body is None:
-            raise CloseConnection(f"{request.api.kafka_name} has no place for error {code}")
+            raise CloseConnection(f"{request.api.kafka_name} has no field for error {code}")
         if request.api == Api.METADATA:
             body["brokers"] = self._cluster.broker_rows()
             body["cluster_id"] = self._cluster.cluster_id

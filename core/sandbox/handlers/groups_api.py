@@ -54,5 +54,5 @@ def _no_coordinator(key: str, key_type: int) -> Body:
         "host": "",
         "port": -1,
         "error_code": code,
-        "error_message": f"The embedded cluster serves no {what}.",
+        "error_message": f"The embedded cluster does not serve {what}.",
     }

@@ -69,7 +69,7 @@ def _append(index: int, partition: Partition, batches: list[tuple[BatchHeader, b
     log = partition.log
     for header, _ in batches:
         if header.attributes & (TRANSACTIONAL | CONTROL):
-            return _row(index, ErrorCode.invalid_record, message="transactions are not served")
+            return _row(index, ErrorCode.invalid_record, message="transactions are not supported")
         error, earlier = log.producers.check(header)
         if error is not ErrorCode.none:
             return _row(index, error)

@@ -11,7 +11,7 @@ from kgroups.core.sandbox.wire.schema import Body
 
 Failure = tuple[ErrorCode, str]
 
-_NO_ROOM = "The embedded cluster has no room for so many partitions."
+_NO_ROOM = "The embedded cluster cannot hold that many partitions."
 
 
 def _room(call: Call) -> int:
@@ -43,7 +43,10 @@ def _create(call: Call, entry: Body, *, repeated: bool) -> Body:
     )
     failure = _creation_failure(call, entry, partitions, replicas, by_hand, configs)
     if repeated:
-        failure = ErrorCode.invalid_request, f"Topic `{name}` is in the request more than once."
+        failure = (
+            ErrorCode.invalid_request,
+            f"Topic `{name}` appears more than once in the request.",
+        )
     if failure is not None:
         return _create_row(name, failure)
     topic_id = None
@@ -85,10 +88,13 @@ def _creation_failure(
         return ErrorCode.invalid_partitions, _NO_ROOM
     if by_hand:
         if entry["num_partitions"] != -1 or entry["replication_factor"] != -1:
-            return ErrorCode.invalid_request, "Numbers and an assignment exclude each other."
+            return (
+                ErrorCode.invalid_request,
+                "Counts and a replica assignment cannot be used together.",
+            )
         indexes = sorted(assignment["partition_index"] for assignment in entry["assignments"])
         if indexes != list(range(partitions)):
-            return ErrorCode.invalid_replica_assignment, "Partitions must count from 0."
+            return ErrorCode.invalid_replica_assignment, "Partitions must be numbered from 0."
         failure = _assignment_failure(call, by_hand)
         if failure is not None:
             return failure
@@ -104,7 +110,10 @@ def _assignment_failure(call: Call, replicas: Sequence[Sequence[int]]) -> Failur
         if not brokers or not known or len(set(brokers)) != len(brokers):
             return ErrorCode.invalid_replica_assignment, f"Brokers {list(brokers)} do not fit."
     if len({len(brokers) for brokers in replicas}) > 1:
-        return ErrorCode.invalid_replica_assignment, "Partitions differ in their replicas."
+        return (
+            ErrorCode.invalid_replica_assignment,
+            "All partitions must have the same number of replicas.",
+        )
     return None
 
 
@@ -144,14 +153,14 @@ def _grow(call: Call, entry: Body) -> Failure | None:
     if count <= now:
         return (
             ErrorCode.invalid_partitions,
-            f"The topic has {now} partitions; {count} would not be more.",
+            f"The topic already has {now} partitions; {count} is not more.",
         )
     if count - now > _room(call):
         return ErrorCode.invalid_partitions, _NO_ROOM
     by_hand = [assignment["broker_ids"] for assignment in entry["assignments"] or ()]
     if by_hand:
         if len(by_hand) != count - now:
-            return ErrorCode.invalid_replica_assignment, f"{count - now} assignments are wanted."
+            return ErrorCode.invalid_replica_assignment, f"Expected {count - now} assignments."
         failure = _assignment_failure(call, by_hand)
         if failure is not None:
             return failure
@@ -177,6 +186,9 @@ def _delete(call: Call, entry: Body) -> Body:
         missing = ErrorCode.unknown_topic_id if by_id else ErrorCode.unknown_topic_or_partition
         return row | {"error_code": missing}
     if topic.name in INTERNAL_TOPICS:
-        return row | {"error_code": ErrorCode.invalid_request, "error_message": "It is internal."}
+        return row | {
+            "error_code": ErrorCode.invalid_request,
+            "error_message": "The topic is internal.",
+        }
     call.cluster.delete_topic(topic)
     return row | {"name": topic.name, "topic_id": topic.topic_id}

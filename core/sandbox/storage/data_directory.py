@@ -8,6 +8,7 @@ is killed loses nothing that was acknowledged. A tail that was cut is dropped at
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from uuid import UUID
 
 from kgroups.core.errors import RefusedError, UsageError, shorten
 from kgroups.core.input_files.document import read_document
-from kgroups.core.input_files.files import MIB
+from kgroups.core.input_files.files import MIB, show_bytes
 from kgroups.core.sandbox.storage.batches import (
     HEADER_BYTES,
     BatchHeader,
@@ -31,6 +32,7 @@ _META = "meta.json"
 _LOCK = "lock"
 _LOCK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
 _MAX_BATCH_BYTES = 64 * MIB
+_MAX_LOG_BYTES = 1024 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class DataDirectory:
             lock.close()
             raise RefusedError(
                 f"data directory `{path}` is in use by another sandbox",
-                hint="stop that one first, or give another directory",
+                hint="stop it first, or use another directory",
             ) from error
         self._lock = lock
 
@@ -153,10 +155,15 @@ class DataDirectory:
             raise
 
     def read_log(self, topic: str, partition: int) -> Iterator[tuple[BatchHeader, bytes]]:
-        """Batches of a partition, oldest first; what follows a broken one is cut off."""
+        """Batches of a partition, oldest first; what follows a broken one is cut off.
+
+        Raises:
+            UsageError: it is no file, or longer than one that the sandbox could hold.
+        """
         path = self._log(topic, partition)
-        if not path.is_file():
+        if not os.path.lexists(path):
             return
+        _check_log(path)
         start = 0
         try:
             with path.open("rb") as file:
@@ -177,6 +184,19 @@ class DataDirectory:
 
     def _log(self, topic: str, partition: int) -> Path:
         return self._logs / f"{topic}-{partition}.log"
+
+
+def _check_log(path: Path) -> None:
+    """See that a log is a file: a pipe would be waited for, and records are held in memory."""
+    hint = "move the data directory away to start with an empty one"
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise UsageError(f"log `{path}`: {error.strerror}", hint=hint) from error
+    if not stat.S_ISREG(about.st_mode):
+        raise UsageError(f"log `{path}` is not a regular file", hint=hint)
+    if about.st_size > _MAX_LOG_BYTES:
+        raise UsageError(f"log `{path}` is longer than {show_bytes(_MAX_LOG_BYTES)}", hint=hint)
 
 
 def restore_topic(topics: Topics, stored: StoredTopic, data: DataDirectory) -> None:

@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
         """Answers pile up: handle no more requests, and not for ever."""
         self._blocked = True
         self._slow_timer = self._loop.call_later(
-            self._limits.slow_reader_ms / 1000, self.close, "does not read its answers"
+            self._limits.slow_reader_ms / 1000, self.close, "does not read its responses"
         )
 
     def resume_writing(self) -> None:
@@ -185,7 +185,7 @@ class Connection(asyncio.Protocol):
             return
         self._waiting = None
         if done.cancelled():
-            self.close("the request was given up")
+            self.close("the request was abandoned")
             return
         error = done.exception()
         if error is not None:
@@ -231,10 +231,10 @@ class Connection(asyncio.Protocol):
         limit, patience = self._limits.idle_ms / 1000, self._limits.frame_ms / 1000
         quiet = 0.0 if self._waiting is not None else now - self._last_heard
         if quiet >= limit:
-            self.close("said nothing for too long")
+            self.close("idle for too long")
             return
         if self._frame_since is not None and now - self._frame_since >= patience:
-            self.close("did not finish its request in time")
+            self.close("did not complete its request in time")
             return
         self._idle_timer = self._loop.call_later(min(limit - quiet, patience), self._watch_idle)
 

@@ -1,4 +1,4 @@
-"""Frames of Kafka's wire protocol to the coordinator's requests, and its answers to frames.
+"""Requests to the coordinator from frames or Kafka's JSON, and its answers to either.
 
 For programs that drive `kgroups.core.coordinator` without the embedded cluster:
 
@@ -6,6 +6,9 @@ For programs that drive `kgroups.core.coordinator` without the embedded cluster:
     coordinator.submit(now_ms, asked.correlation_id, asked.request)
     ...
     frame = write_frame(asked, reply.response)
+
+`read_json` and `write_json` do the same with messages as Kafka's `JsonConverter` classes write
+them, and `frame_json` shows the request of a frame as JSON.
 """
 
 from collections.abc import Mapping
@@ -19,6 +22,7 @@ from kgroups.core.coordinator.fields.sender import Sender
 from kgroups.core.coordinator.request import Request
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.wire import frame_codec
+from kgroups.core.sandbox.wire.json_codec import Json, json_codec
 from kgroups.core.sandbox.wire.schema import DecodeError, fields_of
 
 
@@ -38,13 +42,65 @@ def read_frame(frame: bytes, *, client_host: str = "") -> Asked:
         DecodeError: the bytes are no request, of a version that is not served, or of an API that is
             not the coordinator's.
     """
-    header = frame_codec.read_header(frame)
-    if header.api not in CODECS or not frame_codec.is_served(header, API_VERSIONS):
-        raise DecodeError(f"API {header.api} version {header.version} is not the coordinator's")
-    read = frame_codec.read_request(frame, header)
+    read = frame_codec.read_request(frame, _header(frame))
     sender = Sender(read.version, read.client_id or "", client_host)
     request = CODECS[read.api].read(read.body, sender)
     return Asked(read.api, read.version, read.correlation_id, request)
+
+
+def read_json(
+    api: Api,
+    version: int,
+    message: Json,
+    *,
+    correlation_id: int = 0,
+    client_id: str = "",
+    client_host: str = "",
+) -> Asked:
+    """The request that Kafka's JSON holds.
+
+    Args:
+        api, version: what is asked; a header says that, which is not part of the message.
+        message: fields by Kafka's names, those that the version has; others are passed over.
+        correlation_id, client_id, client_host: of the sender.
+    Raises:
+        DecodeError: it is no such message, or of an API or version that is not the coordinator's.
+    """
+    _check(api, version)
+    body = json_codec(load_request_schema(api, version))[0](message)
+    sender = Sender(version, client_id, client_host)
+    return Asked(api, version, correlation_id, CODECS[api].read(body, sender))
+
+
+def frame_json(frame: bytes) -> Json:
+    """The request in a frame, without its length, as Kafka's JSON.
+
+    Raises:
+        DecodeError: as for `read_frame`.
+    """
+    header = _header(frame)
+    body = frame_codec.read_request(frame, header).body
+    document: Json = json_codec(load_request_schema(header.api, header.version))[1](body)
+    return document
+
+
+def write_json(asked: Asked, response: object) -> Json:
+    """The answer as Kafka's JSON, with the fields that the request's version has."""
+    body = write_response(asked.api, asked.version, response)
+    document: Json = json_codec(load_response_schema(asked.api, asked.version))[1](body)
+    return document
+
+
+def _header(frame: bytes) -> frame_codec.Header:
+    header = frame_codec.read_header(frame)
+    _check(header.api, header.version)
+    return header
+
+
+def _check(api: int, version: int) -> None:
+    header = frame_codec.Header(api, version, 0)
+    if api not in CODECS or not frame_codec.is_served(header, API_VERSIONS):
+        raise DecodeError(f"API {api} version {version} is not the coordinator's")
 
 
 def write_frame(asked: Asked, response: object) -> bytes:

@@ -104,8 +104,10 @@ def _bind_error(host: str, port: int, error: Exception) -> UsageError:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
         return UsageError(
-            f"port {port} on {host} is taken", hint="choose another with --port, or 0 for any"
+            f"port {port} of {host} is in use", hint="choose another with --port, or 0 for any"
         )
     if number == errno.EACCES:
-        return UsageError(f"port {port} on {host} is not allowed", hint="choose one above 1023")
+        return UsageError(
+            f"no permission to listen on port {port} of {host}", hint="choose one above 1023"
+        )
     return UsageError(f"cannot listen on `{host}`: {error}")

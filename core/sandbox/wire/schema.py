@@ -90,7 +90,7 @@ def _number(form: str) -> tuple[Reader, Writer]:
     def read(cursor: Cursor) -> Any:
         pos = cursor.pos
         if pos + size > cursor.end:
-            raise DecodeError(f"{size} bytes wanted at byte {pos} of {cursor.end}")
+            raise DecodeError(f"expected {size} bytes at byte {pos} of {cursor.end}")
         cursor.pos = pos + size
         return unpack_from(cursor.data, pos)[0]
 
@@ -216,13 +216,14 @@ def _nullable_struct(item: tuple[Reader, Writer]) -> tuple[Reader, Writer]:
 def fields_of(schema: type) -> Iterator[tuple[str, type | None]]:
     """Names of a kio class's fields, each with the class of the structs that it holds, if any."""
     for field in fields(schema):
-        kind, _ = _without_none(field.type)
+        kind, _ = without_none(field.type)
         if get_origin(kind) is tuple:
-            kind, _ = _without_none(get_args(kind)[0])
+            kind, _ = without_none(get_args(kind)[0])
         yield field.name, kind if isinstance(kind, type) and is_dataclass(kind) else None
 
 
-def _without_none(kind: Any) -> tuple[Any, bool]:
+def without_none(kind: Any) -> tuple[Any, bool]:
+    """A type of kio's without None, and whether it was there."""
     if get_origin(kind) not in (UnionType, Union):
         return kind, False
     args = get_args(kind)
@@ -232,9 +233,9 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 def _field_codec(
     field: Field[Any], flexible: bool, legacy_client_id: bool
 ) -> tuple[Reader, Writer]:
-    kind, nullable = _without_none(field.type)
+    kind, nullable = without_none(field.type)
     if get_origin(kind) is tuple:
-        inner, _ = _without_none(get_args(kind)[0])
+        inner, _ = without_none(get_args(kind)[0])
         if isinstance(inner, type) and is_dataclass(inner):
             item: tuple[Reader, Writer] = struct_codec(inner)
         else:
@@ -257,7 +258,7 @@ def _primitive(kafka_type: str, flexible: bool, nullable: bool) -> tuple[Reader,
 _IMPLICIT: Mapping[str, Any] = {"error_code": 0, "timedelta_i32": 0, "timedelta_i64": 0}
 
 
-def _default(field: Field[Any]) -> Any:
+def default_of(field: Field[Any]) -> Any:
     """Plain value of a field that a message leaves out, or MISSING if it must be given."""
     kafka_type = field.metadata.get("kafka_type", "")
     if field.default is not MISSING:
@@ -271,7 +272,7 @@ def _default(field: Field[Any]) -> Any:
         if is_dataclass(value):
             return {item.name: getattr(value, item.name) for item in fields(value)}
         return value
-    if "tag" in field.metadata and get_origin(_without_none(field.type)[0]) is tuple:
+    if "tag" in field.metadata and get_origin(without_none(field.type)[0]) is tuple:
         return []
     return _IMPLICIT.get(kafka_type, MISSING)
 
@@ -291,7 +292,7 @@ def struct_codec(schema: type) -> tuple[Reader, Writer]:
     plain, tagged = [], {}
     for field in fields(schema):
         read_field, write_field = _field_codec(field, flexible, header)
-        row = (field.name, read_field, write_field, _default(field))
+        row = (field.name, read_field, write_field, default_of(field))
         if "tag" in field.metadata:
             tagged[field.metadata["tag"]] = row
         else:

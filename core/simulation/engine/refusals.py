@@ -59,14 +59,14 @@ def _check_cluster(config: CoordinatorConfig) -> None:
     ):
         if not least <= value <= most:
             raise UsageError(
-                f"`{name}` is {value}, and its bounds are {least} and {most}",
-                hint=f"a broker does not start so; its bounds are properties too: {_bounds(name)}",
+                f"`{name}` is {value}, not between {least} and {most}",
+                hint=f"a broker would not start; the bounds are properties too: {_bounds(name)}",
                 code="INVALID_CONFIG",
             )
     if config.consumer_heartbeat_interval_ms >= config.consumer_session_timeout_ms:
         raise UsageError(
             f"`{beat}` must be less than `{session}`",
-            hint="a broker does not start so",
+            hint="a broker would not start",
             code="INVALID_CONFIG",
         )
 
@@ -84,7 +84,7 @@ def _check_member(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Non
         raise UsageError(
             f"{where}: `heartbeat.interval.ms` ({given.heartbeat_interval_ms}) must be less than "
             f"`session.timeout.ms` ({given.session_timeout_ms})",
-            hint="no client starts so; a third of the session timeout is usual",
+            hint="no client would start; a third of the session timeout is usual",
             code="INVALID_CONFIG",
         )
     try:
@@ -103,7 +103,7 @@ def _check_member(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Non
     if error not in NEW_MEMBER:
         said = getattr(answer, "error_message", None)
         raise UsageError(
-            f"{where}: the broker refuses it with {error.name}" + (f": {said}" if said else ""),
+            f"{where}: the broker rejects it with {error.name}" + (f": {said}" if said else ""),
             hint=_hint(error, scenario.cluster),
             code=error.name,
         )
@@ -112,7 +112,7 @@ def _check_member(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Non
 def _hint(error: ErrorCode, config: CoordinatorConfig) -> str | None:
     if error is ErrorCode.INVALID_SESSION_TIMEOUT:
         return (
-            "`session.timeout.ms` must lie between `group.min.session.timeout.ms` "
+            "`session.timeout.ms` must be between `group.min.session.timeout.ms` "
             f"({config.classic_min_session_timeout_ms}) and `group.max.session.timeout.ms` "
             f"({config.classic_max_session_timeout_ms}) of `cluster`"
         )

@@ -79,9 +79,9 @@ def _event(cursor: Cursor, names: Names) -> Scheduled:
     at_ms = fields.optional("at", read_ms)
     every_ms = fields.optional("every", read_ms)
     if (at_ms is None) == (every_ms is None):
-        cursor.fail("expected `at` (once) or `every` (at random, on average), one of them")
+        cursor.fail("expected either `at` (once) or `every` (at random, on average)")
     if at_ms is not None and not {"from", "until"}.isdisjoint(fields.values):
-        cursor.fail("`from` and `until` belong to `every`")
+        cursor.fail("`from` and `until` require `every`")
     if every_ms == 0:
         fields["every"].fail("expected more than 0")
     return Scheduled(
@@ -134,7 +134,7 @@ def _read_topic(cursor: Cursor, names: Names, group: str) -> str:
 
 def _read_new_topic(cursor: Cursor, names: Names, group: str) -> str:
     if cursor.text() in names.topics:
-        cursor.fail(f"there is a topic `{cursor.text()}` already")
+        cursor.fail(f"topic `{cursor.text()}` already exists")
     return cursor.text()
 
 

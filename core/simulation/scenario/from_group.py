@@ -36,17 +36,17 @@ def scenario_of_group(snapshot: ClusterSnapshot, name: str) -> Scenario:
     """
     group = snapshot.needed(name)
     if group.type not in ("classic", "consumer"):
-        raise UsageError(f"`{name}` is a {group.type} group, and those are not simulated")
+        raise UsageError(f"`{name}` is a {group.type} group; only consumer groups can be simulated")
     if not group.members:
-        raise UsageError(f"`{name}` has no members", hint="nobody would take part")
+        raise UsageError(f"`{name}` has no members", hint="there is nothing to simulate")
     library, assumed = _library(group)
     members = tuple(_member(group, member, library) for member in group.members)
     read = dict.fromkeys(topic for member in members for topic in member.topics)
     topics = [_topic(snapshot.topics[topic], group) for topic in read if topic in snapshot.topics]
     assumed += [
-        f"{ASSUMED_RATE:.0f} records a second come to each partition",
+        f"each partition receives {ASSUMED_RATE:.0f} records per second",
         "a record takes 1 ms to process",
-        "timeouts and every other setting are the client library's defaults",
+        "timeouts and all other settings are the client library's defaults",
     ]
     plan = GroupPlan(
         name,

@@ -83,7 +83,7 @@ def parse_simulation(document: Document) -> Scenario:
     topics = {name: _topic(name, cursor) for name, cursor in root["topics"].entries()}
     groups = {name: _group(name, cursor, topics) for name, cursor in root["groups"].entries()}
     if not groups:
-        root["groups"].fail("there is no group")
+        root["groups"].fail("there are no groups")
     names = Names(groups, topics, brokers)
     events = root.optional("events", lambda c: read_events(c, names)) or ()
     seed = root.optional("seed", lambda c: c.integer(0))
@@ -116,7 +116,7 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
     try:
         return CoordinatorConfig.from_properties(texts)
     except ValueError as error:
-        cursor.fail(f"a property is wrong: {error}")
+        cursor.fail(f"invalid property: {error}")
 
 
 def _network(cursor: Cursor) -> Network:
@@ -130,7 +130,7 @@ def _share(cursor: Cursor) -> float:
     value = cursor.value
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
     if not 0 <= number < 1:
-        cursor.fail(f"`{value}` is not a share: expected a number from 0 up to but not 1")
+        cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")
     return float(number)
 
 
@@ -222,7 +222,7 @@ def _check_unique(cursor: Cursor, members: Iterable[MemberPlan]) -> None:
         if member.instance_id is not None:
             other = instances.setdefault(member.instance_id, member.name)
             if other != member.name:
-                cursor.fail(f"`{other}` and `{member.name}` have one `instance_id`")
+                cursor.fail(f"`{other}` and `{member.name}` have the same `instance_id`")
 
 
 def _members(
@@ -232,7 +232,7 @@ def _members(
     fields = cursor.fields((), MEMBER_KEYS)
     if "topics" not in fields.values and "pattern" not in fields.values:
         hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
-        cursor.fail("it reads nothing: `topics` or `pattern` is missing", hint=hint)
+        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=hint)
     count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
 
     def read_library(value: Cursor) -> Library:
@@ -245,7 +245,7 @@ def _members(
     record, poll = fields.optional("processing", _processing) or (Spread(1.0), Spread())
     instance = fields.optional("instance_id", Cursor.text)
     if instance is not None and count is not None and count > 1:
-        fields["instance_id"].fail("several members cannot have one; write `static: true`")
+        fields["instance_id"].fail("several members cannot share one; write `static: true`")
     one = MemberPlan(
         name=label,
         library=library,

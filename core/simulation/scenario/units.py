@@ -50,5 +50,5 @@ def read_rate(cursor: Cursor) -> float:
         match = _RATE.fullmatch(cursor.text().strip())
         rate = float(match[1]) * 1_000 / UNITS_MS[match[2] or "s"] if match else -1.0
     if not 0 <= rate <= 1e9:
-        cursor.fail(f"`{value}` is not a rate", hint="write records a second: 100, or 20/s, 5/m")
+        cursor.fail(f"`{value}` is not a rate", hint="write records per second: 100, or 20/s, 5/m")
     return rate

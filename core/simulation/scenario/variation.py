@@ -36,10 +36,10 @@ def parse_vary(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
         name, equals, values = text.partition("=")
         listed = tuple(value.strip() for value in values.split(",") if value.strip())
         if not equals or not listed:
-            raise UsageError(f"`--vary {text}` is not of the form NAME=VALUE,VALUE...")
+            raise UsageError(f"`--vary {text}` is not NAME=VALUE[,VALUE]...")
         if name not in CHANGES:
             known = ", ".join(sorted(CHANGES))
-            raise UsageError(f"nothing called `{name}` can be varied", hint=f"known: {known}")
+            raise UsageError(f"`{name}` cannot be varied", hint=f"known: {known}")
         if name in found:
             raise UsageError(f"`--vary {name}` is given twice")
         found[name] = listed

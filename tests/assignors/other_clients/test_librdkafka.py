@@ -98,7 +98,7 @@ def test_a_lone_record_is_freed_before_it_is_read() -> None:
     deadly = AssignmentRequest(members, {"t": TopicPartitions(2), "u": TopicPartitions(5)})
     with LedByLibrdkafka("cooperative-sticky") as leader, pytest.raises(LeaderFailedError):
         leader.ask(deadly)
-    with pytest.raises(AssignorError, match="librdkafka leader dies"):
+    with pytest.raises(AssignorError, match="librdkafka leader crashes"):
         assignor("cooperative-sticky", "librdkafka").assign(deadly)
 
 

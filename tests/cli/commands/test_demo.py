@@ -41,8 +41,8 @@ def test_the_tour_as_data_needs_no_java() -> None:
 def test_kept_until_ctrl_c() -> None:
     """With --keep the cluster can be asked from elsewhere; Ctrl-C ends it and its members."""
     with start("demo", "--keep", "--output", "json") as process:
-        note = process.line_that("note: the cluster stays at ", stream="stderr")
-        bootstrap = note.split()[5]
+        note = process.line_that("note: the cluster keeps running at ", stream="stderr")
+        bootstrap = note.split()[6]
         code, stdout, _ = finish("list", "-b", bootstrap)
         assert (code, stdout.count("Stable")) == (0, len(MEMBERS))
         process.send_signal(signal.SIGINT)
@@ -67,4 +67,6 @@ def test_no_layout_of_kafkas_tool() -> None:
     """`-o plain` is refused before a cluster is made."""
     code, stdout, stderr = finish("demo", "-o", "plain")
     assert (code, stdout) == (2, "")
-    assert stderr.startswith("error: Kafka's tool has no layout for this\n")
+    assert stderr.startswith(
+        "error: `plain` is not available here: Kafka's tool has no layout for it\n"
+    )

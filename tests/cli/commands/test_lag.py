@@ -69,7 +69,7 @@ def test_planned_assignments_side_by_side() -> None:
     [
         (["--master", "spark://127.0.0.1:1"], 3, "127.0.0.1:1"),
         (["--remote", "sc://127.0.0.1:1"], 3, "127.0.0.1:1"),
-        (["--remote", "sc://127.0.0.1:1", "--master", "local[1]"], 2, "exclude"),
+        (["--remote", "sc://127.0.0.1:1", "--master", "local[1]"], 2, "cannot be used together"),
         (["--assignor", "best"], 2, "`best`"),
         (["--by", "topic", "--assignor", "range"], 2, "`topic`"),
         (["--html", "nowhere/lag.html"], 2, "`nowhere/lag.html`"),

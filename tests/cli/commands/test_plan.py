@@ -16,7 +16,7 @@ from tests.support.cli.runner import check_document, run
 
 MISBEHAVING = {
     "Raises": ("`raises` raised ValueError: no way",),
-    "Hangs": ("`hangs` took longer than 300 ms",),
+    "Hangs": ("`hangs` took more than 300 ms",),
     "Unknown": ("`unknown`", "`nobody`"),
     "TwiceToOne": ("`twice-to-one`", "orders-0 twice"),
     "TwiceToTwo": ("`twice-to-two`", "orders-0", "`app-1`", "`app-2`"),

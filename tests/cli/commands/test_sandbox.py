@@ -64,7 +64,7 @@ def test_plain_output_is_the_address() -> None:
     """Without --output, stdout is the bootstrap address and nothing else."""
     with start("sandbox", "up", "--port", "0", "--quiet") as process:
         host, port = process.line().strip().rsplit(":", 1)
-        socket.create_connection((host, int(port)), timeout=20).close()
+        socket.create_connection((host, int(port)), timeout=60).close()
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 0
@@ -79,7 +79,7 @@ def test_fixed_ports() -> None:
         outcome = run("--port", str(port))
     assert outcome.returncode == 2
     assert outcome.stdout == ""
-    assert outcome.stderr.startswith(f"error: port {port} on 127.0.0.1 is taken\n")
+    assert outcome.stderr.startswith(f"error: port {port} of 127.0.0.1 is in use\n")
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from tests.support.kafka.child import run_program
 
 INTERRUPTED = """
 import os, signal, sys
-from kgroups.cli.commands.writes.interruption import Interruption
+from kgroups.cli.interruption import Interruption
 from kgroups.cli.output import outlet
 
 outlet.protect()

@@ -56,6 +56,10 @@ TAKERS: Final = {
     "list by topic": "list --topic {name}",
     "plan": "plan {name}",
     "coordinator": "coordinator {name}",
+    "check": "check {name} --fail-on 'lag > 1'",
+    "check by a condition": "check origin --fail-on {name}",
+    "wait": "wait {name} --until empty --deadline 1s",
+    "wait until": "wait origin --deadline 1s --until {name}",
     "delete": "delete {name} --yes",
     "delete by expression": "delete --regex {name} --yes",
     "reset-offsets": "reset-offsets {name} --to earliest --all-topics --yes",
@@ -72,6 +76,11 @@ TAKERS: Final = {
     "the time": "list --timeout {name}",
     "the configuration": "list --command-config {name}",
     "a snapshot": "describe --all-groups --from {name}",
+    "a snapshot to show": "snapshot show {name}",
+    "a snapshot to save": "snapshot save {folder}/{name}",
+    "a folder of captures": "lag compact {folder}/{name}",
+    "a folder for captures": "lag collect {folder}/{name}",
+    "faults": "sandbox up --faults {name}",
     "a scenario": "plan --from {name} g",
     "a simulation": "simulate {name}",
     "an undo file": "reset-offsets --undo {name} --yes",
@@ -108,8 +117,10 @@ def test_nothing_of_that_name(world: World, taker: str, name: str, tmp_path: Pat
     """It is usage or not found, told in printable words, and never a bug."""
     place = world.place(LINE)
     official = TAKERS[taker].startswith("--")
+    folder = bytes(place.folder / "undo")
     words = [
-        NAMES[name] if word == "{name}" else word.encode() for word in shlex.split(TAKERS[taker])
+        word.encode().replace(b"{folder}", folder).replace(b"{name}", NAMES[name])
+        for word in shlex.split(TAKERS[taker])
     ]
     more = ["--bootstrap-server", world.address]
     ending = run_program(

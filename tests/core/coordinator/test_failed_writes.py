@@ -67,7 +67,7 @@ def test_a_refused_commit_leaves_the_one_before() -> None:
     harness.refusal = REPLICAS
     harness.ask(commit({0: 9, 1: 9}))
     assert fetched(harness, 0, 1) == {0: (5, 0), 1: (-1, 0)}
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_a_refused_transactional_commit_is_not_pending() -> None:
@@ -144,7 +144,7 @@ def test_a_refused_assignment_begins_a_rebalance() -> None:
     assert harness.ask(heartbeat(follower)).error_code is ErrorCode.REBALANCE_IN_PROGRESS
     (group,) = harness.coordinator.snapshot()
     assert [one.assignment for one in group.members] == [b"", b""]
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_a_refused_replacement_brings_the_old_member_back() -> None:
@@ -160,7 +160,7 @@ def test_a_refused_replacement_brings_the_old_member_back() -> None:
         (old.member_id, 10_000)
     ]
     assert group.leader == old.member_id
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_an_empty_generation_that_is_not_written_stays_in_memory() -> None:
@@ -170,9 +170,9 @@ def test_an_empty_generation_that_is_not_written_stays_in_memory() -> None:
     harness.refusal = REPLICAS
     harness.advance(10_000)
     assert harness.state_of("g") == "Empty"
-    (follower,) = harness.follower.snapshot()
+    (follower,) = harness.replica.snapshot()
     assert follower.members[0].member_id == member.member_id
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_writes_after_the_refused_one_are_taken_back_too() -> None:

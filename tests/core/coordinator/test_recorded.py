@@ -46,7 +46,7 @@ def test_a_recorded_trace_is_answered_equally(name: str) -> None:
 def test_replaying_the_log_gives_the_state_after_every_operation(name: str) -> None:
     """A coordinator that reads the log stands by the records that its writer stands by."""
     adapter = Adapter()
-    follower = LogReplica(adapter)
+    replica = LogReplica(adapter)
     for op, theirs in read_trace(name):
         adapter.answer({**op, "uuids": theirs.get("uuids", ())})
-        follower.check()
+        replica.check()

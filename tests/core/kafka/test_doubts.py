@@ -39,6 +39,6 @@ def test_doubt(attempts: list[Failure], code: str | None, *, in_flight: bool | N
     assert isinstance(error, Doubt) is (in_flight is not None)
     if isinstance(error, Doubt):
         assert error.in_flight is in_flight
-        assert error.message == f"not known whether it was done: {error.cause}"
+        assert error.message == f"outcome unknown: {error.cause}"
     assert doubts.error("another", "target", NEVER_SENT) is not None
     assert not doubts.holds("another")

@@ -212,7 +212,7 @@ def test_more_groups_than_there_can_be(upstream: str, tmp_path: Path) -> None:
     """Forty megabytes on the wire would be gigabytes of objects."""
     result = run(upstream, tmp_path, "list_groups", many_groups)
     assert_refused(result)
-    assert "ListGroups v5 holds more than kgroups reads at once" in result.stderr
+    assert "ListGroups v5 is larger than kgroups reads at once" in result.stderr
 
 
 ODD_BROKERS: list[tuple[str, dict[str, Any]]] = [
@@ -252,7 +252,7 @@ READ += ["offset_fetch", "list_offsets", "consumer_group_describe"]
 @pytest.mark.parametrize("api", READ)
 def test_answers_of_a_real_cluster_with_bytes_changed(api: str, upstream: str) -> None:
     """What comes of them is an answer, a row of `errors` or a failure that names the cluster."""
-    seed = int(os.environ.get("KGROUPS_FUZZ_SEED", random.randrange(2**32)))
+    seed = int(os.environ.get("KGROUPS_FUZZ_SEED", "20261122"))
     print(f"KGROUPS_FUZZ_SEED={seed}")
     rng = random.Random(seed)
 

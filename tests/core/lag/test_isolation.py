@@ -157,5 +157,5 @@ def test_a_snapshot_without_them_is_refused() -> None:
     for name, topic in snapshot.topics.items():
         logs = {n: log._replace(last_stable_offset=None) for n, log in topic.partitions.items()}
         topics[name] = replace(topic, partitions=logs)
-    with pytest.raises(UsageError, match="the snapshot does not hold them"):
+    with pytest.raises(UsageError, match="which the snapshot does not have"):
         lag_report([replace(snapshot, topics=topics)], LagQuery(isolation="read_committed"))

@@ -1,6 +1,7 @@
 """The report end to end on a local session, against plain Python over the same snapshot."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 from kgroups.assignors.java.ranges import RangeAssignor
 from kgroups.assignors.registry import assignor
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
+from kgroups.cli.commands.lag.lag_options import conditions_on_rows
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import group_lag, transforms
 from kgroups.core.lag.captures.capture_tables import (
@@ -144,8 +146,8 @@ def test_each_type_of_group_is_planned_with_its_own_assignors(spark: SparkSessio
         planned[row["group"]].add(row["assignor"])
     alive = [group for group in snapshot.groups if group.members]
     for group in alive:
-        modern = group.type == "consumer"
-        expected = {"range", "uniform"} if modern else {"range", "roundrobin", "cooperative-sticky"}
+        kip848 = group.type == "consumer"
+        expected = {"range", "uniform"} if kip848 else {"range", "roundrobin", "cooperative-sticky"}
         assert planned[group.group] == expected
     kinds = {group.type: sum(g.type == group.type for g in alive) for group in alive}
     assert report.summary["plans_not_applicable"] == kinds["classic"] + 2 * kinds["consumer"]
@@ -336,7 +338,7 @@ def test_assignors_run_inside_spark(
     [
         (LagQuery(by="rack"), "a lag report without planned assignments cannot be by `rack`"),
         (LagQuery(by="topic", assignors=("range",)), "with planned assignments cannot be by"),
-        (LagQuery(assignors=("rnage",)), "no assignor is called `rnage`"),
+        (LagQuery(assignors=("rnage",)), "unknown assignor `rnage`"),
         (LagQuery(top=0), "`--top` must be at least 1"),
         (LagQuery(sort="colour"), "has no column `colour` to sort by"),
     ],
@@ -347,3 +349,51 @@ def test_bad_questions_are_usage_errors(spark: SparkSession, query: LagQuery, me
     with pytest.raises(UsageError) as caught:
         lag_report([fleet(1)], query, session=spark)
     assert message in caught.value.message
+
+
+FAILING = [
+    ("lag > 500", lambda row: _above(row["lag"], 500)),
+    ("not lag <= 500 and unknown_partitions = 0", lambda row: _known_above(row, 500)),
+    ("group ~ 'group-.*[13579]' and lag_max >= 0", lambda row: _odd(row)),
+    ("group = 'nobody' or lag < 0", lambda row: None if row["lag"] is None else False),
+]
+
+
+def _above(lag: int | None, limit: int) -> bool | None:
+    return None if lag is None else lag > limit
+
+
+def _known_above(row: dict[str, Any], limit: int) -> bool | None:
+    if row["unknown_partitions"] != 0:
+        return False
+    return _above(row["lag"], limit)
+
+
+def _odd(row: dict[str, Any]) -> bool | None:
+    if row["group"][-1] not in "13579" or not row["group"].startswith("group-"):
+        return False
+    return None if row["lag_max"] is None else row["lag_max"] >= 0
+
+
+@pytest.mark.parametrize(("text", "expected"), FAILING, ids=[text for text, _ in FAILING])
+def test_conditions_on_rows(
+    spark: SparkSession, text: str, expected: Callable[[dict[str, Any]], bool | None]
+) -> None:
+    """What Spark finds is what plain Python finds, unknown apart, also beyond the rows shown."""
+    snapshot = fleet(2, groups=40)
+    (condition,) = conditions_on_rows([text])
+    every = ask(spark, snapshot, top=ALL).items
+    found = ask(spark, snapshot, top=ALL, fail_on=[condition]).errors
+    answers = {row["group"]: expected(row) for row in every}
+    codes = {True: "CHECK_FAILED", None: "CHECK_UNDETERMINED"}
+    wanted = {name: codes[answer] for name, answer in answers.items() if answer is not False}
+    assert {error.target: error.code for error in found} == wanted
+    few = ask(spark, snapshot, top=1, fail_on=[condition], sort="partitions")
+    assert len(few.errors) == min(1, len(wanted))
+
+
+def test_a_condition_on_another_report(spark: SparkSession) -> None:
+    """A column that only other reports have is refused."""
+    (condition,) = conditions_on_rows(["lag_seconds > 5m"])
+    with pytest.raises(UsageError, match="this report has no column `lag_seconds`"):
+        ask(spark, fleet(1, groups=3), fail_on=[condition])

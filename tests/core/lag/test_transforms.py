@@ -69,7 +69,7 @@ def test_cases_cover_the_policies() -> None:
     assert {(None, None), ("start", None), ("end", None), (None, "read_committed")} <= options
 
 
-def sample(spark: SparkSession) -> DataFrame:
+def lag_rows(spark: SparkSession) -> DataFrame:
     """Two groups, three members, a null lag, a lost record, a partition without an owner."""
     member = {"member_id": "m1", "client_id": "c1", "host": "/h1"}
     other = {"member_id": "m2", "client_id": "c2", "host": "/h1"}
@@ -90,7 +90,7 @@ def sample(spark: SparkSession) -> DataFrame:
 
 def test_lag_by_group(spark: SparkSession) -> None:
     """Sums leave out what is not known and count it; a group of nothing known is null."""
-    report = lag_by(sample(spark), KEYS["group"], percentiles=False)
+    report = lag_by(lag_rows(spark), KEYS["group"], percentiles=False)
     assertDataFrameEqual(
         report,
         spark.createDataFrame(
@@ -104,9 +104,9 @@ def test_lag_by_group(spark: SparkSession) -> None:
 def test_lag_by_topic_host_and_member(spark: SparkSession) -> None:
     """Other keys, the null owner among them."""
     columns = ["lag", "lag_p50", "lag_p95", "unknown_partitions"]
-    by_topic = lag_by(sample(spark), KEYS["topic"]).select("topic", "groups", *columns)
-    by_host = lag_by(sample(spark), KEYS["host"]).select("host", "partitions", *columns)
-    by_member = lag_by(sample(spark), KEYS["member"]).select("group", "member_id", *columns)
+    by_topic = lag_by(lag_rows(spark), KEYS["topic"]).select("topic", "groups", *columns)
+    by_host = lag_by(lag_rows(spark), KEYS["host"]).select("host", "partitions", *columns)
+    by_member = lag_by(lag_rows(spark), KEYS["member"]).select("group", "member_id", *columns)
     assert {tuple(r) for r in by_topic.collect()} == {
         ("t", 2, 150, 60, 90, 2),
         ("u", 1, 0, 0, 0, 0),
@@ -125,7 +125,7 @@ def test_lag_by_topic_host_and_member(spark: SparkSession) -> None:
 
 def test_totals(spark: SparkSession) -> None:
     """One row over everything, also over nothing."""
-    (total,) = totals(sample(spark)).collect()
+    (total,) = totals(lag_rows(spark)).collect()
     assert total.asDict() == {
         "groups": 2,
         "partitions": 5,
@@ -147,7 +147,7 @@ def test_totals(spark: SparkSession) -> None:
 
 def test_top_rows_put_the_unknown_last(spark: SparkSession) -> None:
     """The most first, null last, ties by the keys."""
-    report = lag_by(sample(spark), KEYS["partition"], percentiles=False)
+    report = lag_by(lag_rows(spark), KEYS["partition"], percentiles=False)
     rows = top_rows(report, "lag", KEYS["partition"], 4).collect()
     assert [(r["group"], r["topic"], r["partition"], r["lag"]) for r in rows] == [
         ("g", "t", 1, 90),

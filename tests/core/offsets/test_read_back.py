@@ -55,7 +55,7 @@ def test_not_to_be_read(error: ItemError | None, result: str) -> None:
     """An answer holds where nothing can be read back; without one nothing is known."""
     (row,) = settle([change(error)], {})
     assert row.result == result
-    assert row.note == (None if error else "written; could not be read back")
+    assert row.note == (None if error else "written, but could not be read back")
 
 
 def test_deletions_and_first_commits() -> None:

@@ -64,13 +64,13 @@ def test_progress_is_not_discarded(*, forward: bool) -> None:
         "OFFSET_MOVED",
         4,
     )
-    assert "moved since to 95: 40 stood there, 70 was written" in change.error.message
+    assert "95 was committed since: it was 40, and 70 was written" in change.error.message
     assert change.error.hint is not None
     assert "--overwrite-moved" in change.error.hint
     forced = plan(95, forward=forward, overwrite=True)
     assert (forced.result, forced.error) == ("planned", None)
     assert (forced.old, forced.new) == (CommittedOffset(95), change.new)
-    assert forced.note == change.note == "moved since: 40 stood there, 70 was written"
+    assert forced.note == change.note == "committed since: it was 40, and 70 was written"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -62,7 +62,7 @@ def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(undo_format, "WHOLE_BYTES", len(head) + 1)
     assert read(TEXT) == read(told) == undo
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
-        with pytest.raises(UsageError, match="is no undo file"):
+        with pytest.raises(UsageError, match="is not an undo file"):
             read(torn)
     monkeypatch.setattr(undo_format, "MAX_ROWS", 2)
     with pytest.raises(UsageError, match="more than 2 rows"):
@@ -140,6 +140,6 @@ def test_no_undo_file(what: str) -> None:
     """One sentence says what is wrong, and it is short whatever the file holds."""
     with pytest.raises(UsageError) as caught:
         read(BROKEN[what])
-    assert caught.value.message.startswith("`f` is no undo file: ")
+    assert caught.value.message.startswith("`f` is not an undo file: ")
     assert len(caught.value.message) < 200
     assert "\n" not in caught.value.message

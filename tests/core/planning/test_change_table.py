@@ -11,7 +11,7 @@ import kgroups.cli.schemas as schemas
 from kgroups.cli.commands.plan.change_options import changes_help, with_changes
 from kgroups.cli.commands.plan.plan import HELP, plan
 from kgroups.core.input_files.document import parse_document
-from kgroups.core.planning.changes.table import CHANGES, ChangeOption, Context
+from kgroups.core.planning.changes.change_table import CHANGES, ChangeOption, Context
 from kgroups.core.planning.confidence_words import DEFINITIONS
 from kgroups.core.planning.scenario import parse_scenario
 
@@ -27,6 +27,7 @@ EXAMPLES = {
     "expire": "a",
     "rolling_restart": "all",
     "switch_client": "sarama",
+    "to_protocol": "consumer",
 }
 
 

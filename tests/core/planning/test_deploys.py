@@ -58,8 +58,8 @@ def test_a_static_member_that_stays_away_too_long() -> None:
     """Its partitions go to the other, and come back with it."""
     plan = deployed(STATIC, Expire("i1"))
     assert told(plan) == [
-        ("the session of `i1-0` ends", True, {"i2-0": [0, 1, 2, 3]}),
-        ("`i1-0` is back", True, {"i2-0": [2, 3], "i1-0": [0, 1]}),
+        ("the session of `i1-0` expires", True, {"i2-0": [0, 1, 2, 3]}),
+        ("`i1-0` rejoins", True, {"i2-0": [2, 3], "i1-0": [0, 1]}),
     ]
     assert plan.confidence == "exact"
     assert plan.metrics.moved == 0
@@ -79,9 +79,9 @@ def test_a_rolling_restart_of_dynamic_members() -> None:
     plan = deployed(DYNAMIC, RollingRestart())
     assert told(plan) == [
         ("`a-0` leaves", True, {"b-0": [0, 1, 2, 3]}),
-        ("`a-0` is back", True, {"b-0": [2, 3], "a-0": [0, 1]}),
+        ("`a-0` rejoins", True, {"b-0": [2, 3], "a-0": [0, 1]}),
         ("`b-0` leaves", True, {"a-0": [0, 1, 2, 3]}),
-        ("`b-0` is back", True, {"a-0": [0, 1], "b-0": [2, 3]}),
+        ("`b-0` rejoins", True, {"a-0": [0, 1], "b-0": [2, 3]}),
     ]
     assert plan.confidence == "exact"
     assert sum(len(stage.moves) for stage in plan.stages) == 8
@@ -91,7 +91,7 @@ def test_a_rolling_restart_of_dynamic_members() -> None:
 def test_only_some_restart() -> None:
     """Those of one client id."""
     plan = deployed(DYNAMIC, RollingRestart("b"))
-    assert [stage.event for stage in plan.stages] == ["`b-0` leaves", "`b-0` is back"]
+    assert [stage.event for stage in plan.stages] == ["`b-0` leaves", "`b-0` rejoins"]
     with pytest.raises(NotFoundError, match="client id `c`"):
         deployed(DYNAMIC, RollingRestart("c"))
 
@@ -101,13 +101,13 @@ def test_ids_that_matter_later_are_a_doubt() -> None:
     alike = group_of(member("app-0", {"t": [0, 1]}), member("app-f", {"t": [2, 3]}))
     plan = deployed(alike, RollingRestart())
     assert plan.confidence == "likely"
-    assert "ids that do not exist yet decide" in (plan.confidence_reason or "")
+    assert "it depends on new member ids" in (plan.confidence_reason or "")
 
 
 def test_changes_come_first() -> None:
     """Partitions are added, then the deploy begins."""
     plan = deployed(STATIC, SetPartitions("t", 6), Restart("i2"))
-    assert [stage.event for stage in plan.stages] == ["the changes are made", "`i2-0` restarts"]
+    assert [stage.event for stage in plan.stages] == ["the changes are applied", "`i2-0` restarts"]
     assert plan.metrics.newly_assigned == 2
 
 
@@ -137,6 +137,6 @@ def test_the_leader_changes_with_the_library() -> None:
 def test_the_item_has_the_steps() -> None:
     """JSON tells each step with its own confidence."""
     item = plan_item(deployed(DYNAMIC, Restart("a")))
-    assert [stage["event"] for stage in item["stages"]] == ["`a-0` leaves", "`a-0` is back"]
+    assert [stage["event"] for stage in item["stages"]] == ["`a-0` leaves", "`a-0` rejoins"]
     assert {stage["confidence"] for stage in item["stages"]} == {"exact"}
     assert item["stages"][0]["moved"] == 2

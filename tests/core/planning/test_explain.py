@@ -49,46 +49,46 @@ class Case:
 
 CASES = [
     Case("range: the division and the place", "range", THREE, [], ("t", 5),
-         ["10 partitions of `t` by 3 readers", "3 each, and the first 1 get one more",
-          "`b` is number 2 of them, so its block is 4 to 6", "`b` has it now and keeps it"]),
+         ["10 partitions of `t` among 3 subscribers", "3 each, and the first 1 get one more",
+          "`b` is number 2, so its block is 4 to 6", "`b` owns it now and keeps it"]),
     Case("range: static members first", "range", STATIC, [], ("t", 0),
-         ["instance ids, then member ids", "`z` is number 1 of them, so its block is 0 alone"], 3),
+         ["instance ids, then member ids", "`z` is number 1, so its block is 0 alone"], 3),
     Case("range: another library's order", "range", STATIC, [], ("t", 2),
-         ["in the order of member ids make 1 each", "`z` is number 3 of them"], 3, "sarama"),
+         ["in the order of member ids, make 1 each", "`z` is number 3"], 3, "sarama"),
     Case("range: a division without a rest", "range", THREE, [SetPartitions("t", 12)], ("t", 11),
-         ["make 4 each", "`c` is number 3 of them, so its block is 8 to 11", "nobody has it now"]),
+         ["make 4 each", "`c` is number 3, so its block is 8 to 11", "it has no owner now"]),
     Case("range: fewer partitions than members", "range", STATIC, [RemoveMember("z")], ("t", 2),
-         ["3 partitions of `t` by 2 readers", "1 each, and the first 1 get one more",
+         ["3 partitions of `t` among 2 subscribers", "1 each, and the first 1 get one more",
           "its block is 2 alone"], 3),
     Case("roundrobin: the place in the circle", "roundrobin", THREE, [], ("t", 4),
-         ["this is number 5 of 10", "t-3 went to `a`; `b` is number 2 of 3 in the circle"]),
+         ["this is number 5 of 10", "t-3 went to `a`; `b` is number 2 of 3 in turn"]),
     Case("roundrobin: the first", "roundrobin", THREE, [], ("t", 0),
-         ["this is number 1 of 10", "the circle begins there; `a` is number 1 of 3"]),
+         ["this is number 1 of 10", "the first turn; `a` is number 1 of 3"]),
     Case("roundrobin: who is passed by", "roundrobin", MIXED, [], ("u", 0),
-         ["this is number 4 of 4", "t-2 went to `c`; `b` is number 2 of 3 in the circle",
-          "passed by, because they do not read `u`: `a`"], 3),
+         ["this is number 4 of 4", "t-2 went to `c`; `b` is number 2 of 3 in turn",
+          "skipped, because they do not subscribe to `u`: `a`"], 3),
     Case("sticky: kept", "sticky", THREE, [Z], ("t", 4),
-         ["10 partitions by 4 members make 2 each, 2 of them one more",
+         ["10 partitions among 4 members make 2 each, 2 of them one more",
           "kept, because `b` owns it and stays within its share"]),
     Case("sticky: over the share", "sticky", THREE, [Z], ("t", 9),
          ["moved, because `c` is over its share: it goes from 3 to 2",
-          "given to `z`, which has few: of 0 it keeps 0"]),
+          "assigned to `z`, which is below its share: it keeps 0 of 0"]),
     Case("sticky: its owner leaves", "sticky", THREE, [RemoveMember("c")], ("t", 9),
-         ["10 partitions by 2 members make 5 each", "given to `", "`c`, which has it now, leaves"]),
+         ["10 partitions among 2 members", "assigned to `", "`c`, which owns it now, leaves"]),
     Case("sticky: new partitions", "sticky", THREE, [SetPartitions("t", 12)], ("t", 11),
-         ["12 partitions by 3 members make 4 each", "given to `", "nobody has it now"]),
+         ["12 partitions among 3 members make 4 each", "assigned to `", "it has no owner now"]),
     Case("sticky: different topics", "sticky", MIXED, [Subscribe(("t",), member="b")], ("u", 0),
-         ["no member that is left subscribes"], 3),
+         ["no remaining member subscribes"], 3),
     Case("sticky: a mixed group", "sticky", MIXED, [SetPartitions("t", 6)], ("t", 5),
-         ["members read different topics, and 3 of 3 read `t`", "given to `"], 3),
+         ["members subscribe to different topics, 3 of 3 to `t`", "assigned to `"], 3),
     Case("cooperative: in two rounds", "cooperative-sticky", THREE, [Z], ("t", 9),
          ["moved, because `c` is over its share",
-          "cooperative: `c` gives it up in round 1, and it is handed on in round 2"]),
+          "cooperative: `c` revokes it in round 1, and it is assigned in round 2"]),
     Case("lag: the rank and the round", "lag", THREE, [], ("t", 4),
          ["number 5 of 10, in round 2 of 4", "gets 3 of `t`"]),
-    Case("random: drawn", "random", THREE, [], ("t", 4), ["among the 3 readers of `t`"]),
+    Case("random: drawn", "random", THREE, [], ("t", 4), ["one of the 3 subscribers of `t`"]),
     Case("broadcast: everybody", "broadcast", THREE, [], ("t", 4),
-         ["each of the 3 readers of `t`"]),
+         ["each of the 3 subscribers of `t`"]),
 ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def test_the_coordinators_own() -> None:
     topics = {"t": Topic("t", cluster.topics["t"].partitions, "AAAAAAAAAAIAAAAAAAAAAg")}
     plan = plan_group(ClusterSnapshot(0, (group,), topics), group, [Z])
     kept = "\n".join(explain(plan, "t", 0).reasons)
-    assert "6 partitions by 3 members make 2 each" in kept
+    assert "6 partitions among 3 members make 2 each" in kept
     assert "kept, because `a` owns it" in kept
     assert "moved, because `a` is over its share" in "\n".join(explain(plan, "t", 2).reasons)
 
@@ -136,7 +136,7 @@ def test_racks_have_their_say() -> None:
     }
     plan = plan_group(ClusterSnapshot(0, (group,), {"t": Topic("t", logs)}), group, leader="java")
     text = "\n".join(explain(plan, "t", 1).reasons)
-    assert "racks come first where they differ" in text
+    assert "racks take precedence" in text
     assert "`a` gets 1" in text
     assert "its rack `r2` holds a replica of this partition" in text
 
@@ -155,4 +155,4 @@ def test_numbers_of_a_newcomer_whose_id_is_not_known() -> None:
     plan = plan_group(cluster_of(group, {"t": 6}), group, [AddMembers()], "roundrobin", "java")
     text = "\n".join(explain(plan, "t", 4).reasons)
     assert "in the circle" not in text.replace("in a circle", "")
-    assert "of the possible outcomes it ends there" in text
+    assert "of the possible outcomes" in text

@@ -36,7 +36,7 @@ def held(plan: Plan) -> dict[str, dict[str, list[int]]]:
     return {m.member_id: {t: list(p) for t, p in m.assignment.items()} for m in plan.members}
 
 
-def modern(assignor: str | None, **owned: dict[str, list[int]]) -> Group:
+def kip848(assignor: str | None, **owned: dict[str, list[int]]) -> Group:
     """A KIP-848 group of these members."""
     members = [member(name, each, protocol="consumer") for name, each in owned.items()]
     return group_of(*members, assignor=assignor, kind="consumer")
@@ -44,7 +44,7 @@ def modern(assignor: str | None, **owned: dict[str, list[int]]) -> Group:
 
 def test_uniform_keeps_what_members_have() -> None:
     """A member leaves: its partitions go to the others, nothing else moves."""
-    group = modern("uniform", a={"t": [0, 1]}, b={"t": [2, 3]}, c={"t": [4, 5]})
+    group = kip848("uniform", a={"t": [0, 1]}, b={"t": [2, 3]}, c={"t": [4, 5]})
     plan = plan_group(with_ids(group, {"t": 6}), group, [RemoveMember("b")])
     assert (plan.rebalance_protocol, plan.leader_client) == ("consumer", None)
     assert plan.confidence == "exact"
@@ -57,7 +57,7 @@ def test_uniform_keeps_what_members_have() -> None:
 
 def test_server_range_is_not_the_clients() -> None:
     """The coordinator's `range` deals anew; a partition is given up before it is handed on."""
-    group = modern("range", a={"t": [0, 1]}, b={"t": [2, 3]})
+    group = kip848("range", a={"t": [0, 1]}, b={"t": [2, 3]})
     plan = plan_group(with_ids(group, {"t": 4}), group, [SetPartitions("t", 6)])
     assert held(plan) == {"a": {"t": [0, 1, 2]}, "b": {"t": [3, 4, 5]}}
     moved = next(move for move in plan.moves if move.partition == 2)
@@ -88,7 +88,7 @@ def test_a_new_topic_has_no_id_yet() -> None:
 
     In both, one member may come before the other with its new subscription.
     """
-    group = modern("uniform", a={"t": [0, 1, 2]}, b={"t": [3, 4]})
+    group = kip848("uniform", a={"t": [0, 1, 2]}, b={"t": [3, 4]})
     changes: list[Change] = [AddTopic("u", 3), AddTopic("v", 2), Subscribe(("u", "v"), added=True)]
     plan = plan_group(with_ids(group, {"t": 5}), group, changes)
     assert plan.depends_on_member_ids
@@ -107,8 +107,8 @@ def test_a_classic_group_as_if_upgraded() -> None:
 
 def test_a_strategy_of_clients_only_is_refused_for_coordinators() -> None:
     """KIP-848 knows no `roundrobin`."""
-    group = modern("uniform", a={"t": [0]})
-    with pytest.raises(UsageError, match="coordinators have no assignor"):
+    group = kip848("uniform", a={"t": [0]})
+    with pytest.raises(UsageError, match="brokers have no assignor"):
         plan_group(with_ids(group, {"t": 1}), group, assignor_name="roundrobin")
 
 
@@ -155,7 +155,7 @@ def test_a_classic_pattern_has_to_be_said() -> None:
     assert joined.members[-1].topics == ("t1",)
 
 
-def test_a_modern_pattern_is_shown() -> None:
+def test_a_kip848_pattern_is_shown() -> None:
     """KIP-848 members show their RE2 pattern; it is resolved again with the topics on paper."""
     a = member("a", {"t": [0, 1]}, protocol="consumer")
     regex = a.__class__("a", "app", "/h", member_protocol="consumer", subscription=(),

@@ -56,7 +56,7 @@ def test_libraries_that_disagree_are_outcomes() -> None:
     plan = plan_group(cluster_of(mixed, {"t": 3}), mixed)
     assert plan.confidence == "outcomes"
     assert plan.confidence_reason == (
-        "the leader may be a java, librdkafka or franz-go client, and they do not do the same"
+        "the leader may be a java, librdkafka or franz-go client, and they assign differently"
     )
     assert plan.leader_clients == ("java", "librdkafka", "franz-go")
     assert not plan.depends_on_member_ids
@@ -127,7 +127,7 @@ def test_an_inexact_variant_promises_counts_only() -> None:
 
 def test_an_unknown_library_is_refused() -> None:
     """`--as` takes libraries that are known."""
-    with pytest.raises(UsageError, match="no client library"):
+    with pytest.raises(UsageError, match="unknown client library"):
         plan_group(cluster_of(STATIC, {"t": 3}), STATIC, leader="cobol")
 
 

@@ -74,7 +74,7 @@ def test_the_first_members_of_an_empty_group() -> None:
     """Nobody is there to be like: topics have to be said, before or behind the members."""
     empty = group_of(state="Empty")
     cluster = cluster_of(empty, {"t": 2})
-    with pytest.raises(UsageError, match="what a new one subscribes to is not known"):
+    with pytest.raises(UsageError, match="the subscription of a new one is not known"):
         plan_group(cluster, empty, [AddMembers()])
     ways: list[list[Change]] = [
         [AddMembers(topics=("t",))],
@@ -92,7 +92,7 @@ def test_a_guessed_subscription_is_never_exact() -> None:
     cluster = cluster_of(mixed, {"t": 1, "u": 1})
     plan = plan_group(cluster, mixed, [AddMembers(client_id="zz")], leader="java")
     assert plan.confidence == "likely"
-    assert "taken to subscribe to" in (plan.confidence_reason or "")
+    assert "assumed to subscribe to" in (plan.confidence_reason or "")
     said = plan_group(cluster, mixed, [AddMembers(client_id="zz", topics=("t",))], leader="java")
     assert said.confidence == "exact"
 

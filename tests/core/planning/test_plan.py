@@ -175,7 +175,7 @@ REFUSALS = [
     Refusal("too many leave", TWO, [RemoveMembers(3)], UsageError, "3 members cannot leave"),
     Refusal("unknown host", TWO, [DropHost("h9")], NotFoundError, "`h9`"),
     Refusal("unknown topic", TWO, [SetPartitions("x", 3)], NotFoundError, "no topic `x`"),
-    Refusal("fewer partitions", TWO, [SetPartitions("t", 3)], UsageError, "never takes"),
+    Refusal("fewer partitions", TWO, [SetPartitions("t", 3)], UsageError, "cannot remove"),
     Refusal("topic is there", TWO, [AddTopic("t", 3)], UsageError, "already"),
     Refusal("unknown strategy", TWO, [], UsageError, "`nosuch`", "nosuch"),
     Refusal("nobody to learn topics from", group_of(state="Empty"), [AddMembers(1)], UsageError,

@@ -40,7 +40,7 @@ def admin(cluster: Sandbox) -> AdminClient:
 def one_result(futures: Mapping[Any, Future[Any]]) -> Any:
     """The result of the only future."""
     (future,) = futures.values()
-    return future.result(20)
+    return future.result(60)
 
 
 CREATIONS = [
@@ -65,7 +65,7 @@ def test_create_topics(admin: AdminClient, topic: NewTopic, error: str | None) -
     futures = admin.create_topics([topic])
     if error is None:
         one_result(futures)
-        assert topic.topic in admin.list_topics(timeout=20).topics
+        assert topic.topic in admin.list_topics(timeout=60).topics
     else:
         with pytest.raises(KafkaException) as raised:
             one_result(futures)
@@ -76,13 +76,13 @@ def test_grow_and_delete_topics(cluster: Sandbox, admin: AdminClient) -> None:
     """Partitions are added, never taken away; a deleted topic is gone with its records."""
     cluster.create_topic("grows", 2)
     one_result(admin.create_partitions([NewPartitions("grows", 5)]))
-    assert len(admin.list_topics("grows", timeout=20).topics["grows"].partitions) == 5
+    assert len(admin.list_topics("grows", timeout=60).topics["grows"].partitions) == 5
     for count in (5, 3):
         with pytest.raises(KafkaException, match="INVALID_PARTITIONS"):
             one_result(admin.create_partitions([NewPartitions("grows", count)]))
     produce(cluster.bootstrap_servers, "grows", 10, partitions=5)
     one_result(admin.delete_topics(["grows"]))
-    wait_until(lambda: "grows" not in admin.list_topics(timeout=20).topics, what="no topic")
+    wait_until(lambda: "grows" not in admin.list_topics(timeout=60).topics, what="no topic")
     cluster.create_topic("grows", 1)
     assert cluster.log_end_offsets("grows") == {0: 0}
 
@@ -113,7 +113,7 @@ def test_groups(cluster: Sandbox, admin: AdminClient) -> None:
     servers = cluster.bootstrap_servers
     with Member(servers, "admin-g", ["t"], "m1") as member:
         wait_until(lambda: len(member.partitions()) == 4, what="the partitions")
-        listing = admin.list_consumer_groups(states={ConsumerGroupState.STABLE}).result(20)
+        listing = admin.list_consumer_groups(states={ConsumerGroupState.STABLE}).result(60)
         assert "admin-g" in {group.group_id for group in listing.valid}
         assert listing.errors == []
         described = one_result(admin.describe_consumer_groups(["admin-g"]))
@@ -188,7 +188,7 @@ def test_settings(admin: AdminClient) -> None:
 
 def test_describe_cluster(cluster: Sandbox, admin: AdminClient) -> None:
     """Id, controller and brokers."""
-    described = admin.describe_cluster().result(20)
+    described = admin.describe_cluster().result(60)
     assert described.cluster_id == cluster.cluster_id
     assert described.controller.id == 1
     assert {node.id for node in described.nodes} == {1, 2, 3}
@@ -247,7 +247,7 @@ def test_as_version(release: str) -> None:
         with Member(servers, "g", ["t"], "m") as member:
             wait_until(lambda: len(member.values) == 20, what="20 records")
         client = AdminClient({"bootstrap.servers": servers, "log_level": 0})
-        listed = client.list_consumer_groups().result(20)
+        listed = client.list_consumer_groups().result(60)
         assert [group.group_id for group in listed.valid] == ["g"]
         asked = ConsumerGroupTopicPartitions("g")
         offsets = one_result(client.list_consumer_group_offsets([asked]))

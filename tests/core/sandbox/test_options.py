@@ -7,7 +7,7 @@ import pytest
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
 from kgroups.core.sandbox.caps import NEWEST, RELEASES, caps_of
-from kgroups.core.sandbox.handlers.table import HANDLERS
+from kgroups.core.sandbox.handlers.handler_table import HANDLERS
 from kgroups.core.sandbox.lacks import SANDBOX_LACKS
 from kgroups.core.sandbox.options import parse_topic_options
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -28,8 +28,8 @@ REFUSED = [
     ("racks that do not fit", {"brokers": 2, "racks": ["a"]}, "1 racks for 2 brokers"),
     ("an empty host", {"host": ""}, "the host is empty"),
     ("an unknown property", {"properties": {"x": "1"}}, "unknown property `x`"),
-    ("a wrong property", {"properties": {"group.max.size": "many"}}, "about groups is wrong"),
-    ("every address", {"host": "0.0.0.0"}, "no address that clients could be told"),
+    ("a wrong property", {"properties": {"group.max.size": "many"}}, "invalid group property"),
+    ("every address", {"host": "0.0.0.0"}, "is not an address that clients can connect to"),
     ("a foreign host", {"host": "192.0.2.1"}, "cannot listen on `192.0.2.1`"),
 ]
 
@@ -55,10 +55,10 @@ def test_topic_options() -> None:
 def test_not_running() -> None:
     """A sandbox that was not entered, or twice, says so."""
     cluster = Sandbox(brokers=1)
-    with pytest.raises(KgroupsError, match="does not run"):
+    with pytest.raises(KgroupsError, match="is not running"):
         _ = cluster.bootstrap_servers
     cluster.stop()
-    with cluster, pytest.raises(KgroupsError, match="runs already"):
+    with cluster, pytest.raises(KgroupsError, match="is already running"):
         cluster.start()
 
 

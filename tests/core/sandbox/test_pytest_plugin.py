@@ -14,7 +14,7 @@ import socket
 
 def reach(cluster):
     host, port = cluster.bootstrap_servers.split(",")[0].rsplit(":", 1)
-    socket.create_connection((host, int(port)), timeout=20).close()
+    socket.create_connection((host, int(port)), timeout=60).close()
 
 
 def test_one(kafka_sandbox):

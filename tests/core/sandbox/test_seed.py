@@ -66,13 +66,13 @@ def test_topics_and_offsets(snapshot: Path) -> None:
         servers = cluster.bootstrap_servers
         assert cluster.log_end_offsets("orders") == {0: 150, 1: 5_000_000_000, 2: 0}
         consumer = Consumer({"bootstrap.servers": servers, "group.id": "billing", "log_level": 0})
-        assert consumer.get_watermark_offsets(TopicPartition("orders", 0), timeout=20) == (100, 150)
+        assert consumer.get_watermark_offsets(TopicPartition("orders", 0), timeout=60) == (100, 150)
         asked = [
             TopicPartition("orders", 0),
             TopicPartition("gone", 0),
             TopicPartition("orders", 1),
         ]
-        found = consumer.committed(asked, timeout=20)
+        found = consumer.committed(asked, timeout=60)
         assert [one.offset for one in found] == [120, 5, -1001]
         consumer.close()
         with WireClient(servers) as client:  # confluent-kafka reads past the end of the metadata
@@ -85,7 +85,7 @@ def test_topics_and_offsets(snapshot: Path) -> None:
         }
         assert notes == {"note": 3, "": -1}
         admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
-        groups = admin.list_consumer_groups().result(20).valid
+        groups = admin.list_consumer_groups().result(60).valid
         assert {group.group_id: group.state.name for group in groups} == {
             "billing": "EMPTY",
             "by-admin": "EMPTY",
@@ -110,7 +110,7 @@ def test_the_directory_wins_over_the_file(snapshot: Path, tmp_path: Path) -> Non
             settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "billing"}
             consumer = Consumer({**settings, "log_level": 0})
             partition = TopicPartition("orders", 0)
-            assert consumer.committed([partition], timeout=20)[0].offset == expected
+            assert consumer.committed([partition], timeout=60)[0].offset == expected
             consumer.commit(offsets=[TopicPartition("orders", 0, 140)], asynchronous=False)
             consumer.close()
 

@@ -91,6 +91,7 @@ def local(spark: SparkSession, folder: Path) -> Any:
     return json.loads(json.dumps(three_reports(spark, folder)))
 
 
+@pytest.mark.slow("a minute; a sweep of simulations has a standalone master with workers, too")
 def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: Path) -> None:
     """Executors on both workers are sent our package, and say the same."""
     python = bare_python(tmp_path)
@@ -102,9 +103,12 @@ def test_standalone_master_with_two_workers(local: Any, folder: Path, tmp_path: 
         assert list((tmp_path / f"work-{number}").glob("app-*/*")), "this worker had no executor"
 
 
-def test_spark_connect(local: Any, folder: Path, tmp_path: Path) -> None:
-    """Through a Connect server, which is sent our package; twice, since it stays warm."""
+@pytest.mark.parametrize(
+    "times", [1, pytest.param(2, marks=pytest.mark.slow("half a minute for a warm server"))]
+)
+def test_spark_connect(local: Any, folder: Path, tmp_path: Path, times: int) -> None:
+    """Through a Connect server, which is sent our package; once more, since it stays warm."""
     python = bare_python(tmp_path)
     with connect_server(tmp_path, python) as address:
-        for _ in range(2):
+        for _ in range(times):
             assert run_elsewhere({"remote": address}, FEW_TASKS, folder, python) == local

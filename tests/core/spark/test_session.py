@@ -72,11 +72,11 @@ def closed_port() -> int:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (SessionOptions(master="local", remote="sc://h"), UsageError, "exclude each other"),
+        (SessionOptions(master="local", remote="sc://h"), UsageError, "cannot be used together"),
         (SessionOptions(remote="sc://127.0.0.1:99999"), UsageError, "sc://127.0.0.1:99999"),
         (SessionOptions(master="spark://127.0.0.1:99999"), UsageError, "127.0.0.1:99999"),
         (SessionOptions(remote="http://h"), UsageError, "is not the address of a Spark Connect"),
-        (SessionOptions(master="yarn"), UsageError, "is not a Spark master that kgroups can use"),
+        (SessionOptions(master="yarn"), UsageError, "is not a Spark master URL"),
         (
             SessionOptions(remote=f"sc://127.0.0.1:{closed_port()}"),
             ClusterError,
@@ -126,7 +126,7 @@ def test_java_that_is_missing_or_too_old(tmp_path: Path, monkeypatch: pytest.Mon
     assert caught.value.code == "JAVA_TOO_OLD"
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(KgroupsError, match="there is no `java`"):
+    with pytest.raises(KgroupsError, match="`java` was not found"):
         find_java()
 
 

@@ -37,9 +37,9 @@ def test_a_live_classic_group_is_seen_by_the_official_tool(
     with LiveGroup(kafka.bootstrap, "wl-classic", specs).wait_stable(6) as group:
         owner = next(each for each in group.members if ("wl-classic", 0) in each.assignment)
         owner.commit({("wl-classic", 0): 4})
-        listed = official.consumer_groups(kafka.bootstrap, "--list", "--state")
+        listed = official.groups_tool(kafka.bootstrap, "--list", "--state")
         assert ["wl-classic", "Stable"] in rows(listed.stdout)
-        answer = official.consumer_groups(kafka.bootstrap, "--describe", "--group", "wl-classic")
+        answer = official.groups_tool(kafka.bootstrap, "--describe", "--group", "wl-classic")
         found = {row[2]: [*row[3:6], row[8]] for row in rows(answer.stdout)}
     assert found["0"] == ["4", "10", "6", owner.spec.client_id]
     assert {row[3] for row in found.values()} == {"one", "two"}
@@ -65,11 +65,11 @@ def test_a_live_kip_848_group_is_seen_by_the_official_tool(
     kafka: KafkaCluster, official: WarmTools
 ) -> None:
     """Members with `group.protocol=consumer` make a group of type Consumer."""
-    create_topics(kafka.bootstrap, {"wl-modern": 4})
-    specs = [MemberSpec("one", ("wl-modern",)), MemberSpec("two", ("wl-modern",))]
-    with LiveGroup(kafka.bootstrap, "wl-modern", specs, protocol="consumer").wait_stable(4):
-        listed = official.consumer_groups(kafka.bootstrap, "--list", "--state", "--type")
-    assert ["wl-modern", "Consumer", "Stable"] in rows(listed.stdout)
+    create_topics(kafka.bootstrap, {"wl-kip848": 4})
+    specs = [MemberSpec("one", ("wl-kip848",)), MemberSpec("two", ("wl-kip848",))]
+    with LiveGroup(kafka.bootstrap, "wl-kip848", specs, protocol="consumer").wait_stable(4):
+        listed = official.groups_tool(kafka.bootstrap, "--list", "--state", "--type")
+    assert ["wl-kip848", "Consumer", "Stable"] in rows(listed.stdout)
 
 
 def test_a_kip_848_group_of_many_members_settles(kafka: KafkaCluster, official: WarmTools) -> None:
@@ -78,7 +78,7 @@ def test_a_kip_848_group_of_many_members_settles(kafka: KafkaCluster, official: 
     group = HeartbeatGroup(kafka.address(), "wl-crowd", ["wl-crowd"], 200, client_id="rows")
     with group.join(400):
         assert {member.partition_count for member in group.members} == {2}
-        answer = official.consumer_groups(
+        answer = official.groups_tool(
             kafka.bootstrap, "--describe", "--group", "wl-crowd", "--state"
         )
     assert rows(answer.stdout)[0][-2:] == ["Stable", "200"]
@@ -91,7 +91,7 @@ def test_commits_of_many_groups_are_all_there(kafka: KafkaCluster, official: War
     groups = {f"wl-{name}": offsets for name, offsets in many_commits(300, "wl-many", 24).items()}
     commit_offsets(kafka.bootstrap, groups)
     assert fetch_offsets(kafka.bootstrap, "wl-group-0299") == groups["wl-group-0299"]
-    listed = official.consumer_groups(kafka.bootstrap, "--list").stdout.split()
+    listed = official.groups_tool(kafka.bootstrap, "--list").stdout.split()
     assert set(groups) <= set(listed)
 
 
@@ -102,7 +102,7 @@ def test_expired_records_move_the_log_start(kafka: KafkaCluster, official: WarmT
     commit_offsets(kafka.bootstrap, {"wl-expired": {("wl-expired", 0): 3}})
     expire_records(kafka.bootstrap, {("wl-expired", 0): 12})
     assert end_offsets(kafka.bootstrap, [("wl-expired", 0)]) == {("wl-expired", 0): 20}
-    answer = official.consumer_groups(
+    answer = official.groups_tool(
         kafka.bootstrap,
         *("--reset-offsets", "--group", "wl-expired", "--topic", "wl-expired"),
         *("--to-earliest", "--dry-run"),
@@ -121,5 +121,5 @@ def test_commits_of_a_vanished_topic_survive_a_restart(official: WarmTools) -> N
             ("was-here", 0): 5,
             ("was-here", 1): 6,
         }
-        answer = official.consumer_groups(cluster.bootstrap, "--describe", "--group", "haunted")
+        answer = official.groups_tool(cluster.bootstrap, "--describe", "--group", "haunted")
     assert "UnknownTopicOrPartitionException" in answer.stdout

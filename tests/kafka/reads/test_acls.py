@@ -168,5 +168,5 @@ def test_hidden_topic(guarded_kafka: KafkaCluster, alice: As, own: str) -> None:
         *alice.undo,
     )
     assert told.exit_code == 3
-    assert f"error: `{CLOSED}`: not authorised for this topic" in told.stderr
+    assert f"error: `{CLOSED}`: not authorized for this topic" in told.stderr
     assert fetch_offsets(guarded_kafka.bootstrap, own) == {(OPEN, 0): 3, (OPEN, 1): 4}

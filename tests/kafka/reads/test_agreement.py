@@ -16,7 +16,7 @@ from tests.support.kafka.workload import commit_offsets, create_topics, expire_r
 pytestmark = pytest.mark.kafka
 
 TOPIC, OTHER = "agree-orders", "agree-audit"
-GROUPS = ("agree-classic", "agree-empty", "agree-modern", "agree-static")
+GROUPS = ("agree-classic", "agree-empty", "agree-kip848", "agree-static")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def snapshot(kafka: KafkaCluster) -> Iterator[ClusterSnapshot]:
         ),
         LiveGroup(
             bootstrap,
-            "agree-modern",
+            "agree-kip848",
             [MemberSpec("one", (TOPIC,)), MemberSpec("two", (TOPIC, OTHER))],
             protocol="consumer",
         ),
@@ -69,7 +69,7 @@ def snapshot(kafka: KafkaCluster) -> Iterator[ClusterSnapshot]:
 def _official(kafka: KafkaCluster, official: WarmTools, *views: str) -> list[list[str]]:
     """Cells of the tool's rows for our groups, headers left out."""
     names = [word for group in GROUPS for word in ("--group", group)]
-    answer = official.consumer_groups(kafka.bootstrap, "--describe", *views, *names)
+    answer = official.groups_tool(kafka.bootstrap, "--describe", *views, *names)
     lines = [line.split() for line in answer.stdout.splitlines()]
     return sorted(cells for cells in lines if cells and cells[0] in GROUPS)
 
@@ -97,7 +97,7 @@ def test_listing_agrees(
     kafka: KafkaCluster, official: WarmTools, snapshot: ClusterSnapshot
 ) -> None:
     """Group, type and state of every group that the tool lists."""
-    answer = official.consumer_groups(kafka.bootstrap, "--list", "--state", "--type")
+    answer = official.groups_tool(kafka.bootstrap, "--list", "--state", "--type")
     theirs = {
         tuple(cells)
         for line in answer.stdout.splitlines()
@@ -173,7 +173,7 @@ def test_members_are_in_the_tools_order(
 ) -> None:
     """The order of the broker's answer is kept: it decides what later rebalances do."""
     for group in snapshot.groups:
-        answer = official.consumer_groups(
+        answer = official.groups_tool(
             kafka.bootstrap, "--describe", "--members", "--group", group.group
         )
         rows = [line.split() for line in answer.stdout.splitlines()]

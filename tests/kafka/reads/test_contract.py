@@ -33,7 +33,7 @@ from tests.support.sandbox.frame_client import WireClient
 pytestmark = pytest.mark.kafka
 
 ORDERS, AUDIT = "con-orders", "con-audit"
-LIVE = ("con-range", "con-coop", "con-static", "con-modern")
+LIVE = ("con-range", "con-coop", "con-static", "con-kip848")
 EMPTY = "con-empty"
 ODD_NAMES = (
     "con two words",
@@ -86,9 +86,9 @@ def live(address: str) -> Iterator[dict[str, LiveGroup]]:
                 MemberSpec("two", (AUDIT,), instance_id="instance-2"),
             ],
         ),
-        "con-modern": LiveGroup(
+        "con-kip848": LiveGroup(
             address,
-            "con-modern",
+            "con-kip848",
             [MemberSpec("one", (ORDERS,)), MemberSpec("two", ("^con-aud.*",))],
             protocol="consumer",
         ),
@@ -98,7 +98,7 @@ def live(address: str) -> Iterator[dict[str, LiveGroup]]:
             stack.enter_context(group)
         for name, partitions in zip(LIVE, (9, 6, 3, 9), strict=True):
             wanted[name].wait_stable(partitions)
-        for name in ("con-range", "con-modern"):
+        for name in ("con-range", "con-kip848"):
             owner = next(m for m in wanted[name].members if (ORDERS, 0) in m.assignment)
             owner.commit({(ORDERS, 0): 6})
         yield wanted
@@ -159,7 +159,7 @@ def test_listing_has_type_state_and_coordinator(
         "con-range": ("classic", "Stable", "consumer"),
         "con-coop": ("classic", "Stable", "consumer"),
         "con-static": ("classic", "Stable", "consumer"),
-        "con-modern": ("consumer", "Stable", "consumer"),
+        "con-kip848": ("consumer", "Stable", "consumer"),
         EMPTY: ("classic", "Empty", ""),
     }
     ids = {broker.id for broker in listing.brokers}
@@ -177,8 +177,8 @@ def test_listing_is_filtered_by_state_and_type(
         return {group.group for group in listing.groups} & {*live, EMPTY}
 
     assert names(states=("empty",)) == {EMPTY}
-    assert names(types=("CONSUMER",)) == {"con-modern"}
-    assert names(states=("Stable", "Empty"), types=("classic",)) == {*live, EMPTY} - {"con-modern"}
+    assert names(types=("CONSUMER",)) == {"con-kip848"}
+    assert names(states=("Stable", "Empty"), types=("classic",)) == {*live, EMPTY} - {"con-kip848"}
     assert names(states=("Dead",)) == set()
 
 
@@ -220,15 +220,15 @@ def test_static_members_have_instance_ids(admin: ClusterAdmin, live: dict[str, L
     assert _assigned(group) == _owned(live["con-static"])
 
 
-def test_modern_members_have_epochs_and_targets(
+def test_kip848_members_have_epochs_and_targets(
     admin: ClusterAdmin, live: dict[str, LiveGroup]
 ) -> None:
     """A KIP-848 group: epochs, target assignment, a pattern instead of names."""
-    group = _group(admin, "con-modern")
+    group = _group(admin, "con-kip848")
     assert (group.type, group.state, group.assignor) == ("consumer", "Stable", "uniform")
     assert group.group_epoch is not None
     assert group.target_epoch == group.group_epoch
-    assert _assigned(group) == _owned(live["con-modern"])
+    assert _assigned(group) == _owned(live["con-kip848"])
     members = _members(group)
     assert members["one"].subscription == (ORDERS,)
     assert members["one"].subscription_regex is None
@@ -323,10 +323,10 @@ def test_parts_that_are_not_asked_for_are_none(
     bare = admin.snapshot(members=False, offsets=False).group("con-range")
     assert bare is not None
     assert (bare.state, bare.members, bare.offsets) == ("Stable", None, None)
-    named = admin.snapshot(["con-modern"], offsets=False, log_offsets=False)
+    named = admin.snapshot(["con-kip848"], offsets=False, log_offsets=False)
     assert named.groups[0].offsets is None
     assert named.topics[ORDERS].partitions[0].log_end_offset is None
-    without = admin.snapshot(["con-modern"], members=False)
+    without = admin.snapshot(["con-kip848"], members=False)
     assert without.groups[0].members is None
     assert without.groups[0].assignor == "uniform"
     assert without.groups[0].offsets is not None
@@ -346,9 +346,9 @@ def test_progress_says_what_is_waited_for(admin: ClusterAdmin, live: dict[str, L
     said: list[str] = []
     admin.snapshot([EMPTY], progress=said.append)
     assert said == [
-        "looking for the groups",
-        "asking 1 groups",
-        "reading the offsets of 2 topics",
+        "listing groups",
+        "describing 1 groups",
+        "reading offsets of 2 topics",
     ]
 
 
@@ -378,7 +378,7 @@ def test_each_group_has_its_own_outcome_of_a_deletion(
 ) -> None:
     """Live groups are refused (4), unknown ones not found (5), the empty one is gone."""
     commit_offsets(address, {"con-doomed": {(AUDIT, 0): 1}, "con-spared": {(AUDIT, 0): 1}})
-    names = ["con-range", "con-doomed", "con-no-such", "con-modern", "con-doomed"]
+    names = ["con-range", "con-doomed", "con-no-such", "con-kip848", "con-doomed"]
     outcomes = admin.delete_groups(names)
     assert [
         (item.target, item.result, item.error.code if item.error else None) for item in outcomes
@@ -386,7 +386,7 @@ def test_each_group_has_its_own_outcome_of_a_deletion(
         ("con-range", "refused", "NON_EMPTY_GROUP"),
         ("con-doomed", "done", None),
         ("con-no-such", "failed", "GROUP_ID_NOT_FOUND"),
-        ("con-modern", "refused", "NON_EMPTY_GROUP"),
+        ("con-kip848", "refused", "NON_EMPTY_GROUP"),
     ]
     assert [item.error.exit_code for item in outcomes if item.error] == [4, 5, 4]
     left = set(admin.group_names())
@@ -407,7 +407,7 @@ def test_open_transaction_holds_back_the_last_stable_offset(
     producer.init_transactions(30)
     producer.begin_transaction()
     producer.produce("con-tx", b"x", partition=0)
-    producer.flush(30)
+    producer.flush(60)
     log = admin.snapshot(["con-tx"], isolation="read_committed").topics["con-tx"].partitions[0]
     plain = admin.snapshot(["con-tx"]).topics["con-tx"].partitions[0]
     producer.abort_transaction(30)
@@ -415,7 +415,7 @@ def test_open_transaction_holds_back_the_last_stable_offset(
     assert plain == PartitionLog(0, 6, None, log.leader, log.racks)
 
 
-def test_group_of_a_thousand_modern_members(admin: ClusterAdmin, address: str) -> None:
+def test_group_of_a_thousand_kip848_members(admin: ClusterAdmin, address: str) -> None:
     """Every member with its two partitions; nothing is cut."""
     create_topics(address, {"con-thousand": 2_000})
     crowd = HeartbeatGroup(

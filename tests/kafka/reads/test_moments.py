@@ -1,4 +1,4 @@
-"""Ends of logs at times gone by and times of records, of a real broker that was told the times."""
+"""Past log ends and times of records, of a real broker that was told the times."""
 
 from collections import Counter
 
@@ -30,7 +30,7 @@ def write(bootstrap: str, partition: int, minutes: range) -> None:
         for _ in range(10):
             at_ms = NOON_MS + minute * MINUTE_MS
             producer.produce(TOPIC, b"x" * 100, partition=partition, timestamp=at_ms)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 @pytest.fixture(scope="module")

@@ -91,14 +91,14 @@ def agree_that_it_is_foreign(kafka: KafkaCluster, official: WarmTools, name: str
     """Both tools leave it out of their lists and say the same of it when it is named."""
     for line in (["--list"], ["--list", "--state", "--type"]):
         ours = run_ours(["--bootstrap-server", kafka.bootstrap, *line])
-        theirs = official.consumer_groups(kafka.bootstrap, *line)
+        theirs = official.groups_tool(kafka.bootstrap, *line)
         assert name not in ours.stdout + theirs.stdout
     ours = run_ours(["--bootstrap-server", kafka.bootstrap, "--describe", "--group", name])
-    theirs = official.consumer_groups(kafka.bootstrap, "--describe", "--group", name)
+    theirs = official.groups_tool(kafka.bootstrap, "--describe", "--group", name)
     assert (ours.stdout, ours.stderr, ours.status) == ("", theirs.stdout, 1)
     assert f"Group {name} is not a consumer group." in theirs.stdout
     deleted = run_ours(["--bootstrap-server", kafka.bootstrap, "--delete", "--group", name])
-    theirs = official.consumer_groups(kafka.bootstrap, "--delete", "--group", name)
+    theirs = official.groups_tool(kafka.bootstrap, "--delete", "--group", name)
     assert (deleted.stdout, deleted.stderr) == ("", theirs.stdout)
     assert "GroupNotEmptyException" in deleted.stderr
 

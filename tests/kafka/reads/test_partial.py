@@ -16,6 +16,7 @@ from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.vanished import commit_to_vanished_topic
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
+from tests.support.own_waiting import OwnWaiting
 
 pytestmark = pytest.mark.kafka
 
@@ -61,12 +62,12 @@ def test_stopped_broker_takes_its_share_only(pair: KafkaCluster) -> None:
     pair.stop_brokers([2])
     try:
         with ClusterAdmin(settings, timeout_ms=4_000) as admin:
-            start = time.monotonic()
-            everything = admin.snapshot()
-            named = admin.snapshot(names)
-            assert time.monotonic() - start < 2 * 4.0 + 20  # for a busy machine
+            with OwnWaiting() as waiting:
+                everything = admin.snapshot()
+                named = admin.snapshot(names)
+            assert waiting.seconds < 2 * (4.0 + 2)
     finally:
-        pair.start()
+        pair.restart()
     for snapshot in (everything, named):
         shown = [group.group for group in snapshot.groups if group.group in names]
         assert sorted(shown) == sorted(left)
@@ -93,7 +94,7 @@ def test_a_refused_reset_tells_the_dead_broker_once(pair: KafkaCluster, tmp_path
             *("-b", pair.address(1), "--timeout", "4s", "--undo-dir", str(tmp_path)),
         )
     finally:
-        pair.start()
+        pair.restart()
     document = json.loads(stdout)
     lost = [error for error in document["errors"] if error["target"] in names]
     assert len(lost) > 50
@@ -129,7 +130,7 @@ def test_copying_from_a_group_whose_coordinator_is_dead(pair: KafkaCluster, tmp_
     try:
         ends = [finish(*command, *way) for command in commands]
     finally:
-        pair.start()
+        pair.restart()
     for command, (code, stdout, stderr) in zip(commands, ends, strict=True):
         assert (code, stdout) == (3, ""), (command, stderr)
         assert f"error: `{orphan}`: the group has no coordinator at the moment" in stderr
@@ -143,7 +144,7 @@ def test_broker_that_comes_back_is_asked_again(pair: KafkaCluster) -> None:
         assert len(admin.list_groups().brokers) == 2
         pair.stop_brokers([2])
         admin.list_groups()
-        pair.start()
+        pair.restart()
         listing = admin.list_groups()
     assert listing.errors == ()
     assert len(listing.brokers) == 2
@@ -168,6 +169,6 @@ def test_vanished_topic_is_missing_from_the_topics() -> None:
         cluster.stop()
         with (
             ClusterAdmin(ClientSettings(cluster.bootstrap)) as admin,
-            pytest.raises(ClusterError, match="nothing listens there"),
+            pytest.raises(ClusterError, match="connection refused"),
         ):
             admin.snapshot(["mourner"])

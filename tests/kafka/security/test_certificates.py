@@ -29,17 +29,19 @@ WAYS = pytest.mark.parametrize("through_librdkafka", [False, True], ids=["wire",
 SAID: Mapping[str, tuple[str, str]] = {
     "expired": (
         "the certificate of {} expired on 2024-03-01 12:34 UTC",
-        "the broker needs a new certificate",
+        "renew the broker's certificate",
     ),
     "early": (
         "the certificate of {} is not valid before 2098-01-01 00:00 UTC",
-        "is this machine's clock right?",
+        "check this machine's clock",
     ),
     "elsewhere": (
         "the certificate of {} is not for `127.0.0.1`, only for `kafka-1.example`, "
         "`*.kafka.example`, `10.0.0.1`",
-        "use a name that the certificate has, in `--bootstrap-server` and in the broker's "
-        "`advertised.listeners`",
+        (
+            "use a name from the certificate, in `--bootstrap-server` and in the broker's "
+            "`advertised.listeners`"
+        ),
     ),
     "stranger": (
         "the certificate of {} is not trusted: it is self-signed",
@@ -124,8 +126,8 @@ def test_unknown_authority(
     failure = refusal(properties, tmp_path, through_librdkafka=through_librdkafka)
     address = secure_kafka.address(1, "SSL")
     assert words(failure) == (
-        f"the certificate of {address} is not trusted: `kgroups ca` issued it",
-        "set `ssl.truststore.location` (`ssl.ca.location`) to the certificate of that authority",
+        f"the certificate of {address} is not trusted: it was issued by `kgroups ca`",
+        "set `ssl.truststore.location` (`ssl.ca.location`) to the certificate of that CA",
     )
 
 
@@ -140,17 +142,15 @@ def test_client_certificate_demanded(
     address = guarded_kafka.address(1, "SSL")
     failure = refusal(properties, tmp_path, through_librdkafka=through_librdkafka)
     assert words(failure) == (
-        f"{address} demands a client certificate",
+        f"{address} requires a client certificate",
         "set `ssl.keystore.location`, or `ssl.certificate.location` and `ssl.key.location`",
     )
     for name, end in (("certificate", "pem"), ("key", "key")):
         properties[f"ssl.{name}.location"] = str(guarded_kafka.tls / f"stranger.{end}")
     failure = refusal(properties, tmp_path, through_librdkafka=through_librdkafka)
     message, hint = words(failure)
-    assert message.startswith(f"{address} does not accept our client certificate: ")
-    assert (
-        hint == "the broker must trust the authority that issued it, and it must not have expired"
-    )
+    assert message.startswith(f"{address} rejected the client certificate: ")
+    assert hint == "the broker must trust its issuer, and it must not have expired"
 
 
 @WAYS
@@ -163,11 +163,11 @@ def test_plain_words_on_a_tls_port_and_back(
     properties["bootstrap.servers"] = plain
     failure = refusal(properties, tmp_path, through_librdkafka=through_librdkafka)
     message, hint = words(failure)
-    assert message == f"{plain} does not answer in TLS"
-    assert "`security.protocol` be PLAINTEXT" in str(hint)
+    assert message == f"{plain} does not speak TLS"
+    assert "`security.protocol` to PLAINTEXT" in str(hint)
     properties = {"bootstrap.servers": secured, "security.protocol": "PLAINTEXT"}
     failure = refusal(properties, tmp_path, through_librdkafka=through_librdkafka)
-    assert failure.message == f"{secured} speaks TLS, and was spoken to in plain"
+    assert failure.message == f"{secured} requires TLS, but the connection is plaintext"
     assert "`security.protocol=SSL`" in str(failure.hint)
 
 

@@ -20,6 +20,6 @@ def test_no_right_to_read_the_offsets_topic(guarded_kafka: KafkaCluster, tmp_pat
         *("--command-config", str(path), "--timeout", "10s"),
     )
     assert (code, stdout) == (3, "")
-    assert "no right to read `__consumer_offsets`" in stderr
+    assert "not authorized to read `__consumer_offsets`" in stderr
     assert "kgroups lag collect" in stderr
     assert "Traceback" not in stderr

@@ -59,7 +59,7 @@ def test_the_hint_leads_in(
         file.write_text("".join(f"{name}={value}\n" for name, value in stores.items()))
         told = run(*way, "list")
         assert told.exit_code == 2
-        assert f"`{refused}` is a JKS store, which only Java reads" in told.stderr
+        assert f"`{refused}` is a JKS store, which only Java can read" in told.stderr
         theirs = run_ours([*address, *way, "--list"])
         assert (theirs.status, theirs.stdout) == (1, "")
         assert "Failed to create new KafkaAdminClient" in theirs.stderr

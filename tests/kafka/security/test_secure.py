@@ -50,7 +50,7 @@ def test_the_official_tool_gets_in_with_the_java_spelling(
     settings = secure_kafka.java_settings(listener, mechanism=mechanism)
     path = tmp_path / "client.properties"
     path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    answer = official.consumer_groups(
+    answer = official.groups_tool(
         secure_kafka.addresses(listener), "--command-config", str(path), "--list"
     )
     assert (answer.stdout, answer.status) == ("", 0)
@@ -92,7 +92,7 @@ def test_acls_stop_whoever_they_do_not_name(
         settings = guarded_kafka.java_settings("SASL_PLAINTEXT", user=user)
         path = tmp_path / f"{user}.properties"
         path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        said[user] = official.consumer_groups(
+        said[user] = official.groups_tool(
             guarded_kafka.addresses("SASL_PLAINTEXT"),
             *("--command-config", str(path), "--describe", "--group", "anybodys"),
         ).stdout

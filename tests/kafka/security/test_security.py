@@ -15,6 +15,7 @@ from kgroups.core.kafka.config.settings import ClientSettings, read_settings
 from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import STORE_PASSWORD, ClusterSpec, SecurityProtocol
 from tests.support.kafka.waiting import wait_for_thread
+from tests.support.own_waiting import OwnWaiting
 
 pytestmark = pytest.mark.kafka
 
@@ -52,13 +53,13 @@ def _settings(properties: Mapping[str, str], tmp_path: Path) -> ClientSettings:
 
 def _refusal(settings: ClientSettings, timeout_ms: int = 5_000) -> KgroupsError:
     """Why the cluster could not be asked; it must be known within the time given."""
-    start = time.monotonic()
     with (
+        OwnWaiting() as waiting,
         ClusterAdmin(settings, timeout_ms=timeout_ms) as admin,
         pytest.raises(KgroupsError) as caught,
     ):
         admin.list_groups()
-    assert time.monotonic() - start < timeout_ms / 1000 + 20  # for a busy machine
+    assert waiting.seconds < timeout_ms / 1000 + 2
     return caught.value
 
 
@@ -196,7 +197,7 @@ KEPT_OUT: list[tuple[str, SecurityProtocol, dict[str, str], str, str]] = [
         "plain port spoken to in TLS",
         "PLAINTEXT",
         {"security.protocol": "SSL"},
-        "does not answer in TLS",
+        "does not speak TLS",
         "PLAINTEXT",
     ),
     (
@@ -270,7 +271,7 @@ def test_host_that_the_certificate_does_not_name_is_said(
     properties = secure.librdkafka_settings("SASL_SSL")
     port = secure.address(1, "SASL_SSL").rpartition(":")[2]
     properties["bootstrap.servers"] = f"127.0.0.2:{port}"
-    with socket.create_connection(("127.0.0.1", int(port)), timeout=30):
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=60):
         pass
     error = _refusal(_settings(properties, tmp_path))
     assert "127.0.0.2" in error.message
@@ -286,11 +287,11 @@ def test_missing_client_certificate_is_said(secure: KafkaCluster, tmp_path: Path
 def test_wrong_port_is_said() -> None:
     """Nobody listens: the answer is there at once, not after the timeout."""
     (port,) = free_ports(1)
-    start = time.monotonic()
-    error = _refusal(ClientSettings(f"127.0.0.1:{port}"), timeout_ms=60_000)
-    assert time.monotonic() - start < 30
+    with OwnWaiting() as waiting:
+        error = _refusal(ClientSettings(f"127.0.0.1:{port}"), timeout_ms=60_000)
+    assert waiting.seconds < 30
     assert isinstance(error, ClusterError)
-    assert f"127.0.0.1:{port} cannot be reached: nothing listens there" == error.message
+    assert f"127.0.0.1:{port} cannot be reached: connection refused" == error.message
 
 
 def test_unknown_host_is_said() -> None:
@@ -337,10 +338,11 @@ def test_first_server_that_answers_is_taken(secure: KafkaCluster) -> None:
     (dead,) = free_ports(1)
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         servers = f"127.0.0.1:{dead},127.0.0.1:{silent.getsockname()[1]},{secure.bootstrap}"
-        start = time.monotonic()
-        with ClusterAdmin(ClientSettings(servers), timeout_ms=60_000) as admin:
+        # What waits for the silent one waits for minutes, a busy broker answers before.
+        started = time.monotonic()
+        with ClusterAdmin(ClientSettings(servers), timeout_ms=1_000_000) as admin:
             assert admin.list_groups().cluster_id == secure.cluster_id
-        assert time.monotonic() - start < 30
+        assert time.monotonic() - started < 120
 
 
 def test_trust_store_that_is_missing_is_a_usage_error(secure: KafkaCluster, tmp_path: Path) -> None:

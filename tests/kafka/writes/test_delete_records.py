@@ -78,7 +78,7 @@ def test_beyond_the_end(cluster_address: str, topic: str) -> None:
     """An offset after the last record is moved to the end of the log, and the row says so."""
     found = rows(erase(cluster_address, topic, "--before", "35", "--yes"))
     assert [found[n]["clamped"] for n in range(3)] == [False, True, True]
-    assert found[1]["note"] == "35 asked, the log ends at 30"
+    assert found[1]["note"] == "35 requested, the log ends at 30"
     assert [found[n]["records_lost"] for n in range(3)] == [25, 30, 0]
     assert starts(cluster_address, topic) == {0: 35, 1: 30, 2: 0}
 

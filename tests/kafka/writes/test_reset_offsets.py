@@ -102,9 +102,9 @@ def test_clamped_rows_say_so(address: str, group: str, tmp_path: Path) -> None:
     """An offset outside the log is moved to its edge, in that row only."""
     found = rows(reset(address, tmp_path, group, "--to", "40", "--all-topics", "--dry-run"))
     assert [found[TOPIC, n]["clamped"] for n in (0, 1)] == [False, True]
-    assert found[TOPIC, 1]["note"] == "40 asked, the log ends at 30"
+    assert found[TOPIC, 1]["note"] == "40 requested, the log ends at 30"
     table = run("-b", address, "reset-offsets", group, "--to", "40", "--all-topics", "--dry-run")
-    assert "40 asked, the log ends at 30" in table.stdout
+    assert "40 requested, the log ends at 30" in table.stdout
 
 
 def test_file_of_either_form(address: str, group: str, tmp_path: Path) -> None:

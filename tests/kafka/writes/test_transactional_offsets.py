@@ -290,7 +290,7 @@ def test_read_committed_waits_for_the_end(address: str) -> None:
         producer.begin_transaction()
         for number in range(4):
             producer.produce(topic, f"in transaction {number}", partition=0)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
         reader.assign([TopicPartition(topic, 0, 3)])
         assert_end(reader, 3)
         assert isolated_lag(address, group) == {"read_uncommitted": 4, "read_committed": 0}

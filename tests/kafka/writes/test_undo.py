@@ -94,7 +94,7 @@ def test_a_topic_created_anew(
     assert told[other, 0]["result"] == "done"
     after = fetch_offsets(cluster_address, group)
     assert after == before | {(other, 0): 30 if way == "--undo" else 0}
-    assert "deleted and created again" in outcome.stderr
+    assert "recreated" in outcome.stderr
 
 
 def test_a_topic_that_is_gone(cluster_address: str, topic: str, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_version_1_is_read(cluster_address: str, topic: str, tmp_path: Path) -> 
     old.write_text(json.dumps({**document, "schema": "kgroups.undo/1"}))
     outcome = put_back(cluster_address, "--undo", str(old))
     assert outcome.exit_code == 0
-    assert "note: the undo file holds no topic ids" in outcome.stderr
+    assert "note: the undo file has no topic ids" in outcome.stderr
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 40, (topic, 1): 41}
     delete_topics(cluster_address, [topic])
     make(cluster_address, topic, 3)
@@ -143,14 +143,14 @@ def test_progress_made_since(
     dry = run("-b", cluster_address, "reset-offsets", way, file, "--dry-run")
     (shown,) = [line for line in dry.stdout.splitlines() if " 47 " in line]
     assert f" {target} " in shown
-    assert "moved since: 40 stood there, 0 was written" in shown
+    assert "committed since: it was 40, and 0 was written" in shown
     outcome = put_back(cluster_address, way, file)
     assert outcome.exit_code == 4
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 47, (topic, 1): other}
     found = rows(outcome)
     assert (found[0]["result"], found[0]["error"]) == ("refused", "OFFSET_MOVED")
     assert found[1]["result"] == "done"
-    assert "hint: --overwrite-moved writes it all the same" in outcome.stderr
+    assert "hint: use --overwrite-moved to write it anyway" in outcome.stderr
     assert put_back(cluster_address, way, file, "--overwrite-moved").exit_code == 0
     assert fetch_offsets(cluster_address, group) == {(topic, 0): target, (topic, 1): other}
 
@@ -170,7 +170,7 @@ def test_the_preview_shows_what_moved(cluster_address: str, topic: str, tmp_path
     assert code == 4, stderr
     (shown,) = [row for row in stderr.splitlines() if " 47 " in row and row.startswith(group)]
     assert " 40 " in shown
-    assert "moved since: 40 stood there, 0 was written" in shown
+    assert "committed since: it was 40, and 0 was written" in shown
     assert "reset-offsets: 1 partition of 1 group?" in stderr
     assert fetch_offsets(cluster_address, group) == {(topic, 0): 47, (topic, 1): 41}
 

@@ -68,7 +68,7 @@ def shop() -> ClusterSnapshot:
             }
         },
     )
-    modern = Group(
+    kip848 = Group(
         group="shipping",
         type="consumer",
         state="Reconciling",
@@ -107,7 +107,7 @@ def shop() -> ClusterSnapshot:
     )
     return ClusterSnapshot(
         captured_at_ms=CAPTURED_AT_MS,
-        groups=(empty, classic, modern),
+        groups=(empty, classic, kip848),
         topics={topic.topic: topic for topic in topics},
         brokers=BROKERS,
         cluster_id="c2hvcC1jbHVzdGVyLWlkLQ",

@@ -1,4 +1,4 @@
-"""The program as a process whose memory is measured: exit code, words, the most that it held."""
+"""The program as a process that is measured: exit code, words, memory and processor time."""
 
 import subprocess
 import sys
@@ -13,19 +13,26 @@ from tests.support.kafka.child import run_program
 _MEASURE = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
 with open(sys.argv[1], "w") as file:
-    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
+    file.write(f"{used.ru_maxrss * 1024} {used.ru_utime + used.ru_stime}")
 sys.exit(code if code >= 0 else 128 - code)
 """
 
 
 class Measured(NamedTuple):
-    """What a run came to; `peak_bytes` is the most resident memory."""
+    """What a run came to.
+
+    Args:
+        peak_bytes: the most resident memory.
+        cpu_s: processor time, which does not depend on what else the machine does.
+    """
 
     code: int
     stdout: str
     stderr: str
     peak_bytes: int
+    cpu_s: float
 
     @property
     def errors(self) -> list[str]:
@@ -37,13 +44,14 @@ def measure(place: Path, *args: str, stdin: int = subprocess.DEVNULL) -> Measure
     """The program, run to its end.
 
     Args:
-        place: a folder for the figure.
+        place: a folder for the figures.
     """
-    figure = place / "peak_bytes"
+    figures = place / "figures"
     run = run_program(
-        [sys.executable, "-c", _MEASURE, figure, PROGRAM, *args],
+        [sys.executable, "-c", _MEASURE, figures, PROGRAM, *args],
         stdin=stdin,
         env=environment(),
         timeout_s=TIMEOUT_S,
     )
-    return Measured(run.returncode, run.stdout, run.stderr, int(figure.read_text()))
+    peak_bytes, cpu_s = figures.read_text().split()
+    return Measured(run.returncode, run.stdout, run.stderr, int(peak_bytes), float(cpu_s))

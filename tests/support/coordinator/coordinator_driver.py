@@ -45,7 +45,7 @@ class Harness:
         self._new_id = lambda: UUID(int=next(ids))
         self.topology, self.ports = topology, ports
         self.coordinator = self._new()
-        self.follower = self._new()
+        self.replica = self._new()
         self.replies: dict[Hashable, Any] = {}
         self.dropped: set[Hashable] = set()
         self.waiting: set[Hashable] = set()
@@ -116,23 +116,23 @@ class Harness:
     def _append(self, write: Write) -> None:
         if write.marker is not None:
             self.markers.append(write)
-            self.follower.replay_marker(write.producer_id, committed=write.marker)
+            self.replica.replay_marker(write.producer_id, committed=write.marker)
         for record in write.records:
             key, value = record_codec.encode_key(record.key), record_codec.encode_value(record)
             self.log.append((write.producer_id, key, value))
             read = record_codec.decode_record(key, value)
             assert read is not None
-            self.follower.replay(read, write.producer_id)
+            self.replica.replay(read, write.producer_id)
 
     def state_of(self, group_id: str) -> str | None:
         """State of a group; None if there is none."""
         kind_and_state = self.coordinator.group_states().get(group_id)
         return None if kind_and_state is None else kind_and_state[1]
 
-    def assert_follower_is_equal(self) -> None:
+    def assert_replica_is_equal(self) -> None:
         """What the log holds is what the coordinator has written down, byte for byte."""
         assert encoded(self.coordinator.durable_records()) == encoded(
-            self.follower.durable_records()
+            self.replica.durable_records()
         )
 
 

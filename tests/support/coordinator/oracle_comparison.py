@@ -118,7 +118,7 @@ def compare_with_oracle(
         Difference: an answer differs in a way that no row of `meant` covers.
     """
     ours = Adapter()
-    follower = LogReplica(ours)
+    replica = LogReplica(ours)
     history: deque[tuple[int, Json, Json]] = deque(maxlen=HISTORY)
     states: dict[str, str] = {}
 
@@ -142,7 +142,7 @@ def compare_with_oracle(
             tally.meant[row.name] += 1
             raise ScriptOver
         if tally.operations % FOLLOWED == 0:
-            follower.check()
+            replica.check()
         return theirs
 
     with suppress(ScriptOver):

@@ -199,7 +199,7 @@ def _topic_partitions(
     )
 
 
-def _consumer_heartbeat(op: Json, q: Json) -> Request:
+def _kip848_heartbeat(op: Json, q: Json) -> Request:
     names = q.get("subscribedTopicNames")
     return kip848_messages.ConsumerGroupHeartbeatRequest(
         **_sender(op),
@@ -216,7 +216,7 @@ def _consumer_heartbeat(op: Json, q: Json) -> Request:
     )
 
 
-def _consumer_describe(op: Json, q: Json) -> Request:
+def _kip848_describe(op: Json, q: Json) -> Request:
     return kip848_messages.ConsumerGroupDescribeRequest(
         **_sender(op), group_ids=tuple(q["groupIds"])
     )
@@ -233,8 +233,8 @@ READERS: Mapping[str, Callable[[Json, Json], Request]] = {
     "describe": _describe,
     "list": _list,
     "delete_groups": _delete_groups,
-    "consumer_heartbeat": _consumer_heartbeat,
-    "consumer_describe": _consumer_describe,
+    "consumer_heartbeat": _kip848_heartbeat,
+    "consumer_describe": _kip848_describe,
 }
 
 
@@ -424,7 +424,7 @@ def _assignment(topics: Iterable[kip848_messages.TopicPartitions], *, named: boo
     }
 
 
-def _consumer_heartbeat_answer(r: kip848_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
+def _kip848_heartbeat_answer(r: kip848_messages.ConsumerGroupHeartbeatResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "errorCode": int(r.error_code),
@@ -436,7 +436,7 @@ def _consumer_heartbeat_answer(r: kip848_messages.ConsumerGroupHeartbeatResponse
     }
 
 
-def _consumer_describe_answer(r: kip848_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
+def _kip848_describe_answer(r: kip848_messages.ConsumerGroupDescribeResponse, v: int) -> Json:
     return {
         "throttleTimeMs": 0,
         "groups": [
@@ -482,8 +482,8 @@ WRITERS: Mapping[type, Callable[[Any, int], Json]] = {
     admin_messages.DescribeGroupsResponse: _describe_answer,
     admin_messages.ListGroupsResponse: _list_answer,
     admin_messages.DeleteGroupsResponse: _delete_groups_answer,
-    kip848_messages.ConsumerGroupHeartbeatResponse: _consumer_heartbeat_answer,
-    kip848_messages.ConsumerGroupDescribeResponse: _consumer_describe_answer,
+    kip848_messages.ConsumerGroupHeartbeatResponse: _kip848_heartbeat_answer,
+    kip848_messages.ConsumerGroupDescribeResponse: _kip848_describe_answer,
 }
 
 

@@ -97,7 +97,7 @@ class Consumer:
     def commit(self, **over: Any) -> None:
         """Send an OffsetCommit as this member."""
         sender = {"mid": self.member_id, "generation": self.epoch, "instance": None}
-        self.world.commit(self.group, modern=True, **{**sender, **over})
+        self.world.commit(self.group, kip848=True, **{**sender, **over})
 
     def took(self, kind: str, answer: Json) -> None:
         """Learn from an answer."""

@@ -99,8 +99,8 @@ class World:
     def new_client(self) -> Client:
         """A client of some group."""
         group = self.random.choice(self.groups)
-        modern = self.random.random() < self.p_kip848
-        return Consumer(self, group) if modern else Classic(self, group)
+        kip848 = self.random.random() < self.p_kip848
+        return Consumer(self, group) if kip848 else Classic(self, group)
 
     # ------------------------------------------------------------------ time and topics
 
@@ -166,11 +166,11 @@ class World:
     # ------------------------------------------------------------------ offsets
 
     def commit(
-        self, group: str, *, mid: str, generation: int, instance: str | None, modern: bool = False
+        self, group: str, *, mid: str, generation: int, instance: str | None, kip848: bool = False
     ) -> None:
         """Send an OffsetCommit."""
         r = self.random
-        version = r.choice([9, 9, 9, 10, 10, 8] if modern else [10, 9, 8, 8, 7, 6, 5, 4, 3, 2])
+        version = r.choice([9, 9, 9, 10, 10, 8] if kip848 else [10, 9, 8, 8, 7, 6, 5, 4, 3, 2])
         if instance is not None and version < 7:
             version = 8
         request = {
@@ -404,12 +404,12 @@ def _classic_versions(world: World, r: Random, config: dict[str, object]) -> Non
     world.p_kip848, world.raw = 0.0, True
 
 
-def _modern(world: World, r: Random, config: dict[str, object]) -> None:
+def _kip848(world: World, r: Random, config: dict[str, object]) -> None:
     world.p_kip848, world.p_regex, world.p_static = 1.0, 0.05, 0.2
     world.p_topics = 0.01
 
 
-def _modern_static(world: World, r: Random, config: dict[str, object]) -> None:
+def _kip848_static(world: World, r: Random, config: dict[str, object]) -> None:
     world.p_kip848, world.p_static = 1.0, 0.8
     world.instances = ["i1", "i2", "i3", "i4"]
 
@@ -471,8 +471,8 @@ SHAPES: dict[str, Shape] = {
     "classic_static": _classic_static,
     "classic_offsets": _classic_offsets,
     "classic_versions": _classic_versions,
-    "modern": _modern,
-    "modern_static": _modern_static,
+    "kip848": _kip848,
+    "kip848_static": _kip848_static,
     "regex": _regex,
     "topics": _topics,
     "offsets": _offsets,

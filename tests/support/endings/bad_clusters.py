@@ -12,6 +12,8 @@ from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.faults.fault_rules import Fault
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.endings.world import CLIENT, free_port
+from tests.support.hostile.scripted_broker import Answer as ScriptedAnswer
+from tests.support.hostile.scripted_broker import ScriptedBroker
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
 
 Answer = Callable[[Random, bytes], bytes]
@@ -123,6 +125,21 @@ class _Connections:
             client.close()
 
 
+@contextmanager
+def wrong_password(_random: Random) -> Iterator[str]:
+    """A broker that knows another password: it asks for one, and lets nobody in with ours."""
+    answers: dict[str, ScriptedAnswer] = {
+        "sasl_handshake": lambda _version, _request: {"error_code": 0, "mechanisms": ("PLAIN",)},
+        "sasl_authenticate": lambda _version, _request: {
+            "error_code": SASL_AUTHENTICATION_FAILED,
+            "error_message": "Authentication failed: Invalid username or password",
+            "auth_bytes": b"",
+        },
+    }
+    with ScriptedBroker(answers) as broker:
+        yield broker.address
+
+
 OF_GROUPS: Final = (
     Api.FIND_COORDINATOR,
     Api.DESCRIBE_GROUPS,
@@ -133,6 +150,7 @@ OF_GROUPS: Final = (
     Api.DELETE_GROUPS,
     Api.LEAVE_GROUP,
 )
+SASL_AUTHENTICATION_FAILED: Final = 58
 GROUP_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 30, 31
 TOPIC_AUTHORIZATION_FAILED: Final = 29
 

@@ -14,7 +14,7 @@ def share(pairs: Sequence[tuple[str, str]], *, each: int, least: int = 2) -> lis
 
     Args:
         pairs: all there are.
-        each: how many conditions of each line.
+        each: how many conditions of each line; of a heavy one only one.
         least: how many lines of each condition, at the least.
     """
     if WHOLE:
@@ -25,13 +25,19 @@ def share(pairs: Sequence[tuple[str, str]], *, each: int, least: int = 2) -> lis
     conditions: dict[str, int] = {}
     chosen = []
     for line, condition in sorted(mixed, key=lambda pair: LINES[pair[0]].kind == "heavy"):
-        if lines.get(line, 0) < each or (
-            conditions.get(condition, 0) < least and LINES[line].kind != "heavy"
+        is_heavy = LINES[line].kind == "heavy"
+        if lines.get(line, 0) < (1 if is_heavy else each) or (
+            conditions.get(condition, 0) < least and not is_heavy
         ):
             lines[line] = lines.get(line, 0) + 1
             conditions[condition] = conditions.get(condition, 0) + 1
             chosen.append((line, condition))
     return sorted(chosen)
+
+
+def times(line: str) -> range:
+    """How often a case of this line is tried, with other random numbers each time."""
+    return range(3 if WHOLE and LINES[line].kind != "heavy" else 1)
 
 
 def names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:

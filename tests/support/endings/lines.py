@@ -1,7 +1,8 @@
 """A line for each command, with what a test has to know about it.
 
 Between braces stands what the world puts there for a case: `{group}` and `{other}`, two groups that
-nobody else uses, `{topic}` likewise, `{folder}` for files, `{undo}` an undo file.
+nobody else uses, `{topic}` likewise, `{folder}` for files, `{undo}` an undo file; `{alive}`, a
+group with a live member, `{origin}`, one that has committed, and `{steps}`, the topic of both.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,9 @@ class Line:
         kind: `server` and `watch` do not end by themselves, `heavy` starts Spark or a cluster.
         silent: whether it has nothing for stdout.
         at_best: whether it prints what it can learn quickly, and ends with 0 in any case.
-        limit_ms: how long it waits for a cluster where it has no `--timeout`.
+        timeout: how it is told how long to wait for a cluster: by its option, or by
+            `default.api.timeout.ms`.
+        deadline_ms: how long it asks a cluster that is away again and again.
     """
 
     words: str
@@ -36,7 +39,8 @@ class Line:
     kind: Literal["", "server", "watch", "heavy"] = ""
     silent: bool = False
     at_best: bool = False
-    limit_ms: int | None = None
+    timeout: Literal["option", "property"] = "option"
+    deadline_ms: int = 0
 
     @property
     def grammar(self) -> Grammar:
@@ -51,11 +55,19 @@ LINES: Final = {
     "list as a table": Line("list", "list"),
     "list and watch": Line("list --watch 3600 -o json", "list", kind="watch"),
     "describe": Line("describe --all-groups -o json", "describe"),
-    "describe as csv": Line("describe origin -o csv", "describe"),
-    "describe members": Line("describe alive --members -o yaml", "describe"),
+    "describe as csv": Line("describe {origin} -o csv", "describe"),
+    "describe members": Line("describe {alive} --members -o yaml", "describe"),
     "describe a file": Line("describe --all-groups --from {folder}/shop.json", "describe", False),
+    "check": Line("check {origin} {alive} --fail-on 'members > 9' -o json", "check"),
+    "check as a table": Line(
+        "check {origin} --fail-on 'lag < 0 or lost > 0'", "check", silent=True
+    ),
+    "check as junit": Line("check --all-groups --fail-on 'members > 9' -o junit", "check"),
+    "wait": Line(
+        "wait {alive} --until 'members = 1' --deadline 2s -o json", "wait", deadline_ms=2_000
+    ),
     "coordinator": Line("coordinator {group} {other}", "coordinator"),
-    "plan": Line("plan alive --add-members 1 -o json", "plan"),
+    "plan": Line("plan {alive} --add-members 1 -o json", "plan"),
     "plan on paper": Line("plan --from {folder}/scenario.yaml --all-groups", "plan", False),
     "simulate": Line("simulate {folder}/deploy.yaml -o json", "simulate", False),
     "reset-offsets": Line(RESET + " --undo-dir {folder}/undo", "reset-offsets", writes="offsets"),
@@ -77,7 +89,7 @@ LINES: Final = {
         given="half",
     ),
     "copy-offsets": Line(
-        "copy-offsets --from origin --to {group} --yes -o json --undo-dir {folder}/undo",
+        "copy-offsets --from {origin} --to {group} --yes -o json --undo-dir {folder}/undo",
         "copy-offsets",
         writes="offsets",
     ),
@@ -90,7 +102,9 @@ LINES: Final = {
     "delete-records": Line(
         "delete-records {topic} --before 5 --yes -o json", "delete-records", writes="records"
     ),
-    "remove-members": Line("remove-members alive --all --yes", "remove-members", writes="members"),
+    "remove-members": Line(
+        "remove-members {group} --all --yes -o json", "remove-members", writes="members"
+    ),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
     "names for a shell": Line('complete-names groups "kgroups describe "', "", at_best=True),
@@ -106,10 +120,10 @@ LINES: Final = {
     "official help": Line("official --help", "official", asks=False),
     "--list": Line("--list", "--list"),
     "--describe": Line("--describe --all-groups", "--describe"),
-    "--describe --members": Line("--describe --group alive --members", "--describe"),
+    "--describe --members": Line("--describe --group {alive} --members", "--describe"),
     "--delete": Line("--delete --group {group} --group {other}", "--delete", writes="groups"),
     "--delete-offsets": Line(
-        "--delete-offsets --group {group} --topic steps", "--delete-offsets", writes="offsets"
+        "--delete-offsets --group {group} --topic {steps}", "--delete-offsets", writes="offsets"
     ),
     "--reset-offsets": Line(
         "--reset-offsets --group {group} --group {other} --all-topics --to-earliest --execute",
@@ -121,6 +135,6 @@ LINES: Final = {
         "official delete-records --offset-json-file {folder}/offsets.json",
         "official",
         writes="records",
-        limit_ms=60_000,
+        timeout="property",
     ),
 }

@@ -2,20 +2,26 @@
 
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Final, Literal
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
 from tests.support.kafka.child import Child
+from tests.support.kafka.waiting import wait_until
+from tests.support.own_waiting import busy_s
 
 Sink = Literal["kept", "closed", "full", "gone", "one line", "stdout"]
 """What a stream leads to: a file that is kept, nothing, a full disk, a pipe without a reader, a
 reader that goes after a line, or the other stream's place."""
+
+LIMIT_S: Final = 3 * TIMEOUT_S
+"""Whatever does not end by then hangs."""
 
 Program = Child
 STOPPED = "the program does not end"
@@ -41,6 +47,11 @@ class Ending:
     def said(self) -> str:
         """What it said, for people."""
         return self.stderr.decode(errors="replace")
+
+    @property
+    def all_said(self) -> str:
+        """What it wrote to both streams."""
+        return self.stdout.decode(errors="replace") + self.said
 
 
 def run_program(
@@ -116,7 +127,7 @@ def _read_line(reader: IO[bytes], process: Program) -> None:
     poll = select.poll()
     poll.register(reader, select.POLLIN)
     while True:
-        assert poll.poll(TIMEOUT_S * 1_000), f"{process.args!r} says nothing"
+        assert poll.poll(LIMIT_S * 1_000), f"{process.args!r} says nothing"
         piece = reader.read(1)
         if piece in (b"", b"\n"):
             break
@@ -133,15 +144,39 @@ def await_end(process: Program, began: float) -> float | None:
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
-        assert poll.poll(TIMEOUT_S * 1_000), f"{STOPPED}: {process.args!r}"
+        assert poll.poll(LIMIT_S * 1_000), f"{STOPPED}: {process.args!r}"
         took_s = time.monotonic() - began
     finally:
         os.close(handle)
+    busy = busy_s(str(process.pid))
+    return None if busy is None else took_s - busy
+
+
+def await_handlers(process: Program) -> None:
+    """Wait until the program handles signals itself: before that they are the interpreter's.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    bit = 1 << (signal.SIGHUP - 1)
+
+    def handles() -> bool:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        caught = next((line for line in status.splitlines() if line.startswith("SigCgt")), "0 0")
+        return bool(int(caught.split()[1], 16) & bit) or is_over(process)
+
+    wait_until(handles, "the program handles signals", timeout_s=TIMEOUT_S, pause_s=0.002)
+
+
+def goes_on_for(process: Program, seconds: float) -> bool:
+    """Whether the program is still there so many seconds later."""
+    handle = os.pidfd_open(process.pid)
     try:
-        ran_ns, ready_ns, _ = map(int, Path(f"/proc/{process.pid}/schedstat").read_text().split())
-    except (OSError, ValueError):
-        return None
-    return took_s - (ran_ns + ready_ns) / 1e9
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return not poll.poll(seconds * 1_000)
+    finally:
+        os.close(handle)
 
 
 def is_over(process: Program) -> bool:

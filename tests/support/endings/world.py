@@ -16,6 +16,7 @@ from typing import Final
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
+from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
@@ -32,8 +33,9 @@ from tests.support.kafka.workload import (
     fetch_offsets,
     produce,
 )
+from tests.support.sandbox.frame_client import WireClient, join_body
 
-TOPIC: Final = "steps"
+TOPIC, GROUP, ALIVE = "steps", "origin", "alive"
 PARTITIONS: Final = 3
 OLD, RECORDS, ORIGIN = 5, 20, 7
 SECRET: Final = "Zaunkoenig-4711"
@@ -51,7 +53,7 @@ class Place:
         number: of the case.
         values: what the braces in a line stand for.
         old, new: commits before the write and after the whole of it; of records: starts of logs,
-            under the group "".
+            under the group ""; of members: 1 for each that is there, under its id and 0.
     """
 
     number: int
@@ -70,41 +72,47 @@ class World:
     """A cluster with live members, and folders with files.
 
     Args:
-        sandbox: the cluster.
+        address: of the cluster.
         folder: for the files.
+        names: what the names of its groups and topics begin with.
+        sandbox: the cluster, where it is the embedded one.
     """
 
-    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
-        self.sandbox = sandbox
-        self.address = sandbox.bootstrap_servers
-        self._folder = folder
+    def __init__(
+        self, address: str, folder: Path, names: str = "", sandbox: Sandbox | None = None
+    ) -> None:
+        self.address = address
+        self._names = names
+        self._sandbox = sandbox
+        self.folder = folder
         self._numbers = count(1)
         self._usual: dict[str, Ending] = {}
         write_snapshot(clusters.shop(), folder / "shop.json")
         (folder / "scenario.yaml").write_text(SCENARIO)
         (folder / "deploy.yaml").write_text(SIMULATION)
 
+    @property
+    def sandbox(self) -> Sandbox:
+        """The embedded cluster."""
+        assert self._sandbox is not None, "the cluster is a real one"
+        return self._sandbox
+
     def place(self, line: Line) -> Place:
         """A place for one run of a line: files of its own, and groups if it writes."""
         number = next(self._numbers)
-        folder = self._folder / str(number)
+        folder = self.folder / str(number)
         (folder / "undo").mkdir(parents=True)
         for name in ("shop.json", "scenario.yaml", "deploy.yaml"):
-            (folder / name).symlink_to(self._folder / name)
+            (folder / name).symlink_to(self.folder / name)
         if "/small" in line.words:
-            shutil.copytree(self._folder / "captures", folder / "small")
+            shutil.copytree(self.folder / "captures", folder / "small")
         secret = folder / "client.properties"
         secret.write_text(f"client.id={CLIENT}\nsasl.password={SECRET}\n")
         secret.chmod(0o600)
-        group, other, topic = f"g-{number}", f"h-{number}", f"t-{number}"
-        values = {
-            "group": group,
-            "other": other,
-            "topic": topic,
-            "folder": str(folder),
-            "undo": "",
-            "port": "",
-        }
+        own = {"group": f"g-{number}", "other": f"h-{number}", "topic": f"t-{number}"}
+        names = own | {"alive": ALIVE, "origin": GROUP, "steps": TOPIC}
+        values = {what: self._names + name for what, name in names.items()}
+        values |= {"folder": str(folder), "undo": "", "port": ""}
         if "{port}" in line.words:
             values["port"] = str(free_port())
         place = Place(number, folder, values)
@@ -112,6 +120,8 @@ class World:
             return self._commits(line, place)
         if line.writes == "records":
             return self._records(place)
+        if line.writes == "members":
+            return self._members(place)
         return place
 
     def _commits(self, line: Line, place: Place) -> Place:
@@ -119,7 +129,8 @@ class World:
         names = [place.values["group"]]
         if "{other}" in line.words or line.given:
             names.append(place.values["other"])
-        rows = {name: {(TOPIC, number): OLD for number in range(PARTITIONS)} for name in names}
+        topic = place.values["steps"]
+        rows = {name: {(topic, number): OLD for number in range(PARTITIONS)} for name in names}
         commit_offsets(self.address, rows)
         old: dict[At, int | None] = {
             (name, *at): offset for name, offsets in rows.items() for at, offset in offsets.items()
@@ -157,15 +168,33 @@ class World:
         old: dict[At, int | None] = {("", topic, number): 0 for number in range(2)}
         return replace(place, old=old, new=dict.fromkeys(old, 5))
 
+    def _members(self, place: Place) -> Place:
+        """A group with a member that is away for five minutes, and so does not come back."""
+        group = place.values["group"]
+        with WireClient(self.address) as client:
+            found = client.ask(Api.FIND_COORDINATOR, 1, {"key": group, "key_type": 0})
+        with WireClient(f"{found['host']}:{found['port']}") as client:
+            body = join_body(group, session_timeout=300_000, rebalance_timeout=300_000)
+            joined = client.ask(Api.JOIN_GROUP, 3, body)
+        assert joined["error_code"] == 0, joined
+        old: dict[At, int | None] = {(group, joined["member_id"], 0): 1}
+        return replace(place, old=old, new=dict.fromkeys(old))
+
     def state(self, place: Place) -> State:
         """What the cluster holds now of what a place's line changes."""
+        if any(then == 1 for then in place.old.values()):
+            group = place.values["group"]
+            admin = admin_of(self.address)
+            described = admin.describe_consumer_groups([group])
+            here = {member.member_id for member in described[group].result(30).members}
+            return {at: 1 if at[1] in here else None for at in place.old}
         if any(group == "" for group, _, _ in place.old):
             earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
             admin = admin_of(self.address)
             asked = admin.list_offsets(
                 {TopicPartition(topic, number): earliest for _, topic, number in place.old}
             )
-            return {("", at.topic, at.partition): f.result(30).offset for at, f in asked.items()}
+            return {("", at.topic, at.partition): f.result(60).offset for at, f in asked.items()}
         found: dict[At, int | None] = dict.fromkeys(place.old)
         for name in {group for group, _, _ in place.old}:
             rows = fetch_offsets(self.address, name).items()
@@ -180,10 +209,12 @@ class World:
         if not line.asks and line.of != "sandbox up":
             return words
         time = str(timeout_ms) if line.grammar == "official" else f"{timeout_ms}ms"
-        more = [] if line.limit_ms is not None else ["--timeout", time]
-        config = str(place.folder / "client.properties")
+        more = ["--timeout", time] if line.timeout == "option" else []
+        config = place.folder / "client.properties"
+        if line.timeout == "property":
+            config.write_text(f"{config.read_text()}default.api.timeout.ms={timeout_ms}\n")
         if line.asks:
-            more += ["--bootstrap-server", address or self.address, "--command-config", config]
+            more += ["--bootstrap-server", address or self.address, "--command-config", str(config)]
         return [*words, *more]
 
     def usual(self, name: str) -> Ending:
@@ -209,18 +240,36 @@ class World:
 
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
+    """The world of an embedded cluster."""
+    with (
+        Sandbox(brokers=2, topics={TOPIC: PARTITIONS}) as sandbox,
+        filled(World(sandbox.bootstrap_servers, folder, sandbox=sandbox)) as made,
+    ):
+        yield made
+
+
+@contextmanager
+def real_world(folder: Path, address: str, names: str) -> Iterator[World]:
+    """The world of a real cluster, which others use as well."""
+    create_topics(address, {names + TOPIC: PARTITIONS})
+    with filled(World(address, folder, names)) as made:
+        yield made
+
+
+@contextmanager
+def filled(world: World) -> Iterator[World]:
     """The world, with a live group, a group to copy from, and captures."""
-    with Sandbox(brokers=2, topics={TOPIC: PARTITIONS}) as sandbox:
-        address = sandbox.bootstrap_servers
-        every = {(TOPIC, number): 0 for number in range(PARTITIONS)}
-        produce(address, dict.fromkeys(every, RECORDS))
-        commit_offsets(address, {"origin": dict.fromkeys(every, ORIGIN)})
-        with LiveGroup(address, "alive", [MemberSpec("member", (TOPIC,))]) as live:
-            live.wait_stable(PARTITIONS)
-            for _ in range(2):
-                made = run("-b", address, "lag", "collect", str(folder / "captures"))
-                assert made.exit_code == 0, made.stderr
-            yield World(sandbox, folder)
+    values = world.place(Line("", "")).values
+    at, topic = world.address, values["steps"]
+    every = {(topic, number): 0 for number in range(PARTITIONS)}
+    produce(at, dict.fromkeys(every, RECORDS))
+    commit_offsets(at, {values["origin"]: dict.fromkeys(every, ORIGIN)})
+    with LiveGroup(at, values["alive"], [MemberSpec("member", (topic,))]) as live:
+        live.wait_stable(PARTITIONS)
+        for _ in range(2):
+            made = run("-b", at, "lag", "collect", str(world.folder / "captures"))
+            assert made.exit_code == 0, made.stderr
+        yield world
 
 
 def free_port() -> int:

@@ -199,12 +199,10 @@ class KafkaCluster:
         return settings
 
     def start(self) -> Self:
-        """Start every broker that does not run and wait until the cluster serves groups."""
-        self.start_brokers(self.node_ids)
-        return self
+        """Start every broker that does not run, on the data it has, and wait until all serve.
 
-    def start_brokers(self, node_ids: Iterable[int]) -> None:
-        """Start these brokers, all at once, on the data they have, and wait until they serve.
+        A controller that has seen one go lets it in again when its session is over, after a
+        minute; `restart` is faster.
 
         Raises:
             JavaMissing: there is no JDK.
@@ -213,12 +211,12 @@ class KafkaCluster:
         require_java()
         if not self._ports:
             self._prepare()
-        wanted = [node_id for node_id in node_ids if node_id not in self._running]
+        wanted = [node_id for node_id in self.node_ids if node_id not in self._running]
         classes = class_path() if wanted else ""
         for node_id in wanted:
             self._launch(node_id, classes)
-        if self._running:
-            wait_until(self._ready, "the brokers serve", timeout_s=START_TIMEOUT_S)
+        wait_until(self._ready, "the brokers serve", timeout_s=START_TIMEOUT_S)
+        return self
 
     def stop(self) -> None:
         """Stop every broker in good order; data and addresses stay for the next start."""
@@ -235,7 +233,7 @@ class KafkaCluster:
                 _end(process, STOP_TIMEOUT_S)
 
     def restart(self) -> None:
-        """Stop and start every broker on the same data and addresses."""
+        """Stop those that run and start every broker, on the same data and addresses."""
         self.stop()
         self.start()
 

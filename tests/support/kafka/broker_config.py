@@ -22,6 +22,8 @@ BASE_PROPERTIES: Mapping[str, str] = {
     # One that gets no processor for 9 s, the default, would be fenced, and topics that are made
     # then go to the other brokers alone; those that are stopped say so.
     "broker.session.timeout.ms": "60000",
+    # Records of long ago would be removed half a minute after the start, and every five minutes.
+    "log.retention.ms": "-1",
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",

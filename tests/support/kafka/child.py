@@ -1,7 +1,7 @@
 """Programs that the tests start: each wait for one has a deadline, and none outlives the tests.
 
     with Child([PROGRAM, "watch"]) as child:
-        child.line_that("GROUP", timeout_s=30)
+        child.line_that("GROUP")
         status = child.stop()
 
 On Linux the kernel itself kills a child when the process that started it is gone, however it went
@@ -28,7 +28,7 @@ from typing import IO, Any, Literal
 from tests.support.kafka.waiting import Deadline, DeadlinePassed
 
 # What a program does in seconds may take it minutes on a machine that does ten other things.
-WAIT_S = 180.0
+WAIT_S = 400.0
 SHOWN = 3_000
 Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]

@@ -109,7 +109,7 @@ def _fill(cluster: KafkaCluster) -> None:
     rules.append(_rule("dave", ResourceType.BROKER, "kafka-cluster", "describe", allow=False))
     admin = admin_of(bootstrap)
     for future in admin.create_acls(rules).values():
-        future.result(30)
+        future.result(60)
     wait_until(lambda: _are_denied(cluster), "the ACLs are in force")
 
 
@@ -141,7 +141,7 @@ def _are_denied(cluster: KafkaCluster) -> bool:
     """Whether dave, whose rules are the last, is let in and shown what he may see only."""
     settings = cluster.librdkafka_settings("SASL_PLAINTEXT", mechanism="PLAIN", user="dave")
     admin = admin_of(settings.pop("bootstrap.servers"), settings)
-    listed = admin.list_consumer_groups(request_timeout=10).result(15)
+    listed = admin.list_consumer_groups(request_timeout=10).result(60)
     names = {item.group_id for item in listed.valid}
     return FREE_GROUP in names and GROUP["describe"] not in names
 
@@ -153,10 +153,10 @@ def state_of(cluster: KafkaCluster) -> State:
     earliest = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
     wanted = {ConfluentPartition(topic, 0): earliest for topic in (FREE_TOPIC, *TOPIC.values())}
     starts = {
-        (at.topic, at.partition): future.result(30).offset
+        (at.topic, at.partition): future.result(60).offset
         for at, future in admin.list_offsets(wanted).items()
     }
-    live = admin.describe_consumer_groups([LIVE])[LIVE].result(30)
+    live = admin.describe_consumer_groups([LIVE])[LIVE].result(60)
     return State(
         {group: fetch_offsets(cluster.bootstrap, group) for group in groups},
         starts,

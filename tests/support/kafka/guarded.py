@@ -87,7 +87,7 @@ def allow(bootstrap: str, who: str, kind: ResourceType, name: str, operation: Ac
     rule = AclBinding(kind, name, pattern, who, "*", operation, AclPermissionType.ALLOW)
     admin = admin_of(bootstrap)
     for future in admin.create_acls([rule]).values():
-        future.result(30)
+        future.result(60)
 
 
 def write_properties(

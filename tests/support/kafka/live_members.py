@@ -50,13 +50,18 @@ class LiveMember:
         self._asked: queue.SimpleQueue[tuple[Callable[[Consumer], None], Future[None]]]
         self._asked = queue.SimpleQueue()
         self._stop = threading.Event()
-        self._failure: BaseException | None = None
+        self.failure: BaseException | None = None
         consumer = Consumer({**settings, **spec.settings})
         consumer.subscribe(list(spec.topics))
         self._thread = threading.Thread(
             target=self._poll, args=(consumer,), name=spec.client_id, daemon=True
         )
         self._thread.start()
+
+    @property
+    def owned(self) -> frozenset[TopicPartition]:
+        """What the consumer itself believes to own."""
+        return frozenset(self.assignment)
 
     def subscribe(self, topics: Iterable[str]) -> None:
         """Change the subscription."""
@@ -86,14 +91,14 @@ class LiveMember:
         """
         self._stop.set()
         wait_for_thread(self._thread, timeout_s=60)
-        if self._failure is not None:
-            raise self._failure
+        if self.failure is not None:
+            raise self.failure
 
     def _do(self, action: Callable[[Consumer], None]) -> None:
         """Let the polling thread do it, and wait; its exception is raised here."""
         done: Future[None] = Future()
         self._asked.put((action, done))
-        done.result(30)
+        done.result(60)
 
     def _poll(self, consumer: Consumer) -> None:
         try:
@@ -108,7 +113,7 @@ class LiveMember:
                 self.assignment = {(each.topic, each.partition) for each in consumer.assignment()}
             consumer.close()
         except BaseException as failure:
-            self._failure = failure
+            self.failure = failure
 
 
 class LiveGroup:
@@ -198,7 +203,7 @@ class LiveGroup:
         """Client id -> member, as the coordinator answers now; empty unless Stable."""
         future = self._admin.describe_consumer_groups([self.group])[self.group]
         try:
-            answer = future.result(10)
+            answer = future.result(60)
         except KafkaException:  # not joined yet
             return {}
         if answer.state != ConsumerGroupState.STABLE:

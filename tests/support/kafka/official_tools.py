@@ -68,6 +68,6 @@ class WarmTools(LineProcess):
         said = json.loads(line)
         return Answer(said["stdout"], said["stderr"], said["status"])
 
-    def consumer_groups(self, bootstrap: str, *arguments: str) -> Answer:
+    def groups_tool(self, bootstrap: str, *arguments: str) -> Answer:
         """`kafka-consumer-groups.sh --bootstrap-server BOOTSTRAP ARGUMENTS`."""
         return self.run("consumer-groups", "--bootstrap-server", bootstrap, *arguments)

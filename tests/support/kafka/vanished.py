@@ -41,7 +41,7 @@ def commit_to_vanished_topic(
     Restarts the cluster, so use one of the test's own. Only a producer whose client id is
     `__admin_client` may append to the internal topic.
     """
-    known = admin_of(cluster.bootstrap).list_topics(OFFSETS_TOPIC, timeout=10)
+    known = admin_of(cluster.bootstrap).list_topics(OFFSETS_TOPIC, timeout=60)
     count = len(known.topics[OFFSETS_TOPIC].partitions)
     at = offsets_partition(group, count)
     failures: list[str] = []
@@ -56,7 +56,7 @@ def commit_to_vanished_topic(
     for partition, offset in offsets.items():
         key, value = offset_commit_record(group, topic, partition, offset, now_ms=now_ms)
         producer.produce(OFFSETS_TOPIC, value, key, partition=at, on_delivery=delivered)
-    left = producer.flush(30)
+    left = producer.flush(60)
     if failures or left:
         raise SeedingFailed(f"{OFFSETS_TOPIC} refused the record: {failures}, {left} not sent")
     cluster.restart()

@@ -33,7 +33,7 @@ class Deadline:
 
 
 def wait_until(
-    condition: Callable[[], Value], what: str, *, timeout_s: float = 30.0, pause_s: float = 0.05
+    condition: Callable[[], Value], what: str, *, timeout_s: float = 60.0, pause_s: float = 0.05
 ) -> Value:
     """The first true answer of `condition`.
 

@@ -89,7 +89,7 @@ def create_topics(
         else:
             wanted.append(NewTopic(name, num_partitions=count, config=dict(config or {})))
     for future in admin.create_topics(wanted).values():
-        future.result(30)
+        future.result(60)
     for address in bootstrap.split(","):
         one = admin_of(address)
         wait_until(partial(_all_led, one, topics), f"{address} knows {sorted(topics)}")
@@ -97,7 +97,7 @@ def create_topics(
 
 def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
     """Whether this client's broker knows the topics and a leader for each partition."""
-    known = admin.list_topics(timeout=10).topics
+    known = admin.list_topics(timeout=60).topics
     return all(
         name in known
         and len(known[name].partitions) == count
@@ -109,7 +109,7 @@ def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
 def topic_id_of(bootstrap: str, topic: str) -> str:
     """The id that the cluster gave to a topic, as librdkafka reads it, in Kafka's form."""
     admin = admin_of(bootstrap)
-    found = admin.describe_topics(TopicCollection([topic]))[topic].result(30).topic_id
+    found = admin.describe_topics(TopicCollection([topic]))[topic].result(60).topic_id
     halves = (found.get_most_significant_bits(), found.get_least_significant_bits())
     raw = struct.pack(">QQ", *(half & 0xFFFFFFFFFFFFFFFF for half in halves))
     return urlsafe_b64encode(raw).decode().rstrip("=")
@@ -119,8 +119,8 @@ def delete_topics(bootstrap: str, topics: Iterable[str]) -> None:
     """Delete topics and wait until the metadata have forgotten them."""
     admin, names = admin_of(bootstrap), set(topics)
     for future in admin.delete_topics(sorted(names)).values():
-        future.result(30)
-    wait_until(lambda: not names & set(admin.list_topics(timeout=10).topics), f"{names} are gone")
+        future.result(60)
+    wait_until(lambda: not names & set(admin.list_topics(timeout=60).topics), f"{names} are gone")
 
 
 def produce(bootstrap: str, counts: Mapping[TopicPartition, int]) -> None:
@@ -151,7 +151,7 @@ def expire_records(bootstrap: str, before: Offsets) -> None:
         ConfluentPartition(topic, number, offset) for (topic, number), offset in before.items()
     ]
     for future in admin.delete_records(wanted).values():
-        future.result(30)
+        future.result(60)
 
 
 def end_offsets(bootstrap: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
@@ -160,7 +160,7 @@ def end_offsets(bootstrap: str, partitions: Iterable[TopicPartition]) -> dict[To
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     wanted = {ConfluentPartition(*each): latest for each in partitions}
     answers = admin.list_offsets(wanted)
-    return {(at.topic, at.partition): future.result(30).offset for at, future in answers.items()}
+    return {(at.topic, at.partition): future.result(60).offset for at, future in answers.items()}
 
 
 def fetch_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:
@@ -171,7 +171,7 @@ def fetch_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:
     """
     admin = admin_of(bootstrap)
     futures = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-    rows = futures[group].result(30).topic_partitions
+    rows = futures[group].result(60).topic_partitions
     for row in rows:
         if row.error is not None:
             raise KafkaException(row.error)

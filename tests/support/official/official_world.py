@@ -134,16 +134,16 @@ def _live_groups(bootstrap: str) -> list[tuple[LiveGroup, int]]:
         MemberSpec("idle", (AUDIT,)),
         MemberSpec("idler", (AUDIT,)),
     ]
-    modern = [MemberSpec("one", (ORDERS,)), MemberSpec("two", (ORDERS, AUDIT))]
+    kip848 = [MemberSpec("one", (ORDERS,)), MemberSpec("two", (ORDERS, AUDIT))]
     return [
         (LiveGroup(bootstrap, "live-classic", two), 15),
         (LiveGroup(bootstrap, "live-robin", two, assignor="roundrobin"), 15),
         (LiveGroup(bootstrap, "live-static", static), 3),
-        (LiveGroup(bootstrap, "live-modern", modern, protocol="consumer"), 15),
+        (LiveGroup(bootstrap, "live-kip848", kip848, protocol="consumer"), 15),
         (
             LiveGroup(
                 bootstrap,
-                "live-modern-range",
+                "live-kip848-range",
                 [MemberSpec("a-client-id-that-is-longer-than-15", (AUDIT,), instance_id="static")],
                 protocol="consumer",
                 assignor="range",

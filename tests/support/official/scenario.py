@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.support.kafka.workload import Offsets
 
-BOTH: Final = ("live-classic", "live-modern")
+BOTH: Final = ("live-classic", "live-kip848")
 """A live group of each protocol, for what the Java test runs for both."""
 
 

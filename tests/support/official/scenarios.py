@@ -13,9 +13,9 @@ from tests.support.official.scenario import BOTH, Scenario
 def _list() -> list[Scenario]:
     suite = "ListConsumerGroupTest"
     return [
-        Scenario(suite, "plain", "--list", ("empty-odd", "live-classic", "live-modern")),
+        Scenario(suite, "plain", "--list", ("empty-odd", "live-classic", "live-kip848")),
         Scenario(suite, "unknown option", "--list --new-consumer", err="new-consumer", status=1),
-        Scenario(suite, "state: all", "--list --state", ("empty-odd Empty", "live-modern Stable")),
+        Scenario(suite, "state: all", "--list --state", ("empty-odd Empty", "live-kip848 Stable")),
         Scenario(suite, "state: stable", "--list --state stable", ("live-classic Stable",)),
         Scenario(
             suite,
@@ -27,13 +27,13 @@ def _list() -> list[Scenario]:
         Scenario(suite, "state: none", "--list --state Dead", count=0),
         Scenario(suite, "state: any case", "--list --state eMpTy", ("empty-odd Empty",)),
         Scenario(
-            suite, "type: all", "--list --type", ("live-modern Consumer", "live-classic Classic")
+            suite, "type: all", "--list --type", ("live-kip848 Consumer", "live-classic Classic")
         ),
         Scenario(
             suite,
             "type: consumer",
             "--list --type consumer",
-            ("live-modern Consumer", "mixed-protocols Consumer"),
+            ("live-kip848 Consumer", "mixed-protocols Consumer"),
             absent=("live-classic", "empty-odd"),
         ),
         Scenario(suite, "type: any case", "--list --type cLaSsIc", ("empty-odd Classic",)),
@@ -41,7 +41,7 @@ def _list() -> list[Scenario]:
             suite,
             "type and state",
             "--list --type consumer --state stable",
-            ("live-modern Consumer Stable", "live-modern-range Consumer Stable"),
+            ("live-kip848 Consumer Stable", "live-kip848-range Consumer Stable"),
             absent=("mixed-protocols", "stuck-reconciling", "live-classic"),
         ),
         Scenario(
@@ -86,14 +86,14 @@ def _describe() -> list[Scenario]:
             Scenario(
                 suite,
                 f"several groups {view}",
-                f"--describe {view} --group live-classic --group live-modern --group live-static",
-                ("live-classic", "live-modern", "live-static"),
+                f"--describe {view} --group live-classic --group live-kip848 --group live-static",
+                ("live-classic", "live-kip848", "live-static"),
             ),
             Scenario(
                 suite,
                 f"all groups {view}",
                 f"--describe --all-groups {view}",
-                ("live-classic", "live-modern", "live-static", "mixed-protocols"),
+                ("live-classic", "live-kip848", "live-static", "mixed-protocols"),
                 err="Consumer group 'with-epochs' has no active members.",
             ),
             Scenario(
@@ -116,7 +116,7 @@ def _describe_live() -> list[Scenario]:
             Scenario(suite, f"offsets of {group}", f"--describe --group {group}", (group,), 15),
             Scenario(suite, f"members of {group}", f"--describe --group {group} --members", (), 2),
         ]
-    assignors = {"live-classic": "range", "live-robin": "roundrobin", "live-modern": "uniform"}
+    assignors = {"live-classic": "range", "live-robin": "roundrobin", "live-kip848": "uniform"}
     found += [
         Scenario(
             suite,
@@ -164,9 +164,9 @@ def _describe_live() -> list[Scenario]:
         ),
         Scenario(
             suite,
-            "assignor of live-modern-range",
-            "--describe --group live-modern-range --state",
-            ("live-modern-range {b} (1) range Stable 1",),
+            "assignor of live-kip848-range",
+            "--describe --group live-kip848-range --state",
+            ("live-kip848-range {b} (1) range Stable 1",),
             1,
         ),
         Scenario(

@@ -83,7 +83,7 @@ class CoordinatedGroup:
                 for member in members
             ):
                 return group
-        raise AssertionError(f"the group does not come to rest: {self.described()}")
+        raise AssertionError(f"the group does not settle: {self.described()}")
 
     def described(self) -> Group:
         """The group as ConsumerGroupDescribe shows it."""

@@ -14,7 +14,7 @@ from tests.support.kafka.line_process import LineProcess
 FOLDER = Path(__file__).parent / "clients"
 CACHE = Path(__file__).parents[3] / ".cache" / "clients"
 BUILD_TIMEOUT_S = 300
-LEAVE_TIMEOUT_S = 30
+LEAVE_TIMEOUT_S = 60
 
 RUNTIMES: Mapping[str, str] = {"franz-go": "go", "sarama": "go", "kafkajs": "node"}
 """Client and the program that it needs."""
@@ -34,7 +34,7 @@ def build(client: str) -> list[str]:
     """
     CACHE.mkdir(parents=True, exist_ok=True)
     if client == "kafkajs":
-        for name in ("package.json", "package-lock.json", "member.js"):
+        for name in ("package.json", "package-lock.json", "member.js", "host.js"):
             shutil.copy(FOLDER / "node" / name, CACHE / name)
         _run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], CACHE)
         return ["node", str(CACHE / "member.js")]

@@ -12,7 +12,7 @@ from kio.schema.request_header.v2.header import RequestHeader as HeaderV2
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.wire.schema import Body, Cursor, struct_codec
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 
 
 def request_frame(

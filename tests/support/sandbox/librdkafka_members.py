@@ -26,7 +26,7 @@ def produce(servers: str, topic: str, count: int, *, partitions: int = 4, **sett
             partition=number % partitions,
             on_delivery=lambda error, _message: refused.append(error) if error else None,
         )
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     assert refused == []
 
 

@@ -15,8 +15,9 @@ from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadata
 from kgroups.core.coordinator.placement import offsets_partition
 from tests.support.kafka.child import Child
 from tests.support.kafka.waiting import LIFE_S, wait_for_thread
+from tests.support.own_waiting import withheld_ms
 
-SESSION_MS, HEARTBEAT_MS = 3_000, 300
+SESSION_MS, HEARTBEAT_MS = 15_000, 300
 PARTITIONS = 10
 
 
@@ -26,28 +27,40 @@ def clock_ms() -> int:
 
 
 class Owners:
-    """Which members own each partition, and how long each had no owner."""
+    """Which members own each partition, and how long each had no owner.
+
+    Attributes:
+        longest_ms: the longest such time.
+        longest_free_ms: the longest, less what a busy machine may have made of it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._owners: dict[int, set[str]] = {n: set() for n in range(PARTITIONS)}
-        self._free_since: dict[int, int] = {}
-        self.longest_ms = 0
+        self._free_since: dict[int, tuple[int, float]] = {}
+        self.forget_times()
+
+    def forget_times(self) -> None:
+        """Measure from now on."""
+        self.longest_ms, self.longest_free_ms = 0.0, 0.0
 
     def note(self, at_ms: int, name: str, partitions: Iterable[int], owned: bool) -> None:
         """A member got partitions or gave them up."""
         with self._lock:
+            withheld = withheld_ms()
             for partition in partitions:
                 owners = self._owners[partition]
                 if owned:
                     owners.add(name)
-                    since_ms = self._free_since.pop(partition, None)
-                    if since_ms is not None:
-                        self.longest_ms = max(self.longest_ms, at_ms - since_ms)
+                    since_ms, withheld_then = self._free_since.pop(partition, (at_ms, withheld))
+                    free_ms = at_ms - since_ms
+                    self.longest_ms = max(self.longest_ms, free_ms)
+                    own_ms = free_ms - (withheld - withheld_then)
+                    self.longest_free_ms = max(self.longest_free_ms, own_ms)
                 elif name in owners:
                     owners.discard(name)
                     if not owners:
-                        self._free_since[partition] = at_ms
+                        self._free_since[partition] = (at_ms, withheld)
 
     def forget(self, name: str) -> None:
         """A member is gone, with whatever it owned."""
@@ -153,7 +166,7 @@ class RealGroup:
         self, servers: str, group: str, topic: str, *, static: bool, mortal: str | None = None
     ) -> None:
         self._servers, self.group, self._topic = servers, group, topic
-        self._static, self._mortal = static, mortal
+        self.static, self._mortal = static, mortal
         self.owners = Owners()
         self.members: dict[str, RealMember] = {}
 
@@ -180,7 +193,7 @@ class RealGroup:
             "auto.offset.reset": "earliest",
             "log_level": "0",
         }
-        if self._static:
+        if self.static:
             settings["group.instance.id"] = name
         mortal = name == self._mortal
         self.members[name] = RealMember(settings, self._topic, self.owners, name, mortal=mortal)

@@ -4,7 +4,6 @@ Source: `AbstractCoordinator`; KIP-394 (member id first), KIP-345 (static member
 (cooperative rebalancing), KIP-800 (reasons), KIP-814 (a static leader that may skip assigning).
 """
 
-from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
     JoinGroupProtocol,
@@ -17,21 +16,15 @@ from kgroups.core.coordinator.client.classic.member import ClientMember
 from kgroups.core.coordinator.client.classic.states import Api
 from kgroups.core.coordinator.client.effects import ClientEventKind
 from kgroups.core.coordinator.client.ports import Joining, PortError
+from kgroups.core.coordinator.client.requests import find_request
 
 PROTOCOL_TYPE = "consumer"
-FIND_VERSION, JOIN_VERSION, SYNC_VERSION, HEARTBEAT_VERSION = 4, 9, 5, 4
+JOIN_VERSION, SYNC_VERSION, HEARTBEAT_VERSION = 9, 5, 4
 
 
 def send_find(member: ClientMember) -> None:
     """Ask any broker where the group's coordinator is."""
-    config = member.config
-    request = FindCoordinatorRequest(
-        version=FIND_VERSION,
-        client_id=config.client_id,
-        client_host=config.client_host,
-        keys=(config.group_id,),
-    )
-    member.send(Api.FIND, request)
+    member.send(Api.FIND, find_request(member.config))
 
 
 def send_join(member: ClientMember) -> None:

@@ -22,13 +22,8 @@ from kgroups.core.coordinator.client.classic.states import (
     Step,
 )
 from kgroups.core.coordinator.client.effects import CallbackKind, ClientEventKind, TopicPartition
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitPartition,
-    OffsetCommitRequest,
-    OffsetCommitTopic,
-)
+from kgroups.core.coordinator.client.requests import commit_request
 
-COMMIT_VERSION = 9
 LEAVE_VERSION = 5
 
 
@@ -51,20 +46,7 @@ def send_commit(
     commit: Commit | None = None,
 ) -> None:
     """Commit these offsets as the member that it is now."""
-    topics: dict[str, list[OffsetCommitPartition]] = {}
-    for (topic, partition), offset in offsets.items():
-        topics.setdefault(topic, []).append(OffsetCommitPartition(partition, offset))
-    config = member.config
-    request = OffsetCommitRequest(
-        version=COMMIT_VERSION,
-        client_id=config.client_id,
-        client_host=config.client_host,
-        group_id=config.group_id,
-        generation_id_or_member_epoch=member.generation,
-        member_id=member.member_id,
-        group_instance_id=config.group_instance_id,
-        topics=tuple(OffsetCommitTopic(name, tuple(found)) for name, found in topics.items()),
-    )
+    request = commit_request(member.config, member.generation, member.member_id, offsets)
     member.send(Api.COMMIT, request, awaited=awaited, commit=commit)
 
 

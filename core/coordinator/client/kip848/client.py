@@ -25,8 +25,6 @@ from kgroups.core.coordinator.client.effects import (
 )
 from kgroups.core.coordinator.client.kip848.heartbeats import (
     commit_error,
-    commit_request,
-    find_request,
     heartbeat_request,
 )
 from kgroups.core.coordinator.client.kip848.member import (
@@ -47,6 +45,7 @@ from kgroups.core.coordinator.client.kip848.states import (
     BeatReaction,
     MemberState,
 )
+from kgroups.core.coordinator.client.requests import commit_request, find_request
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatResponse,
@@ -213,17 +212,17 @@ class Kip848Client(Kip848ClientMember):
         if self._names or self._pattern is not None:
             self.epoch, self._sent = JOIN_EPOCH, None
             self._target = {}
-            self._enter(MemberState.JOINING, "a poll, not being a member")
+            self._enter(MemberState.JOINING, "polled while not a member")
             self._arm(POLL_OVER, self.config.max_poll_interval_ms)
         return True
 
     def _leave(self, member: bool) -> bool:
         if member and self.coordinator is not None:
             self._say_good_bye()
-        self._enter(MemberState.LEAVING, "gave everything up")
+        self._enter(MemberState.LEAVING, "gave up all partitions")
         self._timers = Timers()
         self._flights.clear()
-        self._enter(MemberState.CLOSED, "said good-bye")
+        self._enter(MemberState.CLOSED, "left the group")
         return True
 
     def _say_good_bye(self) -> None:
@@ -265,9 +264,9 @@ class Kip848Client(Kip848ClientMember):
         if unresolved:
             self._tell(ClientEventKind.TOPICS_NEEDED, "the assignment has topics without a name")
         if wanted != set(self.owned) or unresolved:
-            self._enter(MemberState.RECONCILING, "another assignment")
+            self._enter(MemberState.RECONCILING, "the assignment changed")
         else:
-            self._enter(MemberState.STABLE, "the assignment is what is owned")
+            self._enter(MemberState.STABLE, "the assignment is fully owned")
 
     # ------------------------------------------------------------------ heartbeats
 
@@ -365,7 +364,8 @@ class Kip848Client(Kip848ClientMember):
         self._timers.cancel(BEAT_DUE)
 
     def _commit_of(self, offsets: Mapping[TopicPartition, int]) -> Request:
-        return commit_request(self._place(), offsets)
+        place = self._place()
+        return commit_request(place.config, place.epoch, place.member_id, offsets)
 
     def _committed(self, token: int, answer: Any) -> None:
         error = commit_error(answer)

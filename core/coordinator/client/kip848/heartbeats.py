@@ -1,23 +1,15 @@
 """Requests of a member of a consumer group (KIP-848); only what changed is in a heartbeat."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
 from kgroups.core.coordinator.client.config import ClientConfig
-from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.messages import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
 )
-from kgroups.core.coordinator.offsets.messages import (
-    OffsetCommitPartition,
-    OffsetCommitRequest,
-    OffsetCommitTopic,
-)
 
-FIND_VERSION, COMMIT_VERSION, HEARTBEAT_VERSION = 4, 9, 1
+HEARTBEAT_VERSION = 1
 
 
 class Place(NamedTuple):
@@ -41,16 +33,6 @@ class Beat(NamedTuple):
     pattern: str | None
     assignor: str | None
     owned: tuple[TopicPartitions, ...]
-
-
-def find_request(config: ClientConfig) -> FindCoordinatorRequest:
-    """Where is the group's coordinator?"""
-    return FindCoordinatorRequest(
-        version=FIND_VERSION,
-        client_id=config.client_id,
-        client_host=config.client_host,
-        keys=(config.group_id,),
-    )
 
 
 def heartbeat_request(place: Place, beat: Beat, sent: Beat | None) -> ConsumerGroupHeartbeatRequest:
@@ -82,24 +64,6 @@ def heartbeat_request(place: Place, beat: Beat, sent: Beat | None) -> ConsumerGr
         if sent is None or sent.owned != beat.owned:
             base["topic_partitions"] = beat.owned if place.epoch else ()
     return ConsumerGroupHeartbeatRequest(**base)
-
-
-def commit_request(place: Place, offsets: Mapping[TopicPartition, int]) -> OffsetCommitRequest:
-    """Commit as the member that it is now."""
-    topics: dict[str, list[OffsetCommitPartition]] = {}
-    for (topic, partition), offset in offsets.items():
-        topics.setdefault(topic, []).append(OffsetCommitPartition(partition, offset))
-    config = place.config
-    return OffsetCommitRequest(
-        version=COMMIT_VERSION,
-        client_id=config.client_id,
-        client_host=config.client_host,
-        group_id=config.group_id,
-        generation_id_or_member_epoch=place.epoch,
-        member_id=place.member_id,
-        group_instance_id=config.group_instance_id,
-        topics=tuple(OffsetCommitTopic(name, tuple(found)) for name, found in topics.items()),
-    )
 
 
 def commit_error(answer: Any) -> ErrorCode:

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from uuid import UUID
 
+from kgroups.assignors.wire import Subscription, WireError, decode_subscription
 from kgroups.core.coordinator.classic.join import KNOWN_MEMBER_ID_VERSION, join_no_group
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, Parked
 from kgroups.core.coordinator.classic.messages import (
@@ -22,11 +23,6 @@ from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
-from kgroups.core.coordinator.kip848.bridge.classic_bytes import (
-    ProtocolError,
-    Subscription,
-    read_subscription,
-)
 from kgroups.core.coordinator.kip848.bridge.convert import can_downgrade, downgrade_group
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member, Partitions, member_record
@@ -61,8 +57,8 @@ def join_group(shard: Shard, token: Hashable, request: JoinGroupRequest, group: 
         refuse_join(shard, parked, error, UNKNOWN_MEMBER_ID)
         return
     try:
-        subscription = read_subscription(request.protocols[0].metadata)
-    except ProtocolError:
+        subscription = decode_subscription(request.protocols[0].metadata)
+    except WireError:
         refuse_join(shard, parked, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
         return
     _join(shard, parked, replace(request, member_id=member_id), group, subscription)
@@ -204,7 +200,7 @@ def _updated(
         instance_id=(
             member.instance_id if request.group_instance_id is None else request.group_instance_id
         ),
-        rack_id=member.rack_id if subscription.rack_id is None else subscription.rack_id,
+        rack_id=member.rack_id if subscription.rack is None else subscription.rack,
         client_id=request.client_id,
         client_host=request.client_host,
         rebalance_timeout_ms=member.rebalance_timeout_ms if rebalance_ms == -1 else rebalance_ms,

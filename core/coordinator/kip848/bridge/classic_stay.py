@@ -7,6 +7,7 @@ Source: `GroupMetadataManager.classicGroupSyncToConsumerGroup`, `...HeartbeatToC
 
 from collections.abc import Hashable
 
+from kgroups.assignors.wire import encode_assignment_like
 from kgroups.core.coordinator.classic.leave import answer_leave
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE
 from kgroups.core.coordinator.classic.messages import (
@@ -22,7 +23,6 @@ from kgroups.core.coordinator.classic.messages import (
 from kgroups.core.coordinator.errors import ErrorCode, append_error
 from kgroups.core.coordinator.groups import Group
 from kgroups.core.coordinator.kip848.batch import Batch
-from kgroups.core.coordinator.kip848.bridge.classic_bytes import read_subscription, write_assignment
 from kgroups.core.coordinator.kip848.group import Kip848Group
 from kgroups.core.coordinator.kip848.member import Kip848Member, MemberState
 from kgroups.core.coordinator.kip848.steps.checks import find_static
@@ -52,12 +52,9 @@ def sync_group(shard: Shard, token: Hashable, request: SyncGroupRequest, group: 
         topic = shard.topology.topic_by_id(topic_id)
         if topic is not None:
             named[topic.name] = sorted(partitions)
-    version = read_subscription(offer.metadata).version
+    assignment = encode_assignment_like(offer.metadata, named)
     shard.reply(
-        token,
-        SyncGroupResponse(
-            ErrorCode.NONE, CONSUMER_PROTOCOL_TYPE, offer.name, write_assignment(version, named)
-        ),
+        token, SyncGroupResponse(ErrorCode.NONE, CONSUMER_PROTOCOL_TYPE, offer.name, assignment)
     )
 
 

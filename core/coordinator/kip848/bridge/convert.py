@@ -8,6 +8,12 @@ goes. Source: `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGr
 from collections.abc import Container, Mapping, Sequence
 from uuid import UUID
 
+from kgroups.assignors.wire import (
+    WireError,
+    decode_assignment,
+    decode_subscription,
+    encode_assignment_like,
+)
 from kgroups.core.coordinator.classic.group import ClassicGroup
 from kgroups.core.coordinator.classic.members import CONSUMER_PROTOCOL_TYPE, ClassicMember
 from kgroups.core.coordinator.classic.messages import JoinGroupProtocol, SyncGroupResponse
@@ -17,12 +23,6 @@ from kgroups.core.coordinator.config import MigrationPolicy
 from kgroups.core.coordinator.effects import EventKind
 from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.kip848.batch import Batch
-from kgroups.core.coordinator.kip848.bridge.classic_bytes import (
-    ProtocolError,
-    read_assignment,
-    read_subscription,
-    write_assignment,
-)
 from kgroups.core.coordinator.kip848.group import (
     Kip848Group,
     epoch_record,
@@ -119,7 +119,7 @@ def check_members(group: ClassicGroup) -> Refusal | None:
     """Why the members' bytes stand in the way of an upgrade; None if they do not."""
     for member in group.members.ordered_values():
         try:
-            if member.assignment and read_assignment(member.assignment).has_user_data:
+            if member.assignment and decode_assignment(member.assignment).user_data:
                 return _refusal(
                     group,
                     "an unsupported custom assignor is in use. Please refer to the documentation "
@@ -128,17 +128,17 @@ def check_members(group: ClassicGroup) -> Refusal | None:
             if all(offer.name != group.protocol for offer in member.protocols):
                 # As in Kafka 4.3: the member's subscription cannot be found.
                 return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
-            read_subscription(member.metadata(group.protocol or ""))
-        except ProtocolError:
+            decode_subscription(member.metadata(group.protocol or ""))
+        except WireError:
             return _refusal(group, "the embedded consumer protocol is malformed")
     return None
 
 
 def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) -> Kip848Member:
-    subscription = read_subscription(member.metadata(group.protocol or ""))
-    assignment = read_assignment(member.assignment)
+    subscription = decode_subscription(member.metadata(group.protocol or ""))
     given: dict[UUID, Mapping[int, int]] = {}
-    for name, partitions in assignment.partitions:
+    held = decode_assignment(member.assignment).partitions if member.assignment else ()
+    for name, partitions in held:
         topic = topology.topic(name)
         if topic is not None and partitions:
             given[topic.topic_id] = dict.fromkeys(partitions, group.generation)
@@ -146,7 +146,7 @@ def _upgraded(topology: Topology, group: ClassicGroup, member: ClassicMember) ->
     return Kip848Member(
         member.member_id,
         member.instance_id,
-        subscription.rack_id,
+        subscription.rack,
         member.client_id,
         member.client_host,
         member.rebalance_timeout_ms,
@@ -253,9 +253,8 @@ def _classic_group(
     classic.leader = staying[0].member_id
     classic.protocol = classic.vote()
     for member_id, old in classic.members.items():
-        version = read_subscription(old.metadata(classic.protocol)).version
         named = _by_name(shard.topology, targets[member_id])
-        old.assignment = write_assignment(version, named)
+        old.assignment = encode_assignment_like(old.metadata(classic.protocol), named)
     classic.subscribed_topics = classic.compute_topics()
     classic.stored = classic.stored_value()
     return classic

@@ -106,7 +106,7 @@ def rebalance_timer(shard: Shard, group_id: str, member_id: str, epoch: int) -> 
     group = shard.groups.get(group_id)
     member = group.members.get(member_id) if isinstance(group, Kip848Group) else None
     if member is not None and member.member_epoch == epoch:
-        _fence(shard, group_id, member_id, "did not give its partitions back in time")
+        _fence(shard, group_id, member_id, "did not revoke its partitions in time")
 
 
 def classic_join_timer(shard: Shard, group_id: str, member_id: str, payload: object) -> None:

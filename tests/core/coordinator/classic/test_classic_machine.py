@@ -7,7 +7,7 @@ much about what must always hold.
 from collections.abc import Hashable
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from kgroups.core.coordinator.admin_messages import DeleteGroupsRequest
@@ -186,7 +186,7 @@ class ClassicGroups(RuleBasedStateMachine):
         harness.coordinator.resign(harness.now_ms, partition)
         harness.collect()
         harness.coordinator.begin_loading(partition)
-        for record in harness.follower.durable_records():
+        for record in harness.replica.durable_records():
             if harness.coordinator.partition_of(record.key.group_id) == partition:
                 harness.coordinator.replay(record)
         harness.coordinator.finish_loading(harness.now_ms, partition)
@@ -241,13 +241,8 @@ class ClassicGroups(RuleBasedStateMachine):
     @invariant()
     def replaying_the_log_gives_what_was_written(self) -> None:
         """The coordinator that follows the log has every record that this one stands by."""
-        self.harness.assert_follower_is_equal()
+        self.harness.assert_replica_is_equal()
 
 
-ClassicGroups.TestCase.settings = settings(
-    max_examples=400,
-    stateful_step_count=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+ClassicGroups.TestCase.settings = settings(max_examples=400, stateful_step_count=50)
 TestClassicGroups = ClassicGroups.TestCase

@@ -1,7 +1,7 @@
 """Random lives of a group: whatever happens, in the end every partition has one owner."""
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 
 from kgroups.core.coordinator.classic.messages import (
     HeartbeatRequest,
@@ -92,12 +92,7 @@ class Life:
         self.world.assert_settled()
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), ASSIGNORS, SCHEDULES)
 def test_every_partition_has_one_owner_after_any_schedule(
     seed: int, assignors: str, schedule: list[tuple[tuple[object, ...], int]]
@@ -125,12 +120,7 @@ PEACEFUL = st.lists(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), ASSIGNORS, PEACEFUL)
 def test_no_partition_is_ever_held_twice_where_nothing_fails(
     seed: int, assignors: str, schedule: list[tuple[tuple[object, ...], int]]

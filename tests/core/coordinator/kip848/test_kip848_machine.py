@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from kgroups.core.coordinator.classic.messages import (
@@ -38,7 +38,7 @@ def ids_of(parts: object) -> list[tuple[UUID, int]]:
     return [(topic_id, number) for topic_id, numbers in parts.items() for number in numbers]
 
 
-class ConsumerGroups(RuleBasedStateMachine):
+class Kip848Groups(RuleBasedStateMachine):
     """Members of both protocols come, heartbeat and go; time passes; the log refuses."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class ConsumerGroups(RuleBasedStateMachine):
     @invariant()
     def replaying_the_log_gives_what_was_written(self) -> None:
         """What the log refused has left no trace; the rest is in it."""
-        self.harness.assert_follower_is_equal()
+        self.harness.assert_replica_is_equal()
 
     @invariant()
     def no_partition_has_two_holders(self) -> None:
@@ -188,18 +188,13 @@ class ConsumerGroups(RuleBasedStateMachine):
                 assert all(one.epoch <= target for one in group.members)
 
 
-ConsumerGroups.TestCase.settings = settings(
-    max_examples=150,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-TestConsumerGroups = ConsumerGroups.TestCase
+Kip848Groups.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
+TestKip848Groups = Kip848Groups.TestCase
 
 
 def test_a_refused_heartbeat_leaves_the_group_as_it_was() -> None:
     """The member is told, and everything the batch did is undone."""
-    world = ConsumerGroups()
+    world = Kip848Groups()
     world.come("a", ("t",), None)
     world.come("d", ("t", "u"), "u.*")
     before = world.harness.coordinator.snapshot()

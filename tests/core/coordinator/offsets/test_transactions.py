@@ -54,7 +54,7 @@ def test_a_transaction_counts_when_it_commits(committed: bool, offset: int) -> N
     assert fetched(harness, 0, require_stable=True) == {0: (offset, 0)}
     (write,) = harness.markers
     assert (write.producer_id, write.marker, write.partition) == (7, committed, 3)
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_a_plain_commit_written_later_wins() -> None:
@@ -64,7 +64,7 @@ def test_a_plain_commit_written_later_wins() -> None:
     harness.ask(commit({0: 9}))
     harness.ask(marker(7, committed=True))
     assert fetched(harness, 0) == {0: (9, 0)}
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_of_two_transactions_the_later_commit_wins() -> None:
@@ -142,7 +142,7 @@ def test_an_open_transaction_keeps_group_and_offset_from_expiring() -> None:
     harness.ask(marker(7, committed=False))
     harness.advance(2000)
     assert harness.state_of("g") is None
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_a_group_with_nothing_but_an_open_transaction_stays() -> None:
@@ -164,7 +164,7 @@ def test_deleting_a_topic_deletes_what_is_pending_for_it() -> None:
     harness.collect()
     harness.ask(marker(7, committed=True))
     assert fetched(harness) == {}
-    harness.assert_follower_is_equal()
+    harness.assert_replica_is_equal()
 
 
 def test_leaving_an_unknown_group_in_an_old_version_lifts_the_error() -> None:

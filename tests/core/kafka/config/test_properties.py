@@ -47,9 +47,9 @@ def test_line_numbers_count_joined_lines_by_their_first() -> None:
 BROKEN = [
     ("a lone word", "a=b\nbootstrap.servers\n", "f:2: `bootstrap.servers` is not a property"),
     ("json", '{"a": 1}', 'f:1: `{"a"` is not the name of a property'),
-    ("no key", "=b", "f:1: a value without a key"),
-    ("broken escape", "a=b\nc=\\u12g4", "f:2: broken `\\u` escape"),
-    ("cut escape", "c=\\u12", "f:1: broken `\\u` escape"),
+    ("no key", "=b", "f:1: the key is missing"),
+    ("broken escape", "a=b\nc=\\u12g4", "f:2: malformed `\\u` escape"),
+    ("cut escape", "c=\\u12", "f:1: malformed `\\u` escape"),
 ]
 
 
@@ -72,7 +72,7 @@ def test_binary_file_is_a_usage_error(tmp_path: Path) -> None:
     """A key store given by mistake is said not to be text, with the line of the first bad byte."""
     path = tmp_path / "store.p12"
     path.write_bytes(b"a=b\n\xff\xfe\x00")
-    with pytest.raises(UsageError, match=r"store\.p12`, line 2: not text in UTF-8"):
+    with pytest.raises(UsageError, match=r"store\.p12`, line 2: not UTF-8 text"):
         read_properties(path)
 
 

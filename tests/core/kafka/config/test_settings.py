@@ -121,7 +121,7 @@ BROKEN = [
         "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN",
         "SASL `PLAIN` needs a user name and a password",
     ),
-    ("no module", "sasl.jaas.config=hunter2", "f:1: `sasl.jaas.config` names no login module"),
+    ("no module", "sasl.jaas.config=hunter2", "f:1: `sasl.jaas.config` has no login module"),
     (
         "no semicolon",
         f'sasl.jaas.config={SCRAM} required username="a" password="hunter2"',
@@ -130,17 +130,17 @@ BROKEN = [
     (
         "broken option",
         f'sasl.jaas.config={SCRAM} required username="a" password="hunter2;',
-        "f:1: `sasl.jaas.config` has a broken option",
+        "f:1: `sasl.jaas.config` has a malformed option",
     ),
     (
         "java key store",
         "ssl.truststore.type=JKS\nssl.truststore.location=/x/trust.jks",
-        "f:2: `ssl.truststore.location` is a JKS store, which only Java reads",
+        "f:2: `ssl.truststore.location` is a JKS store, which only Java can read",
     ),
     (
         "truststore in PKCS12",
         "ssl.truststore.location=/x/trust.p12",
-        "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java reads",
+        "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java can read",
     ),
     (
         "timeout in seconds",

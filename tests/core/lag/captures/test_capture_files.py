@@ -162,8 +162,8 @@ def test_broken_files_are_named(tmp_path: Path) -> None:
     assert [file.path for file in window.files] == [good]
     why = {Path(error.target): error.message for error in window.broken}
     assert set(why) == {cut, text, theirs, newer}
-    assert "cut off or no Parquet file" in why[cut]
-    assert "cut off or no Parquet file" in why[text]
+    assert "truncated, or not a Parquet file" in why[cut]
+    assert "truncated, or not a Parquet file" in why[text]
     assert "not written by kgroups" in why[theirs]
     assert "newer kgroups (schema 99)" in why[newer]
     with pytest.raises(UsageError, match="cannot be read"):

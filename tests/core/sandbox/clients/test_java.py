@@ -38,22 +38,22 @@ def lively(cluster: Sandbox) -> Sandbox:
 def test_the_tool_lists_and_describes(lively: Sandbox, official: WarmTools) -> None:
     """--list, --describe with lag, --state and --members of a group that lives."""
     servers = lively.bootstrap_servers
-    listed = official.consumer_groups(servers, "--list")
+    listed = official.groups_tool(servers, "--list")
     assert listed.status == 0, listed
     assert "java-g" in listed.stdout.split()
-    described = official.consumer_groups(servers, "--describe", "--group", "java-g")
+    described = official.groups_tool(servers, "--describe", "--group", "java-g")
     rows = {row["PARTITION"]: row for row in table(described.stdout)}
     assert {row["LAG"] for row in rows.values()} == {"5"}
     assert {row["CURRENT-OFFSET"] for row in rows.values()} == {"10"}
     with Member(servers, "java-live", ["jt"], "alive") as member:
         wait_until(lambda: len(member.partitions()) == 4, what="the partitions")
-        members = official.consumer_groups(
+        members = official.groups_tool(
             servers, "--describe", "--group", "java-live", "--members", "--verbose"
         )
         (row,) = table(members.stdout)
         assert row["CLIENT-ID"] == "alive"
         assert row["#PARTITIONS"] == "4"
-        state = official.consumer_groups(servers, "--describe", "--group", "java-live", "--state")
+        state = official.groups_tool(servers, "--describe", "--group", "java-live", "--state")
         assert "Stable" in state.stdout
 
 
@@ -62,7 +62,7 @@ def test_the_tool_describes_a_consumer_group(lively: Sandbox, official: WarmTool
     servers = lively.bootstrap_servers
     with Member(servers, "java-848", ["jt"], "alive", group_protocol="consumer") as member:
         wait_until(lambda: len(member.partitions()) == 4, what="the partitions")
-        answer = official.consumer_groups(
+        answer = official.groups_tool(
             servers, "--describe", "--group", "java-848", "--members", "--verbose"
         )
         assert answer.status == 0, answer
@@ -74,20 +74,20 @@ def test_the_tool_resets_and_deletes(lively: Sandbox, official: WarmTools) -> No
     """--reset-offsets, --delete-offsets and --delete change what they say."""
     servers = lively.bootstrap_servers
     group = ("--group", "java-admin")
-    reset = official.consumer_groups(
+    reset = official.groups_tool(
         servers, "--reset-offsets", *group, "--topic", "jt", "--to-offset", "3", "--execute"
     )
     assert reset.status == 0, reset
-    described = official.consumer_groups(servers, "--describe", *group)
+    described = official.groups_tool(servers, "--describe", *group)
     assert {row["CURRENT-OFFSET"] for row in table(described.stdout)} == {"3"}
-    gone = official.consumer_groups(servers, "--delete-offsets", *group, "--topic", "jt:0")
+    gone = official.groups_tool(servers, "--delete-offsets", *group, "--topic", "jt:0")
     assert gone.status == 0, gone
-    described = official.consumer_groups(servers, "--describe", *group)
+    described = official.groups_tool(servers, "--describe", *group)
     assert {row["PARTITION"] for row in table(described.stdout)} == {"1", "2", "3"}
-    deleted = official.consumer_groups(servers, "--delete", *group)
+    deleted = official.groups_tool(servers, "--delete", *group)
     assert "java-admin" in deleted.stdout
     assert deleted.status == 0, deleted
-    listed = official.consumer_groups(servers, "--list")
+    listed = official.groups_tool(servers, "--list")
     assert "java-admin" not in listed.stdout.split()
 
 

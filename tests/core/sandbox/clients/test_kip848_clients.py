@@ -36,9 +36,9 @@ def test_offsets_and_listing(cluster: Sandbox) -> None:
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     with Member(servers, "new-read", ["new-read"], "m", **NEW) as member:
         wait_until(lambda: len(member.values) == 40, what="40 records")
-        listed = {group.group_id: group for group in admin.list_consumer_groups().result(20).valid}
+        listed = {group.group_id: group for group in admin.list_consumer_groups().result(60).valid}
         assert listed["new-read"].type is ConsumerGroupType.CONSUMER
-        described = admin.describe_consumer_groups(["new-read"])["new-read"].result(20)
+        described = admin.describe_consumer_groups(["new-read"])["new-read"].result(60)
         assert described.state is ConsumerGroupState.STABLE
         assert described.partition_assignor == "uniform"
         (one,) = described.members

@@ -126,7 +126,7 @@ def test_kafka_python_group(cluster: Sandbox) -> None:
         producer = KafkaProducer(bootstrap_servers=servers.split(","))
         for number in range(40):
             producer.send(topic, b"v%d" % number, partition=number % 4)
-        producer.flush(20)
+        producer.flush(60)
         producer.close()
         wait_until(lambda: len(first.values) + len(second.values) == 40, what="40 records")
         second.leave()
@@ -149,7 +149,7 @@ def settled_pair(
             other(servers, name, name, "b") as second,
         ):
             try:
-                wait_until(split(2, first, second), what="two shares of two", timeout_s=15)
+                wait_until(split(2, first, second), what="two shares of two", timeout_s=60)
             except DeadlinePassed:
                 if attempt == TRIES - 1:
                     raise

@@ -11,7 +11,7 @@ CASES: list[tuple[EventKind, str | None, str, tuple[object, ...], str]] = [
     (EventKind.GROUP_CREATED, None, "a member joined", (), "group created: a member joined"),
     (EventKind.STATE_CHANGED, None, "m left", ("Stable", "Empty"), "Stable -> Empty: m left"),
     (EventKind.MEMBER_REPLACED, "b", "i1 is back", ("a",),
-     "member b takes the place of a: i1 is back"),
+     "member b replaces a: i1 is back"),
     (EventKind.LEADER_ELECTED, "a", "the leader left", (), "member a leads: the leader left"),
     (EventKind.PROTOCOL_CHOSEN, None, "range", (("range", 2), ("sticky", 1)),
      "assignor range chosen by votes (range 2, sticky 1)"),

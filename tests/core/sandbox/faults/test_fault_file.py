@@ -62,15 +62,19 @@ def test_example(tmp_path: Path) -> None:
 
 MISTAKES = [
     ("no YAML", "faults: [", "line 2: not YAML"),
-    ("no faults", "rules: []", "line 1, `rules`: the key `rules` is not known"),
+    ("no faults", "rules: []", "line 1, `rules`: unknown key `rules`"),
     ("no list", "faults: {api: Fetch}", "expected a list, found a mapping"),
     ("nothing at all", "", "is empty"),
     ("no map", "faults: [3]", "`faults[0]`: expected a mapping, found the number 3"),
-    ("an unknown key", "faults: [{api: Fetch, eror: X}]", "the key `eror` is not known"),
+    ("an unknown key", "faults: [{api: Fetch, eror: X}]", "unknown key `eror`"),
     ("an unknown api", "faults: [{api: Fetsch, drop: true}]", "unknown api `Fetsch`"),
     ("an unknown error", "faults: [{error: OOPS}]", "unknown error `OOPS`"),
     ("an error by number", "faults: [{error: 16}]", "expected text, found the number 16"),
-    ("two actions", "faults: [{drop: true, lose: true}]", "`drop` and `lose` exclude each other"),
+    (
+        "two actions",
+        "faults: [{drop: true, lose: true}]",
+        "`drop` and `lose` cannot be used together",
+    ),
     ("no action", "faults: [{api: Fetch}]", "the entry does nothing"),
     ("a duration without unit", "faults: [{delay: 5}]", "`5` is not a duration"),
     ("a negative count", "faults: [{drop: true, times: -1}]", "at least 1, found -1"),
@@ -80,11 +84,11 @@ MISTAKES = [
     ("two timed faults", "faults: [{broker_up: 1, broker_down: 2}]", "expected one timed fault"),
     ("only a time", "faults: [{at: 1s}]", "expected one timed fault, found 0"),
     ("a rule at a time", "faults: [{at: 1s, drop: true}]", "expected one timed fault, found 0"),
-    ("a member without group", "faults: [{expire_member: m}]", "the key `group` is missing"),
-    ("a broker that is text", "faults: [{broker_down: one}]", "a whole number, found the text"),
+    ("a member without group", "faults: [{expire_member: m}]", "missing key `group`"),
+    ("a broker that is text", "faults: [{broker_down: one}]", "a whole number, found the string"),
     ("a clock by number", "faults: [{advance_clock: 5}]", "`5` is not a duration"),
     ("a clock that is text", "faults: [{freeze_clock: 1}]", "expected true or false"),
-    ("a move of a broker", "faults: [{broker_down: 1, to: 2}]", "the key `to` is not known"),
+    ("a move of a broker", "faults: [{broker_down: 1, to: 2}]", "unknown key `to`"),
 ]
 
 
@@ -107,7 +111,7 @@ def test_file_that_cannot_be_read(tmp_path: Path) -> None:
             read_fault_file(path)
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="not text in UTF-8"):
+    with pytest.raises(UsageError, match="not UTF-8 text"):
         Sandbox(faults=binary).start()
 
 

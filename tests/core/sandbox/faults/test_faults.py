@@ -223,13 +223,13 @@ def test_the_clock_is_set_forward() -> None:
             assert client.ask(Api.HEARTBEAT, 2, beat)["error_code"] == 0
             cluster.advance_clock(61_000)
             assert client.ask(Api.HEARTBEAT, 2, beat)["error_code"] == UNKNOWN_MEMBER
-            (row,) = alone.committed([TopicPartition("t", 0)], timeout=20)
+            (row,) = alone.committed([TopicPartition("t", 0)], timeout=60)
             assert row.offset == 5
             cluster.advance_clock(8 * 86_400_000)
-            (row,) = alone.committed([TopicPartition("t", 0)], timeout=20)
+            (row,) = alone.committed([TopicPartition("t", 0)], timeout=60)
             assert row.offset < 0
         alone.close()
-        with pytest.raises(UsageError, match="does not go back"):
+        with pytest.raises(UsageError, match="cannot go back"):
             cluster.advance_clock(-1)
 
 

@@ -1,7 +1,9 @@
 """With a data directory nothing that was acknowledged is lost, not even by kill -9."""
 
 import json
+import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ def committed(servers: str, group: str, topic: str) -> dict[int, int]:
     """Offsets of a group by partition."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "log_level": 0})
     try:
-        found = consumer.committed([TopicPartition(topic, n) for n in range(4)], timeout=20)
+        found = consumer.committed([TopicPartition(topic, n) for n in range(4)], timeout=60)
     finally:
         consumer.close()
     return {one.partition: one.offset for one in found if one.offset >= 0}
@@ -102,7 +104,7 @@ def test_deleted_topic_stays_deleted(tmp_path: Path) -> None:
     with Sandbox(brokers=1, topics={"gone": 1}, data_dir=tmp_path) as cluster:
         produce(cluster.bootstrap_servers, "gone", 5, partitions=1)
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
-        admin.delete_topics(["gone"])["gone"].result(20)
+        admin.delete_topics(["gone"])["gone"].result(60)
     with Sandbox(brokers=1, topics={"gone": 1}, data_dir=tmp_path) as cluster:
         assert cluster.log_end_offsets("gone") == {0: 0}
 
@@ -132,3 +134,50 @@ def test_foreign_directory(tmp_path: Path, text: str) -> None:
     assert (tmp_path / "meta.json").read_text() == text
     with pytest.raises(UsageError, match="data directory"):
         Sandbox(brokers=1, data_dir=tmp_path / "meta.json").start()
+
+
+def a_pipe(path: Path) -> None:
+    """Whoever opens it waits for ever."""
+    os.mkfifo(path)
+
+
+def fifty_gigabytes(path: Path) -> None:
+    """More than the sandbox could hold."""
+    with path.open("wb") as file:
+        file.truncate(50 << 30)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (a_pipe, "is not a regular file"),
+        (lambda path: path.mkdir(), "is not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
+        (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+        (fifty_gigabytes, "is longer than 1024 MiB"),
+    ],
+    ids=["a pipe", "a folder", "an endless device", "a link to itself", "fifty gigabytes"],
+)
+def test_a_log_that_is_no_file(make: Callable[[Path], None], reason: str, tmp_path: Path) -> None:
+    """It is refused before it is read: one sentence with its name."""
+    with Sandbox(brokers=1, topics={"t": 1}, data_dir=tmp_path):
+        pass
+    log = tmp_path / "logs" / "t-0.log"
+    log.unlink(missing_ok=True)
+    make(log)
+    with pytest.raises(UsageError) as caught, Sandbox(brokers=1, data_dir=tmp_path):
+        pass
+    assert str(log) in caught.value.message
+    assert reason in caught.value.message
+
+
+@pytest.mark.parametrize("content", [b"", bytes(1_000), b"\xff" * 1_000, b"[" * 200_000])
+def test_a_log_of_anything(content: bytes, tmp_path: Path) -> None:
+    """What is no batch is cut off, and the topic goes on."""
+    with Sandbox(brokers=1, topics={"t": 1}, data_dir=tmp_path):
+        pass
+    (tmp_path / "logs" / "t-0.log").write_bytes(content)
+    with Sandbox(brokers=1, data_dir=tmp_path) as cluster:
+        assert cluster.log_end_offsets("t") == {0: 0}
+        produce(cluster.bootstrap_servers, "t", 3, partitions=1)
+        assert cluster.log_end_offsets("t") == {0: 3}

@@ -4,6 +4,7 @@ from itertools import count
 from uuid import UUID
 
 import pytest
+from kio.index import load_response_schema
 
 from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
@@ -12,7 +13,15 @@ from kgroups.core.coordinator.fields.codec import CODECS
 from kgroups.core.coordinator.topology import TopicInfo, Topology
 from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.sandbox.apis import API_VERSIONS, Api
-from kgroups.core.sandbox.wire.coordinator_codec import read_frame, versions_of_fields, write_frame
+from kgroups.core.sandbox.wire.coordinator_codec import (
+    frame_json,
+    read_frame,
+    read_json,
+    versions_of_fields,
+    write_frame,
+    write_json,
+)
+from kgroups.core.sandbox.wire.json_codec import json_codec
 from kgroups.core.sandbox.wire.schema import Body, DecodeError
 from tests.support.sandbox.frame_client import read_answer, request_frame
 
@@ -107,8 +116,50 @@ def test_a_frame_in_and_a_frame_out(api: Api, version: int) -> None:
         one.advance(at_ms)
     (reply,) = [effect for effect in one.take() if isinstance(effect, Reply)]
     assert (reply.token, reply.api) == (77, api.kafka_name)
-    answered, _ = read_answer(api, version, write_frame(asked, reply.response)[4:])
+    answered, body = read_answer(api, version, write_frame(asked, reply.response)[4:])
     assert answered == 77
+    assert write_json(asked, reply.response) == json_codec(load_response_schema(api, version))[1](
+        body
+    )
+
+
+@pytest.mark.parametrize(("api", "version"), EVERY, ids=lambda value: str(value))
+def test_a_request_as_json(api: Api, version: int) -> None:
+    """Of every API and version: what a frame shows as JSON is the request of that frame."""
+    frame = request_frame(api, version, REQUESTS[api], correlation_id=77)[4:]
+    message = frame_json(frame)
+    asked = read_json(
+        api, version, message, correlation_id=77, client_id="wire", client_host="/127.0.0.1"
+    )
+    assert asked == read_frame(frame, client_host="/127.0.0.1")
+
+
+def test_an_exchange_in_json() -> None:
+    """As Kafka's request log shows it."""
+    message = {
+        "groupId": "g",
+        "sessionTimeoutMs": 10_000,
+        "rebalanceTimeoutMs": 10_000,
+        "memberId": "",
+        "protocolType": "consumer",
+        "protocols": [{"name": "range", "metadata": "AAAAAAABAAF0/////w=="}],
+    }
+    asked = read_json(Api.JOIN_GROUP, 3, message, client_id="c")
+    one = coordinator()
+    one.submit(0, "join", asked.request)
+    while (at_ms := one.next_deadline()) is not None and at_ms <= 10_000:
+        one.advance(at_ms)
+    (reply,) = [effect for effect in one.take() if isinstance(effect, Reply)]
+    member_id = "c-00000000-0000-0000-0000-000000000001"
+    assert write_json(asked, reply.response) == {
+        "throttleTimeMs": 0,
+        "errorCode": 0,
+        "generationId": 1,
+        "protocolName": "range",
+        "leader": member_id,
+        "memberId": member_id,
+        "members": [{"memberId": member_id, "metadata": "AAAAAAABAAF0/////w=="}],
+    }
 
 
 def test_what_is_not_the_coordinators() -> None:
@@ -116,6 +167,9 @@ def test_what_is_not_the_coordinators() -> None:
     for frame in (request_frame(Api.METADATA, 1, {"topics": None})[4:], b"\x00\x0b\x7f\xff", b""):
         with pytest.raises(DecodeError):
             read_frame(frame + b"\0" * 4 if frame else frame)
+    for api, version in ((Api.METADATA, 1), (Api.JOIN_GROUP, 99)):
+        with pytest.raises(DecodeError, match="not the coordinator's"):
+            read_json(api, version, {})
 
 
 def test_which_version_carries_which_field() -> None:

@@ -15,6 +15,7 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
@@ -26,7 +27,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
  * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
  * "share": true for a share consumer of topics},
- * {"op": "close", "name"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned", or {"error"}.
+ * {"op": "close", "name"}, {"op": "vanish", "name"} (without leaving its group), {"op": "subscribe", "name",
+ * "topics"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned" and "failed", or {"error"}.
  */
 public final class LiveConsumers {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -39,6 +41,8 @@ public final class LiveConsumers {
         private final Thread thread;
         private volatile List<TopicPartition> owned = List.of();
         private volatile boolean stopped;
+        private volatile boolean vanishes;
+        private volatile List<String> wanted;
         private volatile Throwable failure;
 
         private Member(JsonNode asked) {
@@ -55,9 +59,7 @@ public final class LiveConsumers {
         private static KafkaShareConsumer<byte[], byte[]> sharer(Properties config, JsonNode topics) {
             KafkaShareConsumer<byte[], byte[]> sharer =
                     new KafkaShareConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-            List<String> names = new ArrayList<>();
-            topics.forEach(topic -> names.add(topic.asText()));
-            sharer.subscribe(names);
+            sharer.subscribe(texts(topics));
             return sharer;
         }
 
@@ -69,9 +71,7 @@ public final class LiveConsumers {
             } else if (asked.has("pattern")) {
                 consumer.subscribe(Pattern.compile(asked.get("pattern").asText()));
             } else {
-                List<String> topics = new ArrayList<>();
-                asked.get("topics").forEach(topic -> topics.add(topic.asText()));
-                consumer.subscribe(topics);
+                consumer.subscribe(texts(asked.get("topics")));
             }
             return consumer;
         }
@@ -83,6 +83,10 @@ public final class LiveConsumers {
                     sharer.poll(Duration.ofMillis(50));
                 }
                 while (!stopped) {
+                    if (wanted != null) {
+                        consumer.subscribe(wanted);
+                        wanted = null;
+                    }
                     consumer.poll(Duration.ofMillis(50));
                     owned = new ArrayList<>(consumer.assignment());
                 }
@@ -91,7 +95,10 @@ public final class LiveConsumers {
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                if (sharer == null) {
+                if (vanishes) {
+                    consumer.close(CloseOptions.groupMembershipOperation(
+                            CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP));
+                } else if (sharer == null) {
                     consumer.close();
                 } else {
                     sharer.close();
@@ -99,7 +106,8 @@ public final class LiveConsumers {
             }
         }
 
-        private void close() throws Exception {
+        private void close(boolean silently) throws Exception {
+            vanishes = silently;
             stopped = true;
             if (sharer == null) {
                 consumer.wakeup();
@@ -144,18 +152,26 @@ public final class LiveConsumers {
     private static void act(JsonNode request, ObjectNode answer) throws Exception {
         switch (request.get("op").asText()) {
             case "open" -> MEMBERS.put(request.get("name").asText(), new Member(request));
-            case "close" -> MEMBERS.remove(request.get("name").asText()).close();
-            case "owned" -> answer.set("owned", owned(request.get("names")));
+            case "close" -> MEMBERS.remove(request.get("name").asText()).close(false);
+            case "vanish" -> MEMBERS.remove(request.get("name").asText()).close(true);
+            case "subscribe" -> MEMBERS.get(request.get("name").asText()).wanted = texts(request.get("topics"));
+            case "owned" -> answer.set("owned", owned(request.get("names"), answer.putObject("failed")));
             default -> throw new IllegalArgumentException("unknown op");
         }
     }
 
-    private static ObjectNode owned(JsonNode names) {
+    private static List<String> texts(JsonNode asked) {
+        List<String> found = new ArrayList<>();
+        asked.forEach(each -> found.add(each.asText()));
+        return found;
+    }
+
+    private static ObjectNode owned(JsonNode names, ObjectNode failed) {
         ObjectNode found = JSON.createObjectNode();
         for (JsonNode name : names) {
             Member member = MEMBERS.get(name.asText());
             if (member.failure != null) {
-                throw new IllegalStateException(name.asText() + ": " + member.failure);
+                failed.put(name.asText(), member.failure.toString());
             }
             ArrayNode rows = found.putArray(name.asText());
             member.owned.forEach(each -> rows.addArray().add(each.topic()).add(each.partition()));

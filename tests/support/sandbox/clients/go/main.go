@@ -2,6 +2,8 @@
 //
 // Usage: clients franz-go|sarama BOOTSTRAP TOPIC GROUP
 //
+//	clients franz-go|sarama: many members, which lines of JSON open, ask and close
+//
 // Prints a line of JSON for every assignment ({"assigned": [0, 1]}) and every record
 // ({"value": "v1"}). Commits what it printed and leaves when its standard input ends.
 package main
@@ -29,8 +31,12 @@ func emit(key string, value any) {
 }
 
 func main() {
+	if len(os.Args) == 2 {
+		runHost(map[string]opener{"franz-go": openFranz, "sarama": openSarama}[os.Args[1]])
+		return
+	}
 	if len(os.Args) != 5 {
-		fmt.Fprintln(os.Stderr, "usage: clients franz-go|sarama BOOTSTRAP TOPIC GROUP")
+		fmt.Fprintln(os.Stderr, "usage: clients franz-go|sarama [BOOTSTRAP TOPIC GROUP]")
 		os.Exit(2)
 	}
 	brokers, topic, group := strings.Split(os.Args[2], ","), os.Args[3], os.Args[4]

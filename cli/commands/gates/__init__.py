@@ -1,0 +1,1 @@
+"""`kgroups check` and `kgroups wait`: conditions on groups, for scripts."""

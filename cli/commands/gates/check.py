@@ -1,0 +1,301 @@
+"""`kgroups check`: fail when a condition holds for a group."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import typer
+
+from kgroups.cli.choosing import (
+    AllGroups,
+    Choice,
+    GroupNames,
+    Regex,
+    choice_of,
+    snapshot_of_choice,
+)
+from kgroups.cli.commands.gates.check_forms import (
+    UNKNOWN,
+    junit,
+    nagios,
+    nagios_code,
+    status_line,
+)
+from kgroups.cli.commands.gates.check_report import check_report, failures, fields_report
+from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
+from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import (
+    LagTime,
+    Over,
+    RecordTimes,
+    TimeQuestion,
+    time_question,
+    timed_look,
+)
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import FromFile, options_of
+from kgroups.cli.source import asked, now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.conditions.fields import Fields
+from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.group_figures import (
+    GROUP_FIELDS,
+    OFFSETS,
+    facts_of,
+    figures_of,
+    source_of,
+)
+from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
+from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import group_times
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+LEAST_FOR_MS: Final = 1_000
+
+HELP = """Fail if a condition holds for a group.
+
+Exits with 0 if no condition holds, with 6 if one does, and prints one line
+for each failing group. A condition on an unknown value counts as true unless
+--allow-unknown is given. Exits with 5 if a group does not exist, and with 1
+if there are missing and failing groups.
+
+CONDITIONS
+  lag > 10k and state != 'Stable'
+  not (members >= 3 or type = 'share')
+  unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
+  lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
+  --fields lists the fields. `lag` is the group's sum; if only part of it is
+  known, it is at least that much. --uncommitted sets what to assume for
+  partitions without a commit.
+
+FORMATS
+  --output json    one item per group: verdict, conditions, figures
+  --output junit   one test case per group, for CI
+  --output nagios  one status line with perfdata; exits with 0 (OK),
+                   1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
+                   missing value or group, an unreachable cluster)
+
+EXAMPLES
+  kgroups check orders-app --fail-on 'lag > 10k'
+  kgroups check --all-groups --fail-on "state = 'Empty' and lag > 0"
+  kgroups check 'orders-*' --fail-on 'members < 3' --for 2m
+  kgroups check --all-groups --fail-on 'lost > 0' --output junit > groups.xml
+  kgroups check billing --warn-on 'lag > 1k' --fail-on 'lag > 10k' -o nagios
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `check` to the program."""
+    app.command("check", help=HELP, cls=Command)(check)
+
+
+def check(
+    ctx: typer.Context,
+    groups: GroupNames = None,
+    all_groups: AllGroups = False,
+    regex: Regex = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option("--fail-on", metavar="EXPR", help="Fail if this holds: 'lag > 10k'."),
+    ] = None,
+    warn_on: Annotated[
+        list[str] | None,
+        typer.Option("--warn-on", metavar="EXPR", help="Warn if this holds; exits with 0."),
+    ] = None,
+    allow_unknown: Annotated[
+        bool,
+        typer.Option("--allow-unknown", help="Treat an unknown condition as false."),
+    ] = False,
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TIME", help="Only if it holds throughout: 2m."),
+    ] = None,
+    uncommitted: Annotated[
+        Uncommitted | None,
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+    ] = None,
+    isolation: Annotated[
+        Isolation,
+        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
+    ] = "read_uncommitted",
+    lag_time: LagTime = False,
+    record_times: RecordTimes = False,
+    over: Over = None,
+    fields: Annotated[
+        bool, typer.Option("--fields", help="List the fields that conditions can use.")
+    ] = False,
+    file: FromFile = None,
+) -> None:
+    """`kgroups check`."""
+    options = options_of(ctx)
+    printer = Printer(options, own_forms=not fields)
+    if fields:
+        printer.show(fields_report(_tables(), now_ms()))
+        return
+
+    def found() -> Found:
+        gate = gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown)
+        named = {name for condition in gate.conditions for name in condition.fields}
+        question = time_question(
+            lag_time=lag_time, record_times=record_times, over=over, file=file
+        ).needed_by(named)
+        request = Request(
+            choice=choice_of(groups, regex, every=all_groups),
+            gate=gate,
+            question=question if file is None else TimeQuestion(),
+            uncommitted=uncommitted,
+            isolation=isolation,
+            for_ms=0 if for_ is None else parse_wait_ms(for_, least_ms=LEAST_FOR_MS),
+            file=file,
+        )
+        if request.for_ms and file is not None:
+            raise UsageError(
+                "--for and --from cannot be used together", hint="leave out --for or --from"
+            )
+        with asked(options, file) as admin:
+            polls = Polls(request.for_ms, time.sleep)
+            return judged_throughout(polls, printer, lambda: look(request, printer, admin))
+
+    if options.output == "nagios":
+        _end_as_plugin(printer, found)
+        return
+    snapshot, judged, errors = found()
+    report = check_report(snapshot, judged, errors)
+    forms = {"junit": lambda: junit(judged, errors, snapshot.captured_at_ms)}
+    printer.show(replace(report, forms=forms))
+    end_with([*failures(judged), *errors])
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be checked, and how.
+
+    Args:
+        for_ms: how long a condition has to hold; 0: one look.
+    """
+
+    choice: Choice
+    gate: Gate
+    question: TimeQuestion
+    uncommitted: Uncommitted | None
+    isolation: Isolation
+    for_ms: int
+    file: Path | None
+
+
+class Found(NamedTuple):
+    """What the last look found.
+
+    Args:
+        judged: the groups that could be looked at.
+        errors: those that could not, and other failures.
+    """
+
+    snapshot: ClusterSnapshot
+    judged: list[Judged]
+    errors: tuple[ItemError, ...]
+
+
+def gate_of(fail_on: Sequence[str], warn_on: Sequence[str], *, allow_unknown: bool) -> Gate:
+    """The gate that the options spell.
+
+    Raises:
+        UsageError: a condition cannot be understood, or there is none.
+    """
+    gate = Gate(
+        tuple(parse_condition(text, GROUP_FIELDS, "--fail-on") for text in fail_on),
+        tuple(parse_condition(text, GROUP_FIELDS, "--warn-on") for text in warn_on),
+        allow_unknown,
+    )
+    if not gate.conditions:
+        raise UsageError("no condition given", hint="use --fail-on 'lag > 10k'")
+    return gate
+
+
+def look(request: Request, printer: Printer, admin: "ClusterAdmin | None") -> Found:
+    """The groups before the gate, by what they are now.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    source = "times" if request.question.is_asked else source_of(request.gate.conditions)
+
+    def once() -> ClusterSnapshot:
+        return snapshot_of_choice(
+            admin,
+            request.choice,
+            file=request.file,
+            offsets=source in OFFSETS,
+            isolation=request.isolation,
+            progress=printer.progress,
+        )
+
+    snapshot, times = timed_look(printer, admin, request.question, once)
+    failed = {error.target for error in snapshot.errors}
+    judged = []
+    for group in snapshot.groups:
+        if group.group in failed:
+            continue
+        rows = timed = None
+        if group.offsets is not None and source in OFFSETS:
+            rows = offset_rows(
+                snapshot, group, uncommitted=request.uncommitted, isolation=request.isolation
+            )
+            timed = None if times is None else group_times(snapshot, group, rows, times)
+        figures = figures_of(facts_of(group, rows, timed), source)
+        judged.append(judge(group.group, request.gate, figures))
+    return Found(snapshot, judged, snapshot.errors)
+
+
+def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found]) -> Found:
+    """What has held in all looks; they end early when nothing is left to hold.
+
+    Args:
+        once: looks once.
+    """
+    found: Found | None = None
+    for _ in polls:
+        before = found
+        found = once()
+        if before is not None:
+            held = throughout(
+                {each.group: each for each in before.judged},
+                {each.group: each for each in found.judged},
+            )
+            found = found._replace(judged=list(held.values()))
+        open_ = sum(each.is_open for each in found.judged)
+        if not open_:
+            break
+        if polls.left_ms:
+            printer.progress(f"{open_:,} of {len(found.judged):,} may fail, {polls.left} to go")
+    assert found is not None, "there is always a first look"
+    return found
+
+
+def _tables() -> dict[str, Fields]:
+    """The fields of each kind of thing that conditions are about."""
+    from kgroups.core.planning.metrics import PLAN_FIELDS
+
+    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS}
+
+
+def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:
+    """One status line on stdout whatever happens, and the exit code that monitors expect.
+
+    Raises:
+        typer.Exit: always.
+    """
+    try:
+        _, judged, errors = found()
+    except KgroupsError as error:
+        printer.head(status_line(UNKNOWN, error.message) + "\n")
+        raise typer.Exit(UNKNOWN) from error
+    printer.head(nagios(judged, errors))
+    raise typer.Exit(nagios_code(judged, errors))

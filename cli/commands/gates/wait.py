@@ -1,0 +1,260 @@
+"""`kgroups wait`: come back when a condition holds."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
+from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import RecordTimes, TimeQuestion, times_of
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import cluster, now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.broker_errors import LASTING
+from kgroups.core.conditions.fields import Values
+from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.group_figures import (
+    GROUP_FIELDS,
+    OF_AGES,
+    OFFSETS,
+    Source,
+    document_of,
+    facts_of,
+    figures_of,
+    source_of,
+)
+from kgroups.core.conditions.waits import SHORTHANDS, Wait
+from kgroups.core.errors import ClusterError, ItemError, UsageError
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+SCHEMA = "kgroups.wait/1"
+
+HELP = """Wait until a condition holds for groups.
+
+Polls at growing intervals, at most twice a second, and exits with 0 as soon
+as the condition holds for all groups. Progress is printed on stderr. Also
+waits for groups that do not exist yet, and retries while the cluster is
+unreachable.
+
+Exits with 7 if the deadline has passed, with 3 if the cluster could not be
+reached then, with 5 if a group never appeared. The last poll may take up to
+--timeout longer than --deadline.
+
+UNTIL
+  empty      the group has no members (state = 'Empty')
+  stable     it is not rebalancing (state = 'Stable')
+  caught-up  it has read everything (lag = 0)
+  members=N  it has N members
+  or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`;
+  rates are those since the look before
+
+EXAMPLES
+  kgroups wait orders-app --until empty --deadline 5m
+  kgroups wait orders-app --until stable --stable 30s
+  kgroups wait orders-app billing --until 'lag < 100 and members = 3'
+"""
+COLUMNS: Final = (
+    Column("group", "GROUP"),
+    Column("holds", "HOLDS"),
+    Column("held_seconds", "HELD-SECONDS", right=True, quiet=(None, 0)),
+    Column("figures", "FIGURES"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `wait` to the program."""
+    app.command("wait", help=HELP, cls=Command)(wait)
+
+
+def wait(
+    ctx: typer.Context,
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names.")],
+    until: Annotated[
+        str,
+        typer.Option("--until", metavar="EXPR", help="Condition to wait for: empty, 'lag < 1k'."),
+    ],
+    stable: Annotated[
+        str | None,
+        typer.Option("--stable", metavar="TIME", help="It must hold for this long: 30s."),
+    ] = None,
+    deadline: Annotated[
+        str, typer.Option("--deadline", metavar="TIME", help="How long to wait.")
+    ] = "10m",
+    uncommitted: Annotated[
+        Uncommitted | None,
+        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+    ] = None,
+    isolation: Annotated[
+        Isolation,
+        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
+    ] = "read_uncommitted",
+    record_times: RecordTimes = False,
+) -> None:
+    """`kgroups wait`."""
+    options = options_of(ctx)
+    printer = Printer(options)
+    if options.output == "plain":
+        raise UsageError(
+            "`plain` is not available here: Kafka's tool has no layout for it",
+            hint="use --output table or json",
+        )
+    if "" in groups:
+        raise UsageError("a group name cannot be empty", hint="`kgroups list` shows the names")
+    condition = parse_condition(
+        SHORTHANDS.get(until.strip().lower(), until), GROUP_FIELDS, "--until"
+    )
+    waited = Wait(dict.fromkeys(groups), condition, 0 if stable is None else parse_wait_ms(stable))
+    polls = Polls(parse_wait_ms(deadline), time.sleep)
+    named = set(condition.fields)
+    question = TimeQuestion(not record_times and not named.isdisjoint(OF_AGES), record_times)
+    looks = Looks(source_of([condition]), uncommitted, isolation, question)
+    with cluster(options) as admin:
+        snapshot, ended_ms = wait_for(waited, polls, looks, admin, printer)
+    reached = waited.is_over(ended_ms)
+    errors = [] if reached else list(waited.failures(ended_ms))
+    printer.show(_report(waited, snapshot, polls, ended_ms, errors))
+    end_with(errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """How a group is looked at.
+
+    Args:
+        source: what has to be asked.
+        question: about time.
+    """
+
+    source: Source
+    uncommitted: Uncommitted | None
+    isolation: Isolation
+    question: TimeQuestion
+
+    def take(
+        self,
+        admin: "ClusterAdmin",
+        names: list[str],
+        printer: Printer,
+        before: ClusterSnapshot | None,
+    ) -> tuple[ClusterSnapshot, dict[str, Values]]:
+        """The groups as they are now, and their figures.
+
+        Args:
+            before: the look before, which rates are counted from.
+        Raises:
+            ClusterError: the cluster cannot be asked.
+        """
+        offsets = self.source in OFFSETS
+        snapshot = admin.snapshot(
+            names, offsets=offsets, log_offsets=offsets, isolation=self.isolation
+        )
+        times: Times | None = None
+        if self.source == "times":
+            times, errors = times_of(admin, snapshot, self.question, printer)
+            snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
+            times = replace(times, before=before)
+        found: dict[str, Values] = {}
+        for group in snapshot.groups:
+            rows = timed = None
+            if offsets and group.offsets is not None:
+                rows = offset_rows(
+                    snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
+                )
+                timed = None if times is None else group_times(snapshot, group, rows, times)
+            found[group.group] = figures_of(facts_of(group, rows, timed), self.source)
+        return snapshot, found
+
+
+def wait_for(
+    waited: Wait, polls: Polls, looks: Looks, admin: "ClusterAdmin", printer: Printer
+) -> tuple[ClusterSnapshot, float]:
+    """Look until it is over or the deadline has passed; the last look, and when it was.
+
+    Raises:
+        ClusterError: the cluster cannot be asked, at the end or for good.
+    """
+    last: ClusterSnapshot | ClusterError | None = None
+    at_ms = 0.0
+    for _ in polls:
+        try:
+            before = last if isinstance(last, ClusterSnapshot) else None
+            snapshot, found = looks.take(admin, list(waited.groups), printer, before)
+        except ClusterError as error:
+            if error.code in LASTING:
+                raise
+            if not isinstance(last, ClusterError):
+                printer.note(f"{error.message}; retrying")
+            waited.miss()
+            last = error
+            continue
+        for each in snapshot.errors:
+            if each.code in LASTING:
+                raise each.as_error()
+        if isinstance(last, ClusterError):
+            printer.note("the cluster is reachable again")
+        last, at_ms = snapshot, polls.elapsed_ms
+        for text in waited.look(at_ms, found, {e.target: e for e in snapshot.errors}):
+            printer.note(text)
+        if waited.is_over(at_ms):
+            break
+        polls.look_at(waited.due_ms)
+    if isinstance(last, ClusterError):
+        raise last
+    assert last is not None, "there is always a first look"
+    return last, at_ms
+
+
+def _report(
+    waited: Wait,
+    snapshot: ClusterSnapshot,
+    polls: Polls,
+    ended_ms: float,
+    errors: list[ItemError],
+) -> Report:
+    items = list(_items(waited, ended_ms))
+    reached = sum(waited.reached(name, ended_ms) for name in waited.groups)
+    return Report(
+        schema=SCHEMA,
+        cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        generated_at_ms=now_ms(),
+        items=items,
+        views=(View("group", COLUMNS, lambda item: [_row(waited, item)]),),
+        errors=errors,
+        summary=lambda: {
+            "groups": len(items),
+            "reached": reached,
+            "waited_seconds": round(ended_ms / 1_000, 3),
+            "looks": polls.count,
+        },
+    )
+
+
+def _items(waited: Wait, ended_ms: float) -> Iterator[Item]:
+    """The groups as items of `kgroups.wait/1`."""
+    for name, group in waited.groups.items():
+        held_ms = None if group.since_ms is None else ended_ms - group.since_ms
+        yield {
+            "group": name,
+            "holds": group.holds,
+            "held_seconds": None if held_ms is None else round(held_ms / 1_000, 3),
+            "figures": document_of(group.figures),
+        }
+
+
+def _row(waited: Wait, item: Item) -> Row:
+    group = waited.groups[item["group"]]
+    told = ", ".join(waited.condition.told(group.figures)) if group.figures else None
+    holds = {True: "yes", False: "no", None: "unknown"}[item["holds"]]
+    return (item["group"], holds, item["held_seconds"], told)

@@ -1,0 +1,103 @@
+"""Before and after a write of offsets: waiting until members have left, watching who commits."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kgroups.cli.commands.gates.polling import Polls
+from kgroups.cli.interruption import Interruption
+from kgroups.cli.output.printer import Printer
+from kgroups.core.broker_errors import LASTING
+from kgroups.core.errors import ClusterError, KgroupsError
+from kgroups.core.offsets.change import IDLE_STATES, Change, members_text
+from kgroups.core.offsets.read_back import Held, settle
+from kgroups.core.snapshot import Group
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+_SLICE_S: Final = 0.2
+
+
+def wait_until_empty(
+    printer: Printer, admin: "ClusterAdmin", groups: Sequence[str] | None, for_ms: int
+) -> None:
+    """Wait until no group has members, or the time is over; who is in the way is told.
+
+    What is then refused, and why, is told by the write itself.
+
+    Args:
+        groups: their names; None for all.
+    Raises:
+        ClusterError: the cluster cannot be asked for good.
+    """
+    told: dict[str, str] = {}
+    for _ in Polls(for_ms, time.sleep):
+        try:
+            looked = admin.snapshot(groups, offsets=False, log_offsets=False)
+        except ClusterError as error:
+            if error.code in LASTING:
+                raise
+            printer.note(f"{error.message}; asking again")
+            continue
+        busy = {group.group: _in_the_way(group) for group in looked.groups if _is_busy(group)}
+        for name, text in busy.items():
+            if told.get(name) != text:
+                printer.note(f"`{name}`: waiting for {text}", of_a_write=True)
+        for name in told.keys() - busy.keys():
+            printer.note(f"`{name}`: has no members any more", of_a_write=True)
+        told = busy
+        if not busy:
+            return
+
+
+def _is_busy(group: Group) -> bool:
+    return bool(group.members) or group.state not in IDLE_STATES
+
+
+def _in_the_way(group: Group) -> str:
+    return members_text(group.members or ())
+
+
+def watched(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    changes: Sequence[Change],
+    interruption: Interruption,
+    for_ms: int,
+) -> list[Change]:
+    """The changes after so long: what reads back otherwise by then has failed.
+
+    Ctrl-C ends it; what was found until then counts.
+    """
+    from kgroups.core.kafka.deadline import Deadline
+    from kgroups.core.kafka.writes.commit_reads import read_until
+
+    found = list(changes)
+
+    def take(held: Mapping[str, Held | None]) -> Sequence[str]:
+        known = {group: commits for group, commits in held.items() if commits is not None}
+        for place, change in enumerate(found):
+            if change.result == "done" and change.group in known:
+                (found[place],) = settle([change], known)
+                error = found[place].error
+                if error is not None:
+                    printer.note(error.text, of_a_write=True)
+        return ()
+
+    def rest(seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        while not interruption.asked and (left := ends - time.monotonic()) > 0:
+            time.sleep(min(left, _SLICE_S))
+
+    polls = Polls(for_ms, rest)
+    for _ in polls:
+        names = list(dict.fromkeys(c.group for c in found if c.result == "done" and c.topic))
+        if interruption.asked or not names:
+            break
+        printer.progress(f"watching for other commits, {polls.left} to go")
+        try:
+            read_until(admin, names, take, Deadline.after(printer.options.timeout_ms))
+        except KgroupsError as error:
+            printer.note(f"{error.message}; looking again")
+    return found

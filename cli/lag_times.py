@@ -1,0 +1,138 @@
+"""`--lag-time`, `--record-times` and `--over`: lag in time and time to catch up, without Spark."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from kgroups.cli.output.printer import Printer
+from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
+from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.lag.group_times import Times
+from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.times import parse_duration_ms
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+LagTime = Annotated[
+    bool, typer.Option("--lag-time", help="Lag in seconds, by asking logs for offsets at times.")
+]
+RecordTimes = Annotated[
+    bool, typer.Option("--record-times", help="Lag in seconds, by reading the next records.")
+]
+Over = Annotated[
+    str | None,
+    typer.Option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
+]
+LEAST_OVER_MS: Final = 100
+MOST_OVER_MS: Final = 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimeQuestion:
+    """What is to be learned about time.
+
+    Args:
+        ages: of the oldest unread records, by bisection.
+        records: the same by reading them.
+        over_ms: how far apart two looks are, for rates; 0: no rates.
+    """
+
+    ages: bool = False
+    records: bool = False
+    over_ms: int = 0
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is to be learned."""
+        return self.ages or self.records or self.over_ms > 0
+
+    def needed_by(self, fields: set[str]) -> "TimeQuestion":
+        """The question with what these fields need: ages are looked for where they are named.
+
+        Raises:
+            UsageError: rates are named, and nobody said over which time.
+        """
+        if not self.over_ms and not fields.isdisjoint(OF_RATES):
+            (name, *_) = sorted(fields & OF_RATES)
+            raise UsageError(f"`{name}` needs two looks", hint="say how far apart: --over 10s")
+        if self.records or fields.isdisjoint(OF_AGES):
+            return self
+        return replace(self, ages=True)
+
+
+def time_question(
+    *, lag_time: bool, record_times: bool, over: str | None, file: Path | None
+) -> TimeQuestion:
+    """The question that the options ask.
+
+    Raises:
+        UsageError: a file cannot answer it, or the options exclude each other.
+    """
+    over_ms = 0
+    if over is not None:
+        over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
+    if lag_time and record_times:
+        raise UsageError("--lag-time and --record-times are two ways to one figure")
+    question = TimeQuestion(lag_time, record_times, over_ms)
+    if question.is_asked and file is not None:
+        raise UsageError("a snapshot file knows no times", hint="leave out --from")
+    return question
+
+
+def timed_look(
+    printer: Printer,
+    admin: "ClusterAdmin | None",
+    question: TimeQuestion,
+    once: Callable[[], ClusterSnapshot],
+) -> tuple[ClusterSnapshot, Times | None]:
+    """The groups as they are, and what is known of time; None where nothing is asked.
+
+    Args:
+        once: takes a snapshot with offsets.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    snapshot = once()
+    if admin is None or not question.is_asked:
+        return snapshot, None
+    before: ClusterSnapshot | None = None
+    if question.over_ms:
+        printer.progress(f"looking again in {question.over_ms / 1_000:g} s")
+        time.sleep(question.over_ms / 1_000)
+        before, snapshot = snapshot, once()
+    times, errors = times_of(admin, snapshot, question, printer)
+    snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
+    return snapshot, replace(times, before=before)
+
+
+def times_of(
+    admin: "ClusterAdmin", snapshot: ClusterSnapshot, question: TimeQuestion, printer: Printer
+) -> tuple[Times, tuple[ItemError, ...]]:
+    """The ages of the oldest unread records, if they are asked for; topics that cannot be read.
+
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    from kgroups.core.lag.window.unread import unread_places
+
+    if not (question.ages or question.records):
+        return Times(), ()
+    places = unread_places(snapshot)
+    now_ms = snapshot.captured_at_ms
+    if question.ages:
+        from kgroups.core.kafka.lookups.ages import record_ages
+
+        printer.progress(f"asking for the ages of {len(places):,} records")
+        return Times(record_ages(admin, places, now_ms), "bisected"), ()
+    from kgroups.core.kafka.lookups.next_records import next_record_times  # librdkafka
+
+    printer.progress(f"fetching {len(places):,} records for their times")
+    timeout_ms = printer.options.timeout_ms
+    found, errors = next_record_times(admin.settings, places, timeout_ms=timeout_ms)
+    ages = {place: max(0.0, (now_ms - at_ms) / 1_000) for place, at_ms in found.items()}
+    return Times(ages, "record"), errors

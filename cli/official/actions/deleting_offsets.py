@@ -1,0 +1,133 @@
+"""`--delete-offsets`: deletes a group's committed offsets of topics."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kgroups.cli.interruption import Interruption
+from kgroups.cli.official import layouts
+from kgroups.cli.official.actions.committing import commit
+from kgroups.cli.official.actions.topic_scope import scope_of
+from kgroups.cli.official.arguments import Arguments
+from kgroups.cli.official.official_cluster import open_cluster
+from kgroups.cli.official.streams import fail, fail_command, show
+from kgroups.cli.official.words import (
+    NO_NODES,
+    UNREACHABLE,
+    doubt_text,
+    error_text,
+    exception_text,
+    group_failure,
+    nobody_answers,
+)
+from kgroups.cli.output.escapes import for_stdout
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
+from kgroups.core.offsets.result import Doubt
+from kgroups.core.offsets.scope import Scope
+from kgroups.core.snapshot import TopicPartition
+
+UNKNOWN: Final = "Encountered some unknown error: "
+TIMED_OUT: Final = "REQUEST_TIMED_OUT"
+MISSING: Final = "UNKNOWN_TOPIC_OR_PARTITION"
+OFFSET_TABLE: Final = (layouts.TOPIC, layouts.PARTITION, layouts.Column("STATUS", 15))
+
+# Errors of single partitions that the headline sums up, and those of the group that it tells.
+OF_PARTITIONS: Final = frozenset(
+    {"GROUP_SUBSCRIBED_TO_TOPIC", "TOPIC_AUTHORIZATION_FAILED", MISSING}
+)
+OF_GROUP: Final = frozenset(
+    {"INVALID_GROUP_ID", "GROUP_ID_NOT_FOUND", "GROUP_AUTHORIZATION_FAILED", "NON_EMPTY_GROUP"}
+)
+
+
+def delete_offsets(arguments: Arguments) -> int:
+    """Delete commits; a partition that is refused does not keep the others."""
+    with open_cluster(arguments) as admin:
+        from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
+
+        group = arguments.value("group") or ""
+        scope = scope_of(arguments.values("topic"))
+        try:
+            listing = topics_with_bounds(admin, scope.topics)
+            unknown = {
+                name: exception_text(listing.failures.get(name, MISSING))
+                for name in scope.topics
+                if name not in listing.topics
+            }
+            partitions = {
+                (name, number): None
+                for name in scope.topics
+                if name in listing.topics
+                for number in listing.topics[name].partitions
+            } | dict.fromkeys(scope.partitions)
+            with Interruption(admin) as interruption:
+                answers = commit(admin, {group: partitions}, interruption)
+                found = {at: answers[group, *at] for at in partitions}
+                code = _report(group, found, unknown)
+                return EXIT_CODE_INTERRUPTED if interruption.asked else code
+        except KgroupsError as error:
+            return _stopped(error, scope)
+
+
+def _report(
+    group: str,
+    found: Mapping[TopicPartition, ItemError | None],
+    unknown: Mapping[str, str],
+) -> int:
+    """Say what became of each partition, and of topics that cannot be looked up; the exit code."""
+    _headline(group, [error.code for error in found.values() if error is not None])
+    rows = {at: None if error is None else _reason(group, error) for at, error in found.items()}
+    show(status_table(rows, unknown))
+    return 1 if unknown or any(rows.values()) else 0
+
+
+def _stopped(error: KgroupsError, scope: Scope) -> int:
+    """Say why nothing could be asked; the exit code."""
+    if error.code not in UNREACHABLE:
+        fail_command(exception_text(error.code), error.hint or error.message)
+        return 1
+    fail(UNKNOWN + TIMED_OUT, error.hint or error.message)
+    rows = dict.fromkeys(scope.partitions, nobody_answers("offsetDelete"))
+    show(status_table(rows, dict.fromkeys(scope.topics, NO_NODES)))
+    return 1
+
+
+def _reason(group: str, error: ItemError) -> str:
+    """Why a partition's commit is still there, or may be."""
+    if isinstance(error, Doubt):
+        return doubt_text(error)
+    if error.code in UNREACHABLE:
+        return nobody_answers("offsetDelete")
+    return group_failure(group, error)
+
+
+def _headline(group: str, codes: Sequence[str]) -> None:
+    first = next(iter(codes), None)
+    if first is None:
+        show(f"Request succeeded for deleting offsets from group {for_stdout()(group)}.\n")
+    elif first in OF_GROUP:
+        fail(error_text(first))
+    elif first in OF_PARTITIONS:
+        fail("Encountered some partition-level error, see the follow-up details.")
+    else:
+        fail(UNKNOWN + (TIMED_OUT if first in UNREACHABLE else first))
+
+
+def status_table(
+    failures: Mapping[TopicPartition, str | None],
+    unknown: Mapping[str, str],
+    *,
+    well: str = "Successful",
+) -> str:
+    """A row for each partition, and for each topic that cannot be looked up.
+
+    Args:
+        failures: what Java would throw for each partition; None where all is well.
+        unknown: what it would throw for each topic.
+        well: what stands where all is well.
+    """
+    rows = [
+        [topic, str(number), well if text is None else f"Error: {text}"]
+        for (topic, number), text in failures.items()
+    ]
+    rows += [[topic, layouts.NOTHING, f"Error: {text}"] for topic, text in unknown.items()]
+    return "\n" + layouts.table(OFFSET_TABLE, sorted(rows, key=lambda row: row[0] + row[1]))

@@ -1,0 +1,85 @@
+"""`--where`: only groups for which a condition holds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
+
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.grammar import parse_condition
+from kgroups.core.conditions.group_figures import (
+    GROUP_FIELDS,
+    OFFSETS,
+    Source,
+    facts_of,
+    figures_of,
+    source_of,
+)
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot
+
+WhereText = Annotated[
+    str | None,
+    typer.Option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A condition on groups.
+
+    Args:
+        uncommitted, isolation: how their lag is counted.
+    """
+
+    condition: Condition
+    uncommitted: Uncommitted | None = None
+    isolation: Isolation = "read_uncommitted"
+
+    @property
+    def source(self) -> Source:
+        """What has to be asked for it."""
+        return source_of([self.condition])
+
+    def cut(
+        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: Times | None = None
+    ) -> ClusterSnapshot:
+        """The snapshot with the groups for which it holds.
+
+        Args:
+            note: told how many were left out because that is not known.
+        """
+        kept, unknown = [], 0
+        for group in snapshot.groups:
+            rows = timed = None
+            if self.source in OFFSETS and group.offsets is not None:
+                rows = offset_rows(
+                    snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
+                )
+                timed = None if times is None else group_times(snapshot, group, rows, times)
+            answer = self.condition.holds(figures_of(facts_of(group, rows, timed), self.source))
+            unknown += answer is None
+            if answer:
+                kept.append(group)
+        if unknown:
+            some = "1 group is" if unknown == 1 else f"{unknown:,} groups are"
+            note(f"{some} left out: `{self.condition.text}` cannot be evaluated")
+        return replace(snapshot, groups=tuple(kept))
+
+
+def parse_where(
+    text: str | None,
+    uncommitted: Uncommitted | None = None,
+    isolation: Isolation = "read_uncommitted",
+) -> Where | None:
+    """The condition that the option spells; None without one.
+
+    Raises:
+        UsageError: it cannot be understood.
+    """
+    if text is None:
+        return None
+    return Where(parse_condition(text, GROUP_FIELDS, "--where"), uncommitted, isolation)

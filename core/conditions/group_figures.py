@@ -1,0 +1,169 @@
+"""The figures of a group that conditions may name, each with how it is read off a snapshot.
+
+`check`, `wait`, `list --where` and `describe --where` take their fields from this table, and the
+documents of `check` and `wait` hold them under the same names.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from kgroups.core.conditions.condition import Condition
+from kgroups.core.conditions.fields import SECONDS, AtLeast, Field, Fields, Kind, Value
+from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary
+from kgroups.core.lag.group_times import GroupTimes
+from kgroups.core.snapshot import Group
+
+Source = Literal["listing", "description", "offsets", "times"]
+"""What has to be asked for a figure: the list of groups, their description, their commits, and the
+ages of records or a second look."""
+
+
+class GroupFacts(NamedTuple):
+    """What was learned of a group.
+
+    Args:
+        partitions: that it reads or has committed; None if its commits are not known.
+        lag: None likewise.
+        times: None if nothing was asked about time.
+    """
+
+    group: Group
+    partitions: int | None
+    lag: LagSummary | None
+    times: GroupTimes | None = None
+
+
+def facts_of(
+    group: Group, rows: Collection[OffsetRow] | None, times: GroupTimes | None = None
+) -> GroupFacts:
+    """A group with the figures of its partitions.
+
+    Args:
+        rows: one for each partition; None if they were not asked for or are not known.
+    """
+    if rows is None:
+        return GroupFacts(group, None, None)
+    return GroupFacts(group, len(rows), lag_summary(rows), times)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A field, where it comes from, and how it is read."""
+
+    field: Field
+    source: Source
+    read: Callable[[GroupFacts], Value]
+
+
+def _of_group(
+    source: Source, name: str, meaning: str, kind: Kind = "text", unit: str | None = None
+) -> _Figure:
+    """A figure that is an attribute of the group under the same name."""
+    return _Figure(
+        Field(name, kind, unit, meaning), source, lambda facts: getattr(facts.group, name)
+    )
+
+
+def _of_lag(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -> _Figure:
+    """A figure over the group's partitions: at least so much, where some are not known."""
+
+    def value(facts: GroupFacts) -> Value:
+        found = None if facts.lag is None else read(facts.lag)
+        if found is None or facts.lag is None or not facts.lag.unknown_partitions:
+            return found
+        return AtLeast(found)
+
+    return _Figure(Field(name, "number", "records", meaning), "offsets", value)
+
+
+def _of_times(name: str, unit: str, meaning: str) -> _Figure:
+    """A figure of the group's lag in time."""
+
+    def value(facts: GroupFacts) -> Value:
+        if facts.times is None:
+            return None
+        found: float | None = getattr(facts.times.total, name)
+        partial = name in OF_AGES and facts.times.unknown > 0
+        return AtLeast(found) if partial and found is not None else found
+
+    return _Figure(Field(name, "number", unit, meaning), "times", value)
+
+
+OF_AGES: Final = frozenset({"lag_seconds"})
+"""Fields for which the ages of records are looked for."""
+OF_RATES: Final = frozenset({"rate_in", "rate_out", "catch_up_seconds"})
+"""Fields for which two looks are taken."""
+
+_FIGURES: Final = (
+    _of_group("listing", "group", "name of the group"),
+    _of_group("listing", "type", "classic, consumer, share or streams"),
+    _of_group("listing", "state", "state as Kafka spells it, such as Stable or Empty"),
+    _of_group("listing", "protocol_type", "consumer, connect, ...; empty if it only commits"),
+    _Figure(
+        Field("coordinator_id", "number", None, "broker that coordinates the group"),
+        "listing",
+        lambda facts: facts.group.coordinator,
+    ),
+    _of_group("description", "assignor", "assignor in use"),
+    _of_group("description", "offsets_partition", "partition of __consumer_offsets", "number"),
+    _of_group("description", "group_epoch", "epoch of a consumer group (KIP-848)", "number"),
+    _of_group("description", "target_epoch", "epoch of its target assignment", "number"),
+    _Figure(
+        Field("members", "number", "members", "members of the group"),
+        "description",
+        lambda facts: None if facts.group.members is None else len(facts.group.members),
+    ),
+    _Figure(
+        Field("partitions", "number", "partitions", "partitions that it reads or has committed"),
+        "offsets",
+        lambda facts: facts.partitions,
+    ),
+    _of_lag("lag", "records still to be read, over all partitions", lambda lag: lag.total),
+    _of_lag("lag_max", "largest lag of a partition", lambda lag: lag.max),
+    _of_lag("lost", "records that expired before they were read", lambda lag: lag.lost),
+    _Figure(
+        Field(
+            "unknown_partitions",
+            "number",
+            "partitions",
+            "partitions whose lag is not known",
+            whole="partitions",
+        ),
+        "offsets",
+        lambda facts: None if facts.lag is None else facts.lag.unknown_partitions,
+    ),
+    _of_times("lag_seconds", SECONDS, "age of the oldest unread record"),
+    _of_times("rate_in", "records/s", "records that come; needs --over"),
+    _of_times("rate_out", "records/s", "records that are read; needs --over"),
+    _of_times(
+        "catch_up_seconds",
+        SECONDS,
+        "time until the lag is gone at these rates, unknown if never; needs --over",
+    ),
+)
+GROUP_FIELDS: Final = Fields("a group", (figure.field for figure in _FIGURES))
+_ORDER: Final[tuple[Source, ...]] = ("listing", "description", "offsets", "times")
+OFFSETS: Final = frozenset({"offsets", "times"})
+"""Sources for which commits and the bounds of logs are read."""
+_SOURCES: Final[Mapping[str, Source]] = {each.field.name: each.source for each in _FIGURES}
+
+
+def source_of(conditions: Iterable[Condition]) -> Source:
+    """The most that has to be asked for these conditions."""
+    named = {_SOURCES[name] for condition in conditions for name in condition.fields}
+    return max(named, key=_ORDER.index, default="listing")
+
+
+def figures_of(facts: GroupFacts, source: Source = "offsets") -> dict[str, Value]:
+    """The figures that this much asking tells, in the order of the table."""
+    asked = _ORDER[: _ORDER.index(source) + 1]
+    return {each.field.name: each.read(facts) for each in _FIGURES if each.source in asked}
+
+
+def document_of(figures: Mapping[str, Value]) -> dict[str, Any]:
+    """Figures as a document holds them; of what is known in part that part."""
+    return {
+        name: value.number if isinstance(value, AtLeast) else value
+        for name, value in figures.items()
+    }

@@ -1,0 +1,47 @@
+"""The requests that members of both protocols send alike: where is the coordinator, and commits."""
+
+from collections.abc import Mapping
+
+from kgroups.core.coordinator.admin_messages import FindCoordinatorRequest
+from kgroups.core.coordinator.client.config import ClientConfig
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.offsets.messages import (
+    OffsetCommitPartition,
+    OffsetCommitRequest,
+    OffsetCommitTopic,
+)
+
+FIND_VERSION, COMMIT_VERSION = 4, 9
+
+
+def find_request(config: ClientConfig) -> FindCoordinatorRequest:
+    """Where is the group's coordinator?"""
+    return FindCoordinatorRequest(
+        version=FIND_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        keys=(config.group_id,),
+    )
+
+
+def commit_request(
+    config: ClientConfig, epoch: int, member_id: str, offsets: Mapping[TopicPartition, int]
+) -> OffsetCommitRequest:
+    """Commit as the member that it is now.
+
+    Args:
+        epoch: its generation, or its member epoch (KIP-848).
+    """
+    topics: dict[str, list[OffsetCommitPartition]] = {}
+    for (topic, partition), offset in offsets.items():
+        topics.setdefault(topic, []).append(OffsetCommitPartition(partition, offset))
+    return OffsetCommitRequest(
+        version=COMMIT_VERSION,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        group_id=config.group_id,
+        generation_id_or_member_epoch=epoch,
+        member_id=member_id,
+        group_instance_id=config.group_instance_id,
+        topics=tuple(OffsetCommitTopic(name, tuple(found)) for name, found in topics.items()),
+    )

@@ -1,0 +1,59 @@
+"""What brokers are set to, and whether they serve KIP-848: DescribeConfigs, a request a broker."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.transport.requests import describe_broker_configs
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.librdkafka.fallback import LibrdkafkaClient
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """One broker's answer.
+
+    Args:
+        values: those of the settings that it has.
+        failure: Kafka's error name where it does not tell; None if it does.
+        serves_kip848: whether it has the APIs of KIP-848; None if that was not learned.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    failure: str | None = None
+    serves_kip848: bool | None = None
+
+
+def broker_settings(
+    admin: ClusterAdmin, brokers: Iterable[int], names: Sequence[str]
+) -> dict[int, BrokerSettings]:
+    """These settings of each broker; takes DESCRIBE_CONFIGS on the cluster.
+
+    Raises:
+        ClusterError: the cluster cannot be reached.
+    """
+    wanted = sorted(set(brokers))
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> dict[int, BrokerSettings]:
+        async def one(broker: int, limit: float) -> BrokerSettings:
+            connection = await cluster.connection(broker, limit)
+            serves = connection.offers("consumer_group_describe") is not None
+            body = describe_broker_configs(broker, names)
+            _, answer = await cluster.ask(broker, "describe_configs", body, limit)
+            (result,) = answer.results
+            failure = error_name(result.error_code)
+            values = {row.name: row.value for row in result.configs if row.value is not None}
+            return BrokerSettings(values, failure, serves)
+
+        found, failed = await cluster.each_broker(one, deadline, wanted)
+        return found | {broker: BrokerSettings({}, why.code) for broker, why in failed.items()}
+
+    def otherwise(_: "LibrdkafkaClient") -> dict[int, BrokerSettings]:
+        return {broker: BrokerSettings({}, "UNSUPPORTED_VERSION") for broker in wanted}
+
+    return admin.over_wire(ask, otherwise)

@@ -1,0 +1,149 @@
+"""Lag in time and time to catch up, of partitions and groups, without Spark. Pure.
+
+Lag in seconds is the age of the oldest unread record; a partition that is read to its end has
+none. Rates are between two looks, and the time to catch up is what the lag takes at them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from kgroups.core.lag.group_lag import NO_COMMITS, NO_LOG, OffsetRow
+from kgroups.core.lag.window.unread import Place
+from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
+
+Method = Literal["at_head", "record", "bisected"]
+
+
+class TimeFigures(NamedTuple):
+    """How far behind in time; None is unknown, or never.
+
+    Args:
+        lag_seconds: age of the oldest unread record.
+        lag_seconds_method: `at_head`, all is read; `record`, the record's time; `bisected`, by
+            asking the log for offsets at times.
+        rate_in, rate_out: records a second that came, and that were read.
+        catch_up_seconds: until the lag is gone at these rates; None if it never is.
+    """
+
+    lag_seconds: float | None = None
+    lag_seconds_method: Method | None = None
+    rate_in: float | None = None
+    rate_out: float | None = None
+    catch_up_seconds: float | None = None
+
+
+TIME_FIELDS: Final = TimeFigures._fields
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What is known of time beside a snapshot.
+
+    Args:
+        ages_s: of the records that commits stand at.
+        method: how they were found.
+        before: the look before, for rates.
+    """
+
+    ages_s: Mapping[Place, float] = field(default_factory=dict)
+    method: Method | None = None
+    before: ClusterSnapshot | None = None
+
+
+class GroupTimes(NamedTuple):
+    """A group's figures of time.
+
+    Args:
+        rows: topic and partition, and their figures.
+        total: of the group: the largest lag, sums of rates.
+        unknown: partitions whose lag in seconds is not known, which the total leaves out.
+    """
+
+    rows: Sequence[tuple[TopicPartition, TimeFigures]]
+    total: TimeFigures
+    unknown: int
+
+
+def group_times(
+    snapshot: ClusterSnapshot, group: Group, rows: Sequence[OffsetRow], times: Times
+) -> GroupTimes:
+    """The figures of a group's partitions, and of the group.
+
+    Args:
+        rows: the group's, from this snapshot.
+    """
+    ends = _rates(snapshot, group, rows, times.before)
+    found = [_of_row(row, times, *rates) for row, rates in zip(rows, ends, strict=True)]
+    lags = [row.lag for row in rows]
+    rates_in = [each.rate_in for each in found]
+    rates_out = [each.rate_out for each in found]
+    lag, rate_in, rate_out = _sum(lags), _sum(rates_in), _sum(rates_out)
+    known = [each for each in found if each.lag_seconds is not None]
+    worst = max(known, key=lambda each: each.lag_seconds or 0.0, default=TimeFigures())
+    catch_up = catch_up_seconds(lag, rate_in, rate_out) if times.before else None
+    total = TimeFigures(worst.lag_seconds, worst.lag_seconds_method, rate_in, rate_out, catch_up)
+    named = [((row.topic, row.partition), each) for row, each in zip(rows, found, strict=True)]
+    return GroupTimes(named, total, len(found) - len(known))
+
+
+def catch_up_seconds(
+    lag: float | None, rate_in: float | None, rate_out: float | None
+) -> float | None:
+    """Seconds until the lag is gone at these rates; None if it never is, or is not known."""
+    if lag == 0:
+        return 0.0
+    if lag is None or rate_in is None or rate_out is None or rate_out <= rate_in:
+        return None
+    return lag / (rate_out - rate_in)
+
+
+def _of_row(
+    row: OffsetRow, times: Times, rate_in: float | None, rate_out: float | None
+) -> TimeFigures:
+    seconds: float | None = None
+    method: Method | None = None
+    if times.method is not None and row.lag == 0:
+        seconds, method = 0.0, "at_head"
+    elif times.method is not None and row.committed_offset is not None:
+        seconds = times.ages_s.get((row.topic, row.partition, row.committed_offset))
+        method = None if seconds is None else times.method
+    catch_up = None if times.before is None else catch_up_seconds(row.lag, rate_in, rate_out)
+    return TimeFigures(seconds, method, rate_in, rate_out, catch_up)
+
+
+def _rates(
+    snapshot: ClusterSnapshot,
+    group: Group,
+    rows: Sequence[OffsetRow],
+    before: ClusterSnapshot | None,
+) -> list[tuple[float | None, float | None]]:
+    """Records a second in and out of each partition; a commit or a log that went back has none."""
+    then = None if before is None else before.group(group.group)
+    if before is None or then is None or then.offsets is None:
+        return [(None, None)] * len(rows)
+    seconds = (snapshot.captured_at_ms - before.captured_at_ms) / 1_000
+    found = []
+    for row in rows:
+        topic = before.topics.get(row.topic)
+        log = topic.partitions.get(row.partition, NO_LOG) if topic else NO_LOG
+        commit = then.offsets.get(row.topic, NO_COMMITS).get(row.partition)
+        stood = None if commit is None else commit.offset
+        found.append(
+            (
+                _rate(log.log_end_offset, row.log_end_offset, seconds),
+                _rate(stood, row.committed_offset, seconds),
+            )
+        )
+    return found
+
+
+def _rate(before: int | None, now: int | None, seconds: float) -> float | None:
+    if before is None or now is None or now < before or seconds <= 0:
+        return None
+    return (now - before) / seconds
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

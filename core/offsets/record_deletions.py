@@ -1,0 +1,208 @@
+"""The plan of deleting the oldest records of partitions, and what is lost by it: pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from kgroups.core.errors import ItemError
+from kgroups.core.offsets.reset import Known
+from kgroups.core.offsets.result import Doubt, Result, result_of
+from kgroups.core.offsets.scope import not_there, unmeasured
+from kgroups.core.offsets.targets import Target
+from kgroups.core.snapshot import Group, PartitionLog, Topic, TopicPartition
+
+NAMED_READERS: Final = 3
+
+
+class RecordDeletion(NamedTuple):
+    """The oldest records of one partition, which are to go.
+
+    Args:
+        old_start: first offset of the log now; None if not known.
+        new_start: first offset that is to stay; None if it cannot be told.
+        end: offset after the last record.
+        clamped: whether the offset asked for lies beyond the log and was moved to its end.
+        result: `skipped` where there is nothing to delete, or others could not be done.
+    """
+
+    topic: str
+    partition: int
+    old_start: int | None = None
+    new_start: int | None = None
+    end: int | None = None
+    clamped: bool = False
+    note: str | None = None
+    result: Result = "planned"
+    error: ItemError | None = None
+
+    @property
+    def at(self) -> TopicPartition:
+        """Topic and partition."""
+        return self.topic, self.partition
+
+    @property
+    def target(self) -> str:
+        """The partition's name in messages."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def records_lost(self) -> int | None:
+        """Offsets between the old and the new start; None if not known."""
+        if self.old_start is None or self.new_start is None:
+            return None
+        return max(0, self.new_start - self.old_start)
+
+    def failed(self, error: ItemError) -> "RecordDeletion":
+        """The same that came to nothing, or of which it is not known."""
+        return self._replace(result=result_of(error), error=error)
+
+
+def plan_deletions(
+    partitions: Iterable[TopicPartition],
+    target: Target,
+    known: Known,
+    readers: Iterable[Group] = (),
+) -> list[RecordDeletion]:
+    """An entry for each partition: planned, skipped as nothing is older, or failed.
+
+    Args:
+        partitions: to delete from.
+        target: the first record that stays. A shift counts from the start of the log, a negative
+            one from its end.
+        known: the logs, and what the target needs.
+        readers: groups with their commits, for the note on who has not read what goes.
+    """
+    readers = tuple(readers)
+    return [_plan(at, target, known, readers) for at in partitions]
+
+
+def _plan(
+    at: TopicPartition, target: Target, known: Known, readers: tuple[Group, ...]
+) -> RecordDeletion:
+    topic = known.topics.get(at[0])
+    log = None if topic is None else topic.partitions.get(at[1])
+    if log is None:
+        bare = RecordDeletion(*at)
+        return bare.failed(replace(not_there(""), target=bare.target))
+    start, end = log.log_start_offset, log.log_end_offset
+    deletion = RecordDeletion(*at, start, None, end)
+    if log.error is not None or start is None or end is None:
+        code = log.error or "LEADER_NOT_AVAILABLE"
+        return deletion.failed(unmeasured(deletion.target, code))
+    asked = first_to_stay(at, target, log, known)
+    if asked is None:
+        return deletion._replace(new_start=start, result="skipped", note="not in the file")
+    stays = min(max(asked, start), end)
+    note = (
+        f"{asked} requested, the log ends at {end}"
+        if asked > end
+        else _unread(at, start, stays, readers)
+    )
+    return deletion._replace(
+        new_start=stays,
+        clamped=asked > end,
+        note=note,
+        result="skipped" if stays == start else "planned",
+    )
+
+
+def first_to_stay(
+    at: TopicPartition, target: Target, log: PartitionLog, known: Known
+) -> int | None:
+    """The offset that a target names, wherever it lies; None where it says nothing of it."""
+    start, end = log.log_start_offset or 0, log.log_end_offset or 0
+    match target.kind:
+        case "earliest" | "current":
+            return start
+        case "latest":
+            return end
+        case "offset":
+            return target.number
+        case "shift":
+            return (end if target.number < 0 else start) + target.number
+        case "time":
+            found = known.at_time.get(at)
+            return end if found is None else found
+        case "file" | "group":
+            return known.given.get(at)
+
+
+def _unread(at: TopicPartition, start: int, stays: int, readers: tuple[Group, ...]) -> str | None:
+    """`unread by billing (30)`: groups that committed less than what goes."""
+    behind = [
+        (stays - max(commit.offset, start), group.group)
+        for group in readers
+        if (commit := (group.offsets or {}).get(at[0], {}).get(at[1])) is not None
+        and commit.offset < stays
+    ]
+    if not behind:
+        return None
+    behind.sort(key=lambda row: (-row[0], row[1]))
+    named = [f"{name} ({count})" for count, name in behind[:NAMED_READERS]]
+    more = len(behind) - NAMED_READERS
+    return "unread by " + ", ".join(named + ([f"{more} more groups"] if more > 0 else []))
+
+
+def apply_deletions(
+    deletions: Iterable[RecordDeletion], answers: Mapping[TopicPartition, ItemError | None]
+) -> list[RecordDeletion]:
+    """The plan with what the brokers answered for each planned entry.
+
+    Args:
+        deletions: the plan.
+        answers: an error or None; one that is missing was not answered.
+    """
+    applied = []
+    for each in deletions:
+        if each.result == "planned":
+            silence = ItemError(each.target, "FAILED", "the broker did not respond")
+            error = answers.get(each.at, silence)
+            each = each._replace(result="done") if error is None else each.failed(error)
+        applied.append(each)
+    return applied
+
+
+def verify_deletions(
+    deletions: Iterable[RecordDeletion], topics: Mapping[str, Topic] | None
+) -> list[RecordDeletion]:
+    """The entries after a look at the logs: what is done must be seen there, and what is seen
+    there is done, whatever the answer was.
+
+    Args:
+        deletions: with results.
+        topics: read afterwards; None if that failed.
+    """
+    return [
+        _verified(each, topics) if each.result in ("done", "unknown") else each
+        for each in deletions
+    ]
+
+
+def _verified(each: RecordDeletion, topics: Mapping[str, Topic] | None) -> RecordDeletion:
+    topic = None if topics is None else topics.get(each.topic)
+    log = None if topic is None else topic.partitions.get(each.partition)
+    start = None if log is None else log.log_start_offset
+    if start is None or each.new_start is None:
+        if each.result == "unknown":
+            return each
+        return each._replace(note="deleted, but could not be read back")
+    if start >= each.new_start:
+        return each if each.error is None else each._replace(result="done", error=None)
+    if isinstance(each.error, Doubt):
+        return each.failed(each.error.refuted)
+    text = f"deleted, but the log still starts at {start}"
+    return each.failed(ItemError(each.target, "NOT_VERIFIED", text))
+
+
+def to_be_seen(written: Iterable[RecordDeletion], checked: Iterable[RecordDeletion]) -> set[str]:
+    """Topics worth another look: something that should be done in them was not seen so far.
+
+    Args:
+        written: with the brokers' answers.
+        checked: the same, as `verify_deletions` gave them; with None, if nothing was read yet.
+    """
+    return {
+        before.topic
+        for before, now in zip(written, checked, strict=True)
+        if before.result in ("done", "unknown") and (now.result, now.note) != ("done", before.note)
+    }

@@ -1,0 +1,258 @@
+"""What blocks a group from changing its protocol, member by member.
+
+Some of it the brokers refuse, some the client; the rest nobody refuses, but something is lost.
+
+Source: GroupMetadataManager.validateOnlineUpgrade, .convertToConsumerGroup and
+.validateOnlineDowngradeWithFencedMembers; KIP-848 (clients, patterns); release notes of the client
+libraries.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from kgroups.core.coordinator.config import MigrationPolicy
+from kgroups.core.errors import UsageError
+from kgroups.core.planning.changes.kinds import Pattern
+from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known, possible_libraries
+from kgroups.core.planning.leaders.libraries import KAFKAJS_ROUND_ROBIN, RANGE, traces_of
+from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules
+from kgroups.core.planning.plan import Blocker
+from kgroups.core.planning.topic_patterns import matching_topics
+from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
+
+UPGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
+DOWNGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
+
+# Client-side strategy -> the server-side assignor that does the like.
+COUNTERPARTS: Final[Mapping[str, str]] = {
+    RANGE: "range",
+    "roundrobin": "uniform",
+    "sticky": "uniform",
+    "cooperative-sticky": "uniform",
+    KAFKAJS_ROUND_ROBIN: "uniform",
+}
+
+# Client libraries that speak KIP-848, and since when.
+SPEAK_KIP848: Final[Mapping[str, str]] = {"java": "4.0", "librdkafka": "2.12", "franz-go": "1.22"}
+
+# The version that subscriptions of such clients have at least, and since when libraries send it.
+NEWEST_SUBSCRIPTION: Final = 3
+SENT_SINCE: Final[Mapping[str, str]] = {"java": "3.5", "librdkafka": "2.3"}
+
+MOST_NAMED: Final = 3
+
+
+def find_blockers(
+    group: Group,
+    protocol: MemberProtocol,
+    rules: BrokerRules,
+    topics: Mapping[str, Topic],
+    *,
+    patterns: Sequence[Pattern] = (),
+    known: Known = NOTHING_KNOWN,
+) -> tuple[Blocker, ...]:
+    """Everything that stands in the way, the whole group's first.
+
+    Args:
+        group: as it is.
+        protocol: to which it is to go.
+        topics: of the cluster.
+        patterns: by which classic members subscribe, as the user says.
+        known: what is known of the members besides what they show.
+    """
+    members = [one for one in group.members or () if one.member_protocol != protocol]
+    if protocol == "classic":
+        return tuple(_on_the_way_back(members, rules))
+    found = list(_of_brokers(group, rules)) if group.type == "classic" else []
+    for member in members:
+        found += _of_member(group, member, known)
+    found += _of_patterns(group, patterns, topics, members, known)
+    return tuple(found)
+
+
+def _of_brokers(group: Group, rules: BrokerRules) -> Iterator[Blocker]:
+    if not rules.serves_kip848:
+        yield Blocker(
+            None,
+            "UNSUPPORTED_VERSION",
+            "the brokers do not serve KIP-848: they have no ConsumerGroupHeartbeat",
+            "upgrade the brokers to Kafka 4.0 or newer, and finalize `group.version` 1",
+            "broker",
+        )
+    policy = rules.config.consumer_migration_policy
+    if policy not in UPGRADES:
+        yield Blocker(
+            None,
+            "MIGRATION_POLICY",
+            f"the brokers do not convert classic groups that have members: `{POLICY}` is {policy}",
+            (
+                f"set `{POLICY}` to bidirectional or upgrade on every broker, or stop all members: "
+                "an empty group needs no policy"
+            ),
+            "broker",
+        )
+    size, most = len(group.members or ()), rules.config.consumer_max_size
+    if size > most:
+        yield Blocker(
+            None,
+            "GROUP_MAX_SIZE",
+            f"it has {size} members, and `group.consumer.max.size` is {most}",
+            "increase it on every broker, or stop members first",
+            "broker",
+        )
+
+
+def _of_member(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
+    name, strategy = member.member_id, group.assignor
+    if member.assignment_user_data:
+        yield Blocker(
+            name,
+            "ASSIGNMENT_USER_DATA",
+            (
+                f"its assignment has {len(member.assignment_user_data)} bytes of the leader's user "
+                "data, and brokers do not convert such a group"
+            ),
+            "switch the members to range or roundrobin first, in a separate rolling restart",
+            "broker",
+        )
+    if group.type == "classic" and strategy is not None and strategy not in COUNTERPARTS:
+        yield Blocker(
+            name,
+            "ASSIGNOR",
+            f"no server-side assignor is equivalent to `{strategy}`",
+            "the coordinator will assign, by uniform or range",
+        )
+        if member.user_data:
+            yield Blocker(
+                name,
+                "SUBSCRIPTION_USER_DATA",
+                (
+                    f"it sends {len(member.user_data)} bytes of user data to `{strategy}`, which "
+                    "no server-side assignor reads"
+                ),
+                "what depends on them is lost",
+            )
+    yield from _of_client(group, member, known)
+
+
+def _of_client(group: Group, member: Member, known: Known) -> Iterator[Blocker]:
+    name = member.member_id
+    if group.type != "classic" or (group.assignor or "") not in COUNTERPARTS:
+        return  # nothing tells the library
+    libraries = possible_libraries(member, group.assignor, known)
+    able = libraries & SPEAK_KIP848.keys()
+    if not able:
+        yield Blocker(
+            name,
+            "CLIENT_LIBRARY",
+            f"{_or(sorted(libraries))} clients do not speak KIP-848",
+            f"switch it to a library that does: {_since()}",
+            "client",
+        )
+        return
+    version = member.subscription_version
+    traces = traces_of(member, group.assignor)
+    if version is None or not traces or version >= NEWEST_SUBSCRIPTION:
+        return
+    old = sorted({one.library for one in traces if one.library in able})
+    if old and able == libraries:
+        yield Blocker(
+            name,
+            "CLIENT_TOO_OLD",
+            f"its subscription has version {version}: the {_or(old)} client is older than"
+            f" {_or([SENT_SINCE.get(one, SPEAK_KIP848[one]) for one in old])}",
+            f"upgrade it in the same rolling restart: {_since()}",
+            "client",
+        )
+
+
+def _of_patterns(
+    group: Group,
+    patterns: Sequence[Pattern],
+    topics: Mapping[str, Topic],
+    members: Sequence[Member],
+    known: Known,
+) -> Iterator[Blocker]:
+    """Patterns that the brokers read otherwise than the clients do until now."""
+    for pattern in patterns:
+        if pattern.dialect == "re2":
+            continue
+        sends = pattern.dialect == "librdkafka"
+        text = f"^{pattern.pattern.removeprefix('^')}" if sends else pattern.pattern
+        concerned = [one.member_id for one in members if pattern.member in (None, one.member_id)]
+        hint = (
+            (
+                "librdkafka then sends patterns to the broker: write it for RE2, which matches "
+                "whole names"
+            )
+            if sends
+            else (
+                "`subscribe(Pattern)` still matches in the client; only "
+                "`subscribe(SubscriptionPattern)` needs another pattern"
+            )
+        )
+        now: tuple[str, ...] | None = None
+        with suppress(UsageError):  # told where the pattern is read
+            now = matching_topics(topics, pattern.pattern, pattern.dialect)
+        try:
+            then = matching_topics(topics, text, "re2")
+        except UsageError as error:
+            message = f"`{text}` is not a valid RE2 pattern, as brokers require: {error.message}"
+            for name in concerned:
+                yield Blocker(name, "REGULAR_EXPRESSION", message, hint)
+            continue
+        if now is not None and now != then:
+            lost = [f"no longer {name}" for name in now if name not in then]
+            new = [f"also {name}" for name in then if name not in now]
+            shown = ", ".join([*lost, *new][:MOST_NAMED])
+            for name in concerned:
+                yield Blocker(
+                    name,
+                    "REGULAR_EXPRESSION",
+                    f"brokers read `{text}` as RE2 and match whole names: {shown}",
+                    hint,
+                )
+
+
+def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[Blocker]:
+    policy = rules.config.consumer_migration_policy
+    if members and policy not in DOWNGRADES:
+        yield Blocker(
+            None,
+            "MIGRATION_POLICY",
+            (
+                "the brokers do not convert a consumer group with members back to a classic one: "
+                f"`{POLICY}` is {policy}, so it stays a consumer group of classic members"
+            ),
+            f"set `{POLICY}` to bidirectional or downgrade on every broker",
+        )
+    size, most = len(members), rules.config.classic_max_size
+    if size > most:
+        yield Blocker(
+            None,
+            "GROUP_MAX_SIZE",
+            f"it has {size} members, and `group.max.size` is {most}",
+            "increase it on every broker, or stop members first",
+        )
+    for member in members:
+        if member.subscription_regex:
+            yield Blocker(
+                member.member_id,
+                "REGULAR_EXPRESSION",
+                f"it subscribes by `{member.subscription_regex}`, which the broker matches (RE2);"
+                " classic members match patterns themselves, each library by its own rules",
+                (
+                    "Java: `subscribe(Pattern)` instead of `subscribe(SubscriptionPattern)`, "
+                    "which classic consumers reject"
+                ),
+            )
+
+
+def _since() -> str:
+    return ", ".join(f"{library} {version}" for library, version in SPEAK_KIP848.items())
+
+
+def _or(names: Sequence[str]) -> str:
+    *most, last = dict.fromkeys(names)
+    return f"{', '.join(most)} or {last}" if most else last

@@ -1,0 +1,257 @@
+"""A group on a coordinator of its own, in virtual time: what members that go and come do to it.
+
+The coordinator is the one that stands in for a broker elsewhere: it converts a classic group when
+the first KIP-848 member heartbeats into it, keeps classic members in it, and turns it back when the
+last KIP-848 member goes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, Final
+from uuid import UUID
+
+from kgroups.core.coordinator.classic.messages import LeaveGroupRequest, MemberIdentity
+from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.coordinator.coordinator import Coordinator
+from kgroups.core.coordinator.effects import Reply
+from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
+from kgroups.core.coordinator.request import Request
+from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker
+from kgroups.core.planning.migration.stored_group import (
+    classic_records,
+    kip848_records,
+    topology_of,
+)
+from kgroups.core.ports.broker_ports import coordinator_ports
+from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
+from kgroups.core.uuids import uuid_from
+
+START_MS: Final = 1_000_000_000
+ROUND_MS: Final = 3_000
+MAX_ROUNDS: Final = 60
+LEAVE_VERSION: Final = 5
+DESCRIBE_VERSION: Final = 1
+
+MEMBER_PROTOCOLS: Final[Mapping[int, MemberProtocol]] = {0: "classic", 1: "consumer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is known of a group on its way besides what a snapshot shows.
+
+    Args:
+        strategy: assignor of its classic members.
+        asked: member id to the server-side assignor that a KIP-848 member asks for.
+    """
+
+    strategy: str
+    asked: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A group that has come to rest.
+
+    Args:
+        rebalances: whether it is a classic group again, in which a rebalance has begun.
+        rests: False if it was still moving when the patience was over.
+    """
+
+    group: Group
+    rebalances: bool = False
+    rests: bool = True
+
+
+class Rehearsal:
+    """One group, its coordinator and its members.
+
+    Args:
+        topics: of the cluster.
+        group: as it is; settled, or on its way to its target.
+        config: the brokers' settings.
+    """
+
+    def __init__(
+        self,
+        topics: Mapping[str, Topic],
+        group: Group,
+        terms: Terms,
+        config: CoordinatorConfig,
+    ) -> None:
+        self._group, self._terms = group, terms
+        self._topology = topology_of(topics, group)
+        self._now_ms, self._tokens = START_MS, count()
+        self._new_ids: list[UUID] = []
+        self._coordinator = Coordinator(
+            config, self._topology, self._new_id, now_ms=START_MS, ports=coordinator_ports()
+        )
+        records = (
+            kip848_records(group, self._topology, terms.strategy, terms.asked)
+            if group.type == "consumer"
+            else classic_records(group)
+        )
+        self._coordinator.reload(START_MS, records)
+        self._speakers: list[Speaker] = [self._present(one) for one in group.members or ()]
+
+    def leave(self, member_id: str) -> None:
+        """A member goes; a static one will be back."""
+        speaker = next(one for one in self._speakers if _id_of(one) == member_id)
+        self._speakers.remove(speaker)
+        if isinstance(speaker, Kip848Speaker):
+            speaker.leave(self._ask)
+        elif speaker.facts.instance_id is None:
+            leaving = (MemberIdentity(member_id),)
+            self._ask(
+                LeaveGroupRequest(
+                    version=LEAVE_VERSION,
+                    client_id=speaker.facts.client_id,
+                    group_id=self._group.group,
+                    members=leaving,
+                )
+            )
+
+    def join_kip848(self, facts: Member, asks_for: str | None) -> None:
+        """A member comes by KIP-848.
+
+        Args:
+            facts: with the id that it has made for itself.
+        Raises:
+            Refused: the coordinator does not let it in.
+        """
+        speaker = Kip848Speaker(facts, self._group.group, asks_for=asks_for)
+        speaker.beat(self._ask, self._topology)
+        self._speakers.append(speaker)
+
+    def join_classic(self, facts: Member) -> None:
+        """A member comes by the classic protocol to a consumer group.
+
+        Args:
+            facts: with the id that the coordinator will draw for it.
+        Raises:
+            Refused: the coordinator does not let it in.
+        """
+        static = facts.instance_id is not None
+        if static:
+            self._new_ids.append(uuid_from(facts.member_id))
+        name = "" if static else facts.member_id
+        speaker = ClassicSpeaker(facts, self._group.group, self._terms.strategy, name)
+        speaker.beat(self._ask, self._topology)
+        self._speakers.append(speaker)
+
+    def settle(self) -> Settled:
+        """Let time pass until nothing moves any more, or the group is classic again."""
+        for _ in range(MAX_ROUNDS):
+            kind, state = self._state()
+            if kind == "classic":
+                return Settled(self._as_classic(), rebalances=state != "Stable")
+            if self._is_at_rest(state):
+                return Settled(self._described())
+            self._now_ms += ROUND_MS
+            self._coordinator.advance(self._now_ms)
+            self._coordinator.take()
+            for speaker in list(self._speakers):
+                speaker.beat(self._ask, self._topology)
+        return Settled(self._described(), rests=False)
+
+    def _is_at_rest(self, state: str) -> bool:
+        if state not in ("Stable", "Empty"):
+            return False
+        return all(not isinstance(one, ClassicSpeaker) or one.synced for one in self._speakers)
+
+    def _present(self, facts: Member) -> Speaker:
+        """A member that is there already."""
+        group = self._group
+        held = {topic: tuple(numbers) for topic, numbers in (facts.assignment or {}).items()}
+        epoch = group.group_epoch if facts.member_epoch is None else facts.member_epoch
+        if facts.member_protocol == "consumer" and group.type == "consumer":
+            return Kip848Speaker(facts, group.group, max(epoch or 1, 1), held)
+        if group.type == "classic":
+            epoch = self._generation()
+        return ClassicSpeaker(
+            facts, group.group, self._terms.strategy, facts.member_id, max(epoch or 1, 1), held
+        )
+
+    def _generation(self) -> int:
+        return next(one.epoch for one in self._coordinator.snapshot())
+
+    def _state(self) -> tuple[str, str]:
+        return self._coordinator.group_states()[self._group.group]
+
+    def _new_id(self) -> UUID:
+        return self._new_ids.pop()
+
+    def _ask(self, request: Request) -> Any:
+        """The answer to a request; None if it was parked."""
+        token = next(self._tokens)
+        self._coordinator.submit(self._now_ms, token, request)
+        for effect in self._coordinator.take():
+            if isinstance(effect, Reply) and effect.token == token:
+                return effect.response
+        return None
+
+    def _described(self) -> Group:
+        """The consumer group as it is now."""
+        request = ConsumerGroupDescribeRequest(
+            version=DESCRIBE_VERSION, group_ids=(self._group.group,)
+        )
+        (found,) = self._ask(request).groups
+        speakers = {_id_of(one): one for one in self._speakers}
+        members = []
+        for one in found.members:
+            speaker = speakers[one.member_id]
+            protocol = MEMBER_PROTOCOLS[one.member_type]
+            members.append(
+                replace(
+                    speaker.facts,
+                    member_id=one.member_id,
+                    member_protocol=protocol,
+                    member_epoch=one.member_epoch,
+                    assignment=dict(speaker.owned),
+                    target_assignment={
+                        each.topic_name: tuple(each.partitions)
+                        for each in one.target_assignment
+                        if each.partitions
+                    },
+                )
+            )
+        return replace(
+            self._group,
+            type="consumer",
+            state=found.group_state,
+            assignor=found.assignor_name,
+            group_epoch=found.group_epoch,
+            target_epoch=found.assignment_epoch,
+            leader=None,
+            members=tuple(members),
+        )
+
+    def _as_classic(self) -> Group:
+        """The group after a downgrade, before its members have joined again."""
+        (found,) = self._coordinator.snapshot()
+        speakers = {_id_of(one): one for one in self._speakers}
+        members = tuple(
+            replace(
+                speakers[one.member_id].facts,
+                member_id=one.member_id,
+                member_protocol="classic",
+                member_epoch=None,
+                assignment=dict(speakers[one.member_id].owned),
+                target_assignment=None,
+            )
+            for one in found.members
+        )
+        return replace(
+            self._group,
+            type="classic",
+            state=found.state,
+            assignor=found.protocol,
+            group_epoch=None,
+            target_epoch=None,
+            leader=found.leader,
+            members=members,
+        )
+
+
+def _id_of(speaker: Speaker) -> str:
+    return speaker.member_id if isinstance(speaker, ClassicSpeaker) else speaker.facts.member_id

@@ -1,0 +1,400 @@
+"""A group taken to the other protocol member by member, the coordinator doing the conversion.
+
+Each member in turn leaves and comes back by the other protocol; a static one is replaced by its
+next life at once. The group settles after every step. While it is a classic group its leader
+assigns, as in any other plan; from the first KIP-848 member to the last one, the coordinator does.
+
+Source: KIP-848 (migration); GroupMetadataManager.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
+from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.deploys.rolling import members_in_order
+from kgroups.core.planning.deploys.walk import Event, Walk
+from kgroups.core.planning.leaders.guess import Known, possible_libraries
+from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
+from kgroups.core.planning.leaders.strategies import chosen_assignor, server_strategy
+from kgroups.core.planning.migration.blockers import SPEAK_KIP848
+from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules
+from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
+from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms
+from kgroups.core.planning.migration.speakers import Refused
+from kgroups.core.planning.moves import find_moves
+from kgroups.core.planning.outcomes.ids import assumed_id
+from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.outcomes.visible import visible_orders
+from kgroups.core.planning.plan import Stage
+from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.snapshot import Group, Member, MemberProtocol
+
+# What happens at one step; given the ids that members are taken to have.
+Action = Callable[[Rehearsal, Mapping[str, str]], None]
+
+COORDINATOR: Final = "the coordinator assigns, and all its inputs are known"
+IDS_DECIDE: Final = "it depends on new member ids"
+EARLIER_IDS: Final = "it depends on the new ids of members that rejoined before"
+FOLLOWS: Final = "it follows a step with other possible outcomes"
+MORE_ORDERS: Final = "not every order of new member ids was tried"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way in which a step can end, with the ids for which it does."""
+
+    settled: Settled
+    ids: Mapping[str, str]
+    weight: float
+
+
+@dataclass(slots=True)
+class Roll:
+    """A group on its way from one protocol to the other.
+
+    Args:
+        walk: the group, and what happened to it; taken on with every step.
+        protocol: to which it goes.
+        rules: what the brokers allow.
+        assignor: to classic: what the members use then; to consumer: the server-side assignor that
+            they ask for; None: not said.
+        guesses: what had to be taken for granted, a clause each.
+    """
+
+    walk: Walk
+    protocol: MemberProtocol
+    rules: BrokerRules
+    assignor: str | None = None
+    guesses: list[str] = field(default_factory=list)
+    terms: Terms = field(init=False)
+    ids_are_open: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        group = self.walk.group
+        # Ids of members that came back, nothing of which has been decided by chance yet.
+        self.ids_are_open = not self.walk.assumed
+        if self.protocol == "classic":
+            strategy = self.assignor or RANGE
+        else:
+            strategy = (group.assignor if group.type == "classic" else None) or RANGE
+        asked = {
+            member.member_id: group.assignor
+            for member in group.members or ()
+            if group.type == "consumer" and member.member_protocol == "consumer"
+        }
+        self.terms = Terms(strategy, asked)
+        self._check_assignor()
+        if self.rules.unknown is not None:
+            policy = self.rules.config.consumer_migration_policy
+            self.guesses.append(
+                f"{self.rules.unknown}: `{POLICY}` is assumed to be {policy}, Kafka's default"
+            )
+        nameless = [name for name in _read(group) if self._topic_id(name) is None]
+        if nameless and len(_read(group)) > 1:
+            self.guesses.append(
+                f"the coordinator orders topics by id, and the ids of {', '.join(nameless)} "
+                "are unknown"
+            )
+        if self.protocol == "classic" and self.assignor is None:
+            self.guesses.append(
+                "the assignor of the classic members is unknown: `range` is assumed, the "
+                "default of Java and librdkafka; choose one with `--assignor`"
+            )
+
+    def go(self) -> None:
+        """Take every member over.
+
+        Raises:
+            KgroupsError: an assignor failed.
+        """
+        group = self.walk.group
+        waiting = [
+            member.member_id
+            for member in members_in_order(group, self.walk, None)
+            if member.member_protocol != self.protocol
+        ]
+        for member_id in waiting:
+            member = next(m for m in self.walk.group.members or () if m.member_id == member_id)
+            if self.protocol == "consumer":
+                self._upgrade(member)
+            else:
+                self._downgrade(member)
+        self._say_what_follows()
+
+    def _say_what_follows(self) -> None:
+        """A step that starts from one that may come out otherwise is not certain either."""
+        stages, certain = self.walk.stages, True
+        for number, stage in enumerate(stages):
+            if not certain and stage.confidence in ("exact", "outcomes"):
+                stages[number] = replace(stage, confidence="likely", confidence_reason=FOLLOWS)
+            certain = certain and stage.confidence == "exact"
+
+    # ------------------------------------------------------------------ steps
+
+    def _upgrade(self, member: Member) -> None:
+        """A classic member comes back by KIP-848."""
+        name, static = self._shown(member), member.instance_id is not None
+        if not static and self.walk.group.type == "classic":
+            self.walk.step(Event(f"`{name}` leaves", (RemoveMember(member.member_id),)))
+        elif not static:
+            self._leaves(member)
+        verb = "restarts" if static else "rejoins"
+        converts = self.walk.group.type == "classic" and bool(self.walk.group.members)
+        after = "; the coordinator converts the group" if converts else ""
+        comes = self._coming(member, "consumer")
+        self._step(
+            f"`{name}` {verb} with the consumer protocol{after}",
+            lambda play, ids: play.join_kip848(_renamed(comes, ids), self.assignor),
+            comes,
+            name,
+        )
+
+    def _downgrade(self, member: Member) -> None:
+        """A KIP-848 member comes back by the classic protocol."""
+        name = self._shown(member)
+        if member.instance_id is not None:
+            comes = self._coming(member, "classic")
+
+            def replaced(play: Rehearsal, ids: Mapping[str, str]) -> None:
+                play.leave(ids.get(member.member_id, member.member_id))
+                play.join_classic(_renamed(comes, ids))
+
+            self._step(f"`{name}` restarts with the classic protocol", replaced, comes, name)
+            return
+        self._leaves(member)
+        if self.walk.group.type == "consumer" and self.walk.group.members:
+            comes = self._coming(member, "classic")
+            self._step(
+                f"`{name}` rejoins with the classic protocol",
+                lambda play, ids: play.join_classic(_renamed(comes, ids)),
+                comes,
+                name,
+            )
+            return
+        # The group is classic again, and the last member joins it as any other.
+        self.walk.group = replace(
+            self.walk.group, type="classic", assignor=self.terms.strategy, group_epoch=None
+        )
+        self.walk.step(
+            Event(
+                f"`{name}` rejoins with the classic protocol",
+                (
+                    AddMembers(
+                        client_id=member.client_id,
+                        rack=member.rack or None,
+                        topics=member.subscription or (),
+                        library=_library_of(member, self.walk.known),
+                    ),
+                ),
+                back=name,
+            )
+        )
+
+    def _leaves(self, member: Member) -> None:
+        name = self._shown(member)
+        self._step(
+            f"`{name}` leaves",
+            lambda play, ids: play.leave(ids.get(member.member_id, member.member_id)),
+            None,
+            name,
+        )
+
+    def _coming(self, member: Member, protocol: MemberProtocol) -> Member:
+        """The next life of a member, with an id that it may draw."""
+        number = 1 + len(self.walk.stages)
+        return replace(
+            member,
+            member_id=assumed_id(self.walk.group.group, None, number),
+            member_protocol=protocol,
+            member_epoch=None,
+            assignment={},
+            target_assignment=None,
+            subscription_version=None,
+            user_data=None,
+            assignment_version=None,
+            assignment_user_data=None,
+        )
+
+    # ------------------------------------------------------------------ one step
+
+    def _step(self, text: str, action: Action, comes: Member | None, name: str) -> None:
+        """Let something happen on the coordinator, with all ids that matter."""
+        walk = self.walk
+        before = walk.shares()
+        unknown: dict[str, str | None] = {}
+        if self.ids_are_open:
+            ids = {member.member_id for member in walk.group.members or ()}
+            unknown = {one: prefix for one, prefix in walk.assumed.items() if one in ids}
+        if comes is not None:
+            unknown[comes.member_id] = None
+        try:
+            ways, complete = self._ways(action, unknown, comes)
+        except Refused as refusal:
+            raise RefusedError(
+                f"the coordinator refuses `{name}`: {refusal}",
+                code=refusal.error.name,
+            ) from refusal
+        shown = ways[0]
+        self._take(shown, comes, name)
+        word, reason = self._confidence(ways, complete=complete)
+        if shown.settled.group.type == "classic" and shown.settled.rebalances:
+            self._turned_back(text)
+            return
+        after = walk.shares()
+        moves = find_moves(before, after, "consumer", before.keys() & after.keys())
+        static = comes is not None and comes.instance_id is not None
+        walk.stages.append(
+            Stage(
+                text,
+                not static,
+                after,
+                tuple(move for move in moves if move.kind != "kept"),
+                None,
+                word,
+                reason,
+            )
+        )
+        if word != "exact":
+            self.ids_are_open = False
+            walk.doubts.append(f"{text}: {word}, {reason}")
+
+    def _ways(
+        self, action: Action, unknown: Mapping[str, str | None], comes: Member | None
+    ) -> tuple[list[_Way], bool]:
+        """The ways in which a step can end, the likeliest first, and whether these are all.
+
+        Raises:
+            Refused: the coordinator answers with an error.
+        """
+        probe = self._played(action, {})
+        classes = self._classes(probe, unknown, comes)
+        found: dict[object, _Way] = {}
+        for each in classes.each:
+            settled = self._played(action, each.ids)
+            back = {own: name for name, own in each.ids.items()}
+            shares = {
+                back.get(m.member_id, m.member_id): m.assignment or {}
+                for m in settled.group.members or ()
+            }
+            key = canonical(shares)
+            known = found.get(key)
+            weight = each.weight + (known.weight if known else 0.0)
+            found[key] = _Way(
+                *((known.settled, known.ids) if known else (settled, each.ids)), weight
+            )
+        ranked = sorted(found.values(), key=lambda way: -way.weight)
+        complete = classes.complete and all(way.settled.rests for way in ranked)
+        return ranked, complete
+
+    def _classes(
+        self, probe: Settled, unknown: Mapping[str, str | None], comes: Member | None
+    ) -> IdClasses:
+        """The ids that the assignor in force can tell apart."""
+        group = probe.group
+        if not unknown or group.type == "classic":
+            return NO_CHOICE
+        members = group.members or ()
+        seats = tuple(Seat(member, member.subscription or ()) for member in members)
+        roster = Roster(group, seats, (), self.walk.snapshot.topics)
+        visible = visible_orders(roster, server_strategy(group, chosen_assignor(group)))
+        known = [m.member_id for m in members if m.member_id not in unknown]
+        return id_classes(f"{group.group}/{len(self.walk.stages)}", known, unknown, visible)
+
+    def _played(self, action: Action, ids: Mapping[str, str]) -> Settled:
+        group = self.walk.group
+        members = tuple(_renamed(member, ids) for member in group.members or ())
+        asked = {ids.get(name, name): asks for name, asks in self.terms.asked.items()}
+        play = Rehearsal(
+            self.walk.snapshot.topics,
+            replace(group, members=members),
+            replace(self.terms, asked=asked),
+            self.rules.config,
+        )
+        action(play, ids)
+        return play.settle()
+
+    def _take(self, way: _Way, comes: Member | None, name: str) -> None:
+        """Go on from the way that a step ended."""
+        walk, ids = self.walk, way.ids
+        walk.names = {ids.get(own, own): shown for own, shown in walk.names.items()}
+        walk.assumed = {ids.get(own, own): prefix for own, prefix in walk.assumed.items()}
+        asked = {ids.get(own, own): asks for own, asks in self.terms.asked.items()}
+        libraries = {ids.get(own, own): lib for own, lib in walk.known.libraries.items()}
+        if comes is not None:
+            own = ids.get(comes.member_id, comes.member_id)
+            walk.names[own] = name
+            walk.assumed[own] = None
+            if self.protocol == "consumer":
+                asked[own] = self.assignor
+        walk.known = Known(libraries, None)
+        self.terms = replace(self.terms, asked=asked)
+        walk.group = way.settled.group
+
+    def _confidence(self, ways: list[_Way], *, complete: bool) -> tuple[Word, str]:
+        if not complete:
+            return "likely", MORE_ORDERS
+        if not self.ids_are_open and len(self.walk.group.members or ()) > 1:
+            return "likely", EARLIER_IDS
+        if len(ways) == 1:
+            return "exact", COORDINATOR
+        return "outcomes", IDS_DECIDE
+
+    def _turned_back(self, text: str) -> None:
+        """The last KIP-848 member has gone: the classic members rebalance by themselves."""
+        walk = self.walk
+        libraries = {
+            member.member_id: library
+            for member in walk.group.members or ()
+            if (library := _library_of(member, walk.known)) is not None
+        }
+        leader = walk.group.leader or ""
+        possible = libraries.get(leader)
+        leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
+        walk.known = Known(libraries, {leader: leaders})
+        walk.step(Event(f"{text}; the coordinator converts the group back, and it rebalances"))
+
+    def _shown(self, member: Member) -> str:
+        return self.walk.names.get(member.member_id, member.member_id)
+
+    def _topic_id(self, name: str) -> str | None:
+        topic = self.walk.snapshot.topics.get(name)
+        return "" if topic is None else topic.topic_id
+
+    def _check_assignor(self) -> None:
+        name = self.assignor
+        if name is None:
+            return
+        known = (
+            self.rules.config.consumer_assignors if self.protocol == "consumer" else tuple(SPEAKERS)
+        )
+        if name not in known:
+            side = "brokers have" if self.protocol == "consumer" else "clients have"
+            raise UsageError(
+                f"{side} no assignor `{name}`",
+                hint="known: " + ", ".join(known),
+                code="UNKNOWN_ASSIGNOR",
+            )
+
+
+def _renamed(member: Member, ids: Mapping[str, str]) -> Member:
+    return replace(member, member_id=ids.get(member.member_id, member.member_id))
+
+
+def _read(group: Group) -> list[str]:
+    """Topics that the members subscribe to."""
+    return sorted({name for member in group.members or () for name in member.subscription or ()})
+
+
+def _able(strategy: str | None) -> frozenset[str]:
+    return frozenset(SPEAKERS.get(strategy or "", tuple(SPEAK_KIP848))) & SPEAK_KIP848.keys()
+
+
+def _library_of(member: Member, known: Known) -> str | None:
+    named = known.libraries.get(member.member_id)
+    if named is not None:
+        return named
+    possible = possible_libraries(member, None, known)
+    return next(iter(possible)) if len(possible) == 1 else None

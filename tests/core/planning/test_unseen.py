@@ -1,0 +1,115 @@
+"""What a leader sees and nobody else does: every way in which it may be is among the outcomes."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    AddTopic,
+    Change,
+    Pattern,
+    SetPartitions,
+)
+from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
+from tests.support.planning.member_bytes import UNDATED
+from tests.support.planning.small_groups import cluster_of, group_of, member
+
+BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
+
+
+def ends(plan: Plan) -> set[object]:
+    """Every outcome that a plan names."""
+    return {canonical(each.settled.shares) for each in plan.outcomes.each}
+
+
+def racked(assignor: str, replicas: int = 1) -> ClusterSnapshot:
+    """A Java group of four members in two racks, each with one of the topic's partitions."""
+    group = group_of(
+        *(member(f"{name}-1", {"t": [n]}, rack="ab"[n % 2]) for n, name in enumerate("cdef")),
+        assignor=assignor,
+    )
+    racks = [tuple("ab"[(number + copy) % 2] for copy in range(replicas)) for number in range(4)]
+    logs = {n: PartitionLog(0, 1, None, 1, racks[n]) for n in range(4)}
+    snapshot = cluster_of(group, {"t": 4})
+    return replace(snapshot, brokers=BROKERS, topics={"t": Topic("t", logs)})
+
+
+@pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky"])
+def test_racks_of_new_partitions_are_not_known(assignor: str) -> None:
+    """Brokers place them at random, and a Java leader looks at racks."""
+    snapshot = racked(assignor)
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 6)], leader="java")
+    assert plan.confidence == "outcomes"
+    assert plan.confidence_reason == "the racks in which brokers place new partitions decide"
+    assert len(ends(plan)) > 1
+
+
+@pytest.mark.parametrize(("assignor", "leader"), [("roundrobin", "java"), ("range", "sarama")])
+def test_racks_do_not_matter_to_who_does_not_look(assignor: str, leader: str) -> None:
+    """Java's roundrobin and other libraries do not."""
+    snapshot = racked(assignor)
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 6)], leader=leader)
+    assert plan.confidence == "exact"
+
+
+def test_replicas_everywhere_are_known() -> None:
+    """With a replica in every rack new partitions have one, too."""
+    snapshot = racked("sticky", replicas=2)
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 6)], leader="java")
+    assert plan.confidence == "exact"
+
+
+def test_so_many_new_partitions_are_not_all_tried() -> None:
+    """Two racks for each of ten partitions are a thousand ways."""
+    snapshot = racked("sticky")
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
+    assert plan.confidence == "likely"
+
+
+def test_a_new_topic_may_have_any_number_of_replicas() -> None:
+    """In one rack or the other, or in both."""
+    snapshot = racked("range")
+    changes = [AddTopic("t2", 2), Pattern("t.*", "java")]
+    plan = plan_group(snapshot, snapshot.groups[0], changes, leader="java")
+    assert plan.confidence == "outcomes"
+
+
+def aiokafka(*orders: str) -> ClusterSnapshot:
+    """Two aiokafka members with nine partitions of two topics, named in these orders."""
+    x2 = member("x2-1", {"e": [0, 1, 3, 4]}, topics=orders[0], version=0, user_data=UNDATED)
+    x1 = member("x1-1", {"e": [2], "f": [0, 1, 2, 3]}, topics=orders[1], version=0, user_data=b"")
+    return cluster_of(group_of(x2, x1, assignor="sticky"), {"e": 5, "f": 4})
+
+
+JOINS = AddMembers(client_id="z5", topics=("e", "f"), library="aiokafka")
+SEEN_ON_A_BROKER = canonical(
+    {
+        "x1-1": {"f": [1, 2, 3]},
+        "x2-1": {"e": [2, 3, 4]},
+        "z5-new-1": {"e": [0, 1], "f": [0]},
+    }
+)
+
+
+@pytest.mark.parametrize("by_pattern", [False, True])
+def test_members_that_name_topics_in_different_orders(*, by_pattern: bool) -> None:
+    """They subscribe to the same, but aiokafka compares lists; patterns leave the orders alone."""
+    snapshot = aiokafka("fe", "ef")
+    changes: list[Change] = [JOINS]
+    if by_pattern:
+        changes += [Pattern(".", "java", name) for name in ("x1-1", "x2-1")]
+    plan = plan_group(snapshot, snapshot.groups[0], changes, leader="aiokafka")
+    assert plan.confidence == "exact"
+    assert ends(plan) == {SEEN_ON_A_BROKER}
+
+
+def test_the_order_of_a_newcomer_is_not_known() -> None:
+    """It may name them as the others do, or not."""
+    snapshot = aiokafka("fe", "fe")
+    plan = plan_group(snapshot, snapshot.groups[0], [JOINS], leader="aiokafka")
+    assert plan.confidence == "outcomes"
+    assert SEEN_ON_A_BROKER in ends(plan)
+    assert len(ends(plan)) == 2

@@ -1,0 +1,124 @@
+"""Programs that hold members: one for a library, for a group, or for a member alone."""
+
+import sys
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from tests.support.fidelity.hosts.process import HostProcess
+from tests.support.fidelity.libraries import Library
+from tests.support.kafka.jars import class_path
+from tests.support.kafka.java import java_command
+from tests.support.sandbox.foreign_clients import CACHE, FOUND, build
+
+PYTHON_LIBRARIES: tuple[Library, ...] = ("librdkafka", "kafka-python", "aiokafka")
+PYTHON = [sys.executable, "-m", "tests.support.fidelity.hosts.host"]
+
+
+def present_libraries() -> tuple[Library, ...]:
+    """The libraries whose programs are here."""
+    found: tuple[Library, ...] = ("java", "librdkafka", "kafka-python", "aiokafka")
+    others: tuple[Library, ...] = ("sarama", "franz-go", "kafkajs")
+    return (*found, *(name for name in others if name in FOUND))
+
+
+class HostPool:
+    """The programs, started when they are first asked for; a context manager that ends them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shared: dict[str, HostProcess] = {}
+        self._commands: dict[Library, list[str]] = {}
+        self._all: list[HostProcess] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        for host in self._all:
+            host.kill()
+        for host in self._all:
+            host.end()
+
+    def shared(self, library: Library, group: str) -> HostProcess:
+        """The program of members of this library, for this group where Python runs it.
+
+        What librdkafka does wrong may end the process: then it is the end of one group.
+        """
+        place = f"{library}/{group}" if library in PYTHON_LIBRARIES else library
+        with self._lock:
+            if place not in self._shared:
+                self._shared[place] = self._start(library)
+            return self._shared[place]
+
+    def give_up(self, group: str) -> None:
+        """End the programs that were this group's alone."""
+        with self._lock:
+            own = [self._shared.pop(f"{library}/{group}", None) for library in PYTHON_LIBRARIES]
+        for host in own:
+            if host is not None:
+                host.kill()
+
+    def alone(self, library: Library) -> HostProcess:
+        """A program for one member."""
+        with self._lock:
+            return self._start(library)
+
+    def _start(self, library: Library) -> HostProcess:
+        if library not in self._commands:
+            self._commands[library] = _command(library)
+        host = HostProcess(self._commands[library])
+        self._all.append(host)
+        return host
+
+
+def _command(library: Library) -> list[str]:
+    if library == "java":
+        return java_command(class_path(), "LiveConsumers", log_level="ERROR")
+    if library == "kafkajs":
+        build("kafkajs")
+        return ["node", str(CACHE / "host.js")]
+    if library in ("sarama", "franz-go"):
+        return build(library)
+    return [*PYTHON, library]
+
+
+JAVA_ASSIGNORS: Mapping[str, str] = {
+    "range": "RangeAssignor",
+    "roundrobin": "RoundRobinAssignor",
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+}
+
+
+def java_settings(asked: Mapping[str, object]) -> dict[str, str]:
+    """Properties of a Java consumer from what every host is asked for."""
+    config = {
+        "bootstrap.servers": str(asked["servers"]),
+        "group.id": str(asked["group"]),
+        "client.id": str(asked["client"]),
+        "group.protocol": str(asked["protocol"]),
+        "enable.auto.commit": "false",
+        "auto.offset.reset": "earliest",
+        "metadata.max.age.ms": str(asked["refresh_ms"]),
+    }
+    if asked["instance"]:
+        config["group.instance.id"] = str(asked["instance"])
+    if asked["rack"]:
+        config["client.rack"] = str(asked["rack"])
+    strategy = str(asked["strategy"])
+    if asked["protocol"] == "consumer":
+        return config | {"group.remote.assignor": strategy}
+    return config | {
+        "session.timeout.ms": str(asked["session_ms"]),
+        "heartbeat.interval.ms": str(asked["heartbeat_ms"]),
+        "partition.assignment.strategy": (
+            f"org.apache.kafka.clients.consumer.{JAVA_ASSIGNORS[strategy]}"
+        ),
+    }

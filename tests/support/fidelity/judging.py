@@ -1,0 +1,81 @@
+"""Whether a plan kept its word: what it said beside what came."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kgroups.core.planning.plan import Plan
+from kgroups.core.snapshot import Group, TopicPartition
+
+Owned = Mapping[str, frozenset[TopicPartition]]
+Verdict = Literal["right", "wrong", "broken"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a plan.
+
+    Args:
+        verdict: whether its confidence's promise held.
+        shown: whether the assignment that it showed came.
+        detail: what differed.
+    """
+
+    verdict: Verdict
+    shown: bool
+    detail: str = ""
+
+
+def owned_by_client(group: Group) -> Owned:
+    """Client id to partitions, as the broker shows them."""
+    return {member.client_id: as_set(member.assignment or {}) for member in group.members or ()}
+
+
+def as_set(held: Mapping[str, Sequence[int]]) -> frozenset[TopicPartition]:
+    """Partitions of a share."""
+    return frozenset((topic, number) for topic, numbers in held.items() for number in numbers)
+
+
+def judge(plan: Plan, came: Owned) -> Judgement:
+    """Whether what came is what the plan promised.
+
+    `exact`: what it shows. `outcomes`: one of its outcomes. `likely`: the likeliest, or at least
+    one of its outcomes. `counts`: the sizes of the shares.
+    """
+    shown = {member.client_id: as_set(member.assignment) for member in plan.members}
+    if shown == came:
+        return Judgement("right", shown=True)
+    told = _difference(shown, came)
+    held = False
+    if plan.confidence == "counts":
+        held = _sizes(shown) == _sizes(came)
+    elif plan.confidence in ("outcomes", "likely") and not plan.stages:
+        held = any(outcome == came for outcome in _outcomes(plan))
+    return Judgement("right" if held else "wrong", shown=False, detail=told)
+
+
+def _outcomes(plan: Plan) -> Iterator[Owned]:
+    """The outcomes that a plan of one rebalance names."""
+    clients = {member.member_id: member.client_id for member in plan.members}
+    for outcome in plan.outcomes.each:
+        yield {clients[name]: as_set(held) for name, held in outcome.settled.shares.items()}
+
+
+def _sizes(owned: Owned) -> Counter[int]:
+    return Counter(len(held) for held in owned.values())
+
+
+def _difference(shown: Owned, came: Owned) -> str:
+    lines = []
+    for name in sorted({*shown, *came}):
+        one, other = shown.get(name), came.get(name)
+        if one != other:
+            lines.append(f"{name}: planned {_text(one)}, came {_text(other)}")
+    return "; ".join(lines)
+
+
+def _text(held: frozenset[TopicPartition] | None) -> str:
+    if held is None:
+        return "nobody"
+    return " ".join(f"{topic.rsplit('-', 1)[-1]}{number}" for topic, number in sorted(held)) or "-"

@@ -1,0 +1,118 @@
+"""The counts of a run of the measure, as tables, and their place in docs/fidelity.md."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from tests.support.fidelity.driving import Result
+from tests.support.fidelity.libraries import EAGER
+
+PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
+BEGIN, END = "<!-- fidelity:begin -->", "<!-- fidelity:end -->"
+WORDS = ("exact", "outcomes", "likely", "counts")
+HEAD = "| | changes | exact | outcomes | likely | counts | wrong | broken client |"
+RULE = "|---|---:|---:|---:|---:|---:|---:|---:|"
+
+
+def judged(results: Iterable[Result]) -> list[Result]:
+    """Changes that the clients made as they should."""
+    return [each for each in results if each.verdict != "broken"]
+
+
+def wrong(results: Iterable[Result]) -> list[Result]:
+    """Changes of which the plan promised something else."""
+    return [each for each in results if each.verdict == "wrong"]
+
+
+def share(part: Sequence[Result], whole: Sequence[Result]) -> float:
+    """Which part of the whole; 1 of nothing."""
+    return len(part) / len(whole) if whole else 1.0
+
+
+def told(result: Result) -> str:
+    """One result in a line."""
+    place = f"{result.group} {result.label}, {result.protocol}, {result.strategy}, {result.kind}"
+    return f"{place}: {result.confidence} of {result.leader}, {result.detail}"
+
+
+def tables(results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[int]) -> str:
+    """Everything that was counted, as Markdown.
+
+    Args:
+        embedded: what became of the same changes on the embedded cluster, a word each.
+    """
+    parts = [
+        f"{len(results)} changes, seeds {', '.join(map(str, seeds))}.",
+        _table(results, "confidence", lambda each: each.confidence),
+        _table(results, "library", lambda each: each.label),
+        _table(results, "strategy", _strategy),
+        _table(results, "change", lambda each: each.kind),
+    ]
+    if embedded:
+        counts = Counter(embedded)
+        rows = "\n".join(f"| {word} | {counts[word]} |" for word in sorted(counts))
+        parts.append(f"| embedded cluster | changes |\n|---|---:|\n{rows}")
+    return "\n\n".join(parts)
+
+
+def _strategy(result: Result) -> str:
+    return f"`{result.strategy}`, {result.protocol}"
+
+
+def _table(results: Sequence[Result], name: str, key: Callable[[Result], str]) -> str:
+    groups: dict[str, list[Result]] = {}
+    for each in results:
+        groups.setdefault(key(each), []).append(each)
+    rows = [_row(place, groups[place]) for place in sorted(groups)]
+    return "\n".join([HEAD.replace("| |", f"| {name} |", 1), RULE, *rows, _row("all", results)])
+
+
+def _row(place: str, results: Sequence[Result]) -> str:
+    fine = Counter(each.confidence for each in judged(results))
+    numbers = [len(results), *(fine[word] for word in WORDS), len(wrong(results))]
+    broken = sum(each.verdict == "broken" for each in results)
+    return f"| {place} | {' | '.join(map(str, numbers))} | {broken} |"
+
+
+def write_page(block: str) -> None:
+    """Put the tables between their marks in the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    PAGE.write_text(f"{head}{BEGIN}\n{block}\n{END}{tail}", encoding="utf-8")
+
+
+def beside_embedded(real: Sequence[Result], embedded: Sequence[Result]) -> list[str]:
+    """What became of the same changes on the embedded cluster, beside the real broker.
+
+    `same`; `by ids` where ids of members or topics decide, or chance, now or in an earlier change
+    of the group; `different` otherwise; `broken client` where there is nothing to compare.
+    """
+    return [word for word, _ in _beside(real, embedded)]
+
+
+def differences(real: Sequence[Result], embedded: Sequence[Result]) -> list[str]:
+    """Changes that ended differently on the embedded cluster without a reason."""
+    return [told(each) for word, each in _beside(real, embedded) if word == "different"]
+
+
+def _beside(real: Sequence[Result], embedded: Sequence[Result]) -> list[tuple[str, Result]]:
+    there = {(each.group, each.step): each for each in real}
+    words: list[tuple[str, Result]] = []
+    parted: set[str] = set()
+    for here in embedded:
+        other = there.get((here.group, here.step))
+        if other is None or here.came is None or other.came is None:
+            words.append(("broken client", here))
+            continue
+        if here.came == other.came:
+            words.append(("same", here))
+            parted.discard(here.group)
+            continue
+        blind = here.strategy in EAGER
+        if blind and {here.confidence, other.confidence} == {"exact"} and here.group not in parted:
+            words.append(("different", here))
+        else:
+            words.append(("by ids", here))
+        parted.add(here.group)
+    return words

@@ -1,0 +1,63 @@
+"""How long a thread has waited by itself: a busy machine makes that shorter, never longer.
+
+Time on the clock passes too while others have the processor. Linux counts for each thread how
+long it ran and how long it was ready to run; what is left is what it chose to wait: for a socket,
+a lock, a timer. Where that ends by a deadline, it can be held against the deadline.
+"""
+
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+def busy_s(thread: str) -> float | None:
+    """Seconds that a thread ran or was ready to run; None where the system does not tell.
+
+    Args:
+        thread: its folder in /proc: a process id for the main thread, or `thread-self`.
+    """
+    try:
+        ran_ns, ready_ns, _ = map(int, Path(f"/proc/{thread}/schedstat").read_text().split())
+    except (OSError, ValueError):
+        return None
+    return (ran_ns + ready_ns) / 1e9
+
+
+def withheld_ms() -> float:
+    """Milliseconds of the machine's life in which someone was ready to run and had to wait.
+
+    What takes longer on a busy machine takes longer while this grows. 0 where the system does not
+    tell (Linux: pressure stall information).
+    """
+    try:
+        some = Path("/proc/pressure/cpu").read_text().split("\n")[0]
+    except OSError:
+        return 0.0
+    return int(some.rpartition("total=")[2]) / 1_000
+
+
+class OwnWaiting:
+    """How long the calling thread waits in a `with`.
+
+    Attributes:
+        seconds: known afterwards; 0 where the system does not tell.
+    """
+
+    seconds: float
+
+    def __enter__(self) -> Self:
+        self._busy_s, self._began = busy_s("thread-self"), time.monotonic()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        took_s, busy = time.monotonic() - self._began, busy_s("thread-self")
+        if busy is None or self._busy_s is None:
+            self.seconds = 0.0
+        else:
+            self.seconds = took_s - (busy - self._busy_s)

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+type franzMember struct {
+	client *kgo.Client
+	done   chan struct{}
+	stop   context.CancelFunc
+	lock   sync.Mutex
+	topics []string
+	holds  map[string]map[int32]bool
+	failed error
+}
+
+func openFranz(asked request) (member, error) {
+	balancer, known := map[string]kgo.GroupBalancer{
+		"range":              kgo.RangeBalancer(),
+		"roundrobin":         kgo.RoundRobinBalancer(),
+		"sticky":             kgo.StickyBalancer(),
+		"cooperative-sticky": kgo.CooperativeStickyBalancer(),
+		"uniform":            kgo.StickyBalancer(),
+	}[asked.Strategy]
+	if !known {
+		return nil, fmt.Errorf("franz-go has no %q", asked.Strategy)
+	}
+	opened := &franzMember{done: make(chan struct{}), topics: asked.Topics, holds: map[string]map[int32]bool{}}
+	refresh := time.Duration(asked.RefreshMs) * time.Millisecond
+	options := []kgo.Opt{
+		kgo.SeedBrokers(strings.Split(asked.Servers, ",")...),
+		kgo.ClientID(asked.Client),
+		kgo.ConsumerGroup(asked.Group),
+		kgo.Balancers(balancer),
+		kgo.DisableAutoCommit(),
+		kgo.MetadataMaxAge(refresh),
+		kgo.MetadataMinAge(refresh / 2),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.HeartbeatInterval(time.Duration(asked.HeartbeatMs) * time.Millisecond),
+		kgo.SessionTimeout(time.Duration(asked.SessionMs) * time.Millisecond),
+		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, got map[string][]int32) { opened.hold(got, true) }),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { opened.hold(lost, false) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { opened.hold(lost, false) }),
+	}
+	if asked.Instance != "" {
+		options = append(options, kgo.InstanceID(asked.Instance))
+	}
+	if asked.Rack != "" {
+		options = append(options, kgo.Rack(asked.Rack))
+	}
+	if asked.Protocol == "consumer" {
+		options = append(options, kgo.ServerSideBalancer())
+	}
+	if asked.Pattern != "" {
+		options = append(options, kgo.ConsumeRegex(), kgo.ConsumeTopics(asked.Pattern))
+	} else {
+		options = append(options, kgo.ConsumeTopics(asked.Topics...))
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, err
+	}
+	opened.client = client
+	ctx, stop := context.WithCancel(context.Background())
+	opened.stop = stop
+	go opened.poll(ctx)
+	return opened, nil
+}
+
+func (m *franzMember) poll(ctx context.Context) {
+	defer close(m.done)
+	for ctx.Err() == nil {
+		m.client.PollFetches(ctx)
+	}
+}
+
+func (m *franzMember) hold(topics map[string][]int32, held bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	for topic, partitions := range topics {
+		for _, partition := range partitions {
+			if m.holds[topic] == nil {
+				m.holds[topic] = map[int32]bool{}
+			}
+			if held {
+				m.holds[topic][partition] = true
+			} else {
+				delete(m.holds[topic], partition)
+			}
+		}
+	}
+}
+
+func (m *franzMember) owned() map[string][]int32 {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	found := map[string][]int32{}
+	for topic, partitions := range m.holds {
+		for partition := range partitions {
+			found[topic] = append(found[topic], partition)
+		}
+	}
+	return found
+}
+
+func (m *franzMember) failure() error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.failed
+}
+
+// subscribe gives topics up, or takes more; franz-go has no call for both.
+func (m *franzMember) subscribe(topics []string) error {
+	m.lock.Lock()
+	before := m.topics
+	m.topics = topics
+	m.lock.Unlock()
+	var dropped, added []string
+	for _, topic := range before {
+		if !slices.Contains(topics, topic) {
+			dropped = append(dropped, topic)
+		}
+	}
+	for _, topic := range topics {
+		if !slices.Contains(before, topic) {
+			added = append(added, topic)
+		}
+	}
+	if len(added) > 0 {
+		m.client.AddConsumeTopics(added...)
+	}
+	if len(dropped) > 0 {
+		m.client.PurgeTopicsFromConsuming(dropped...)
+	}
+	return nil
+}
+
+func (m *franzMember) close() error {
+	m.stop()
+	m.client.Close()
+	<-m.done
+	return nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/IBM/sarama"
+)
+
+type saramaMember struct {
+	group   sarama.ConsumerGroup
+	done    chan struct{}
+	stop    context.CancelFunc
+	lock    sync.Mutex
+	topics  []string
+	session sarama.ConsumerGroupSession
+	again   context.CancelFunc
+	failed  error
+}
+
+func openSarama(asked request) (member, error) {
+	config := sarama.NewConfig()
+	config.ClientID = asked.Client
+	config.Version = sarama.V2_8_0_0
+	if asked.Version != "" {
+		version, err := sarama.ParseKafkaVersion(asked.Version)
+		if err != nil {
+			return nil, err
+		}
+		config.Version = version
+	}
+	config.RackID = asked.Rack
+	config.Consumer.Offsets.Initial = sarama.OffsetOldest
+	config.Consumer.Offsets.AutoCommit.Enable = false
+	config.Consumer.Group.InstanceId = asked.Instance
+	config.Consumer.Group.Session.Timeout = time.Duration(asked.SessionMs) * time.Millisecond
+	config.Consumer.Group.Heartbeat.Interval = time.Duration(asked.HeartbeatMs) * time.Millisecond
+	config.Metadata.RefreshFrequency = time.Duration(asked.RefreshMs) * time.Millisecond
+	strategy, known := map[string]sarama.BalanceStrategy{
+		"range":              sarama.NewBalanceStrategyRange(),
+		"roundrobin":         sarama.NewBalanceStrategyRoundRobin(),
+		"sticky":             sarama.NewBalanceStrategySticky(),
+		"cooperative-sticky": sarama.NewBalanceStrategyCooperativeSticky(),
+	}[asked.Strategy]
+	if !known {
+		return nil, fmt.Errorf("sarama has no %q", asked.Strategy)
+	}
+	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{strategy}
+	group, err := sarama.NewConsumerGroup(strings.Split(asked.Servers, ","), asked.Group, config)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	opened := &saramaMember{group: group, done: make(chan struct{}), stop: stop, topics: asked.Topics}
+	go opened.consume(ctx)
+	return opened, nil
+}
+
+func (m *saramaMember) consume(ctx context.Context) {
+	defer close(m.done)
+	for ctx.Err() == nil {
+		session, again := context.WithCancel(ctx)
+		m.lock.Lock()
+		topics := m.topics
+		m.again = again
+		m.lock.Unlock()
+		err := m.group.Consume(session, topics, m)
+		again()
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			m.lock.Lock()
+			m.failed = err
+			m.lock.Unlock()
+			return
+		}
+	}
+}
+
+func (m *saramaMember) hold(session sarama.ConsumerGroupSession) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.session = session
+}
+
+func (m *saramaMember) Setup(session sarama.ConsumerGroupSession) error {
+	m.hold(session)
+	return nil
+}
+
+func (m *saramaMember) Cleanup(sarama.ConsumerGroupSession) error {
+	m.hold(nil)
+	return nil
+}
+
+func (m *saramaMember) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	for {
+		select {
+		case _, open := <-claim.Messages():
+			if !open {
+				return nil
+			}
+		case <-session.Context().Done():
+			return nil
+		}
+	}
+}
+
+func (m *saramaMember) owned() map[string][]int32 {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.session == nil {
+		return nil
+	}
+	return m.session.Claims()
+}
+
+func (m *saramaMember) failure() error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.failed
+}
+
+func (m *saramaMember) subscribe(topics []string) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.topics = topics
+	m.again()
+	return nil
+}
+
+func (m *saramaMember) close() error {
+	m.stop()
+	err := m.group.Close()
+	<-m.done
+	return err
+}
