@@ -144,7 +144,7 @@ def test_a_window_finds_files_by_their_times(tmp_path: Path) -> None:
         open_window(tmp_path, since_ms=4_000, until_ms=5_000)
     assert caught.value.hint is not None
     assert "1970-01-01T00:00:01.000Z to 1970-01-02T00:00:00.000Z" in caught.value.hint
-    with pytest.raises(NotFoundError, match="no folder"):
+    with pytest.raises(NotFoundError, match="does not exist"):
         open_window(tmp_path / "nowhere")
 
 
