@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.outcomes.unseen import places_new_partitions
+from kgroups.core.planning.outcomes.unseen import (
+    hides_libraries,
+    may_be_late,
+    places_new_partitions,
+)
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 
@@ -104,6 +108,10 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     if any(prospect.raced for prospect in several):
         found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
     unraced = [prospect for prospect in several if not prospect.raced]
+    if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
+        found.append("the leader may not know a topic at first that nobody reads now")
+    if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
+        found.append("members do not show their client libraries")
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
         found.append(
             "it depends on new member ids, or on the order in which members join"
@@ -112,7 +120,7 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         )
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         found.append("the racks in which brokers place new partitions decide")
-    elif unraced:
+    elif unraced and not found:
         found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found
 
