@@ -32,7 +32,7 @@ pytestmark = pytest.mark.kafka
 LONG = ("--timeout", "60s")
 """For what ends as soon as everything is known."""
 
-SHORT = ("--timeout", "4s")
+SHORT = ("--timeout", "6s")
 """For what is waited for in vain."""
 
 
