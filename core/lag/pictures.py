@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.window.trends import peaks_by
+from kgroups.core.lag.transforms import peaks_by
 
 # How much a person takes in: groups as lines, lanes of a heat map, groups with members' shares.
 LINE_GROUPS = 8

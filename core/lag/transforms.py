@@ -78,6 +78,22 @@ def lag_by(
     return split_percentiles(report) if percentiles else report
 
 
+def peaks_by(lagged: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The most that there was in any capture.
+
+    Args:
+        lagged: captures of the window with lag, each once.
+    Returns:
+        The keys; `lag_peak`: the most of what `lag` was; `partition_lag_peak`: of one partition.
+    """
+    then = lagged.groupBy(*keys, "captured_at_ms").agg(
+        F.sum("lag").alias("lag"), F.max("lag").alias("partition_lag")
+    )
+    return then.groupBy(*keys).agg(
+        F.max("lag").alias("lag_peak"), F.max("partition_lag").alias("partition_lag_peak")
+    )
+
+
 def lag_percentiles() -> Column:
     """Percentiles of lag over the partitions where it is known, all from one summary of it."""
     shares = list(PERCENTILES.values())

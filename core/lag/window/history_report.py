@@ -207,7 +207,7 @@ def history_by(
         F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
         ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),
     )
-    figures = trends.history_by(series, trends.peaks_by(captures, keys), keys)
+    figures = trends.history_by(series, transforms.peaks_by(captures, keys), keys)
     return transforms.join_by(figures, ages, keys, "left")
 
 

@@ -1,7 +1,7 @@
-"""Lag over a window of time, from many captures: peaks, rates, lag in seconds, trend, verdict.
+"""Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
 
-All but the peaks follows from the lives of series (`points`); names come back at the end, from the
-newest capture.
+All of it follows from the lives of series (`points`); names come back at the end, from the newest
+capture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -255,22 +255,6 @@ def retention_column() -> Column:
     )
 
 
-def peaks_by(lagged: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """The most that there was in any capture.
-
-    Args:
-        lagged: captures of the window with lag, each once.
-    Returns:
-        The keys; `lag_peak`: the most of what `lag` was; `partition_lag_peak`: of one partition.
-    """
-    then = lagged.groupBy(*keys, "captured_at_ms").agg(
-        F.sum("lag").alias("lag"), F.max("lag").alias("partition_lag")
-    )
-    return then.groupBy(*keys).agg(
-        F.max("lag").alias("lag_peak"), F.max("partition_lag").alias("partition_lag_peak")
-    )
-
-
 def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> DataFrame:
     """Figures by `keys`.
 
@@ -281,7 +265,7 @@ def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> Data
 
     Args:
         series: from `with_history`.
-        peaks: from `peaks_by`, by the same keys.
+        peaks: from `transforms.peaks_by`, by the same keys.
     """
     gain = F.col("rate_out") - F.col("rate_in")
     lags = F.col("lag") > 0

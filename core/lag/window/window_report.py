@@ -159,7 +159,7 @@ def _report(
         answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
     else:
         keys = transforms.KEYS[query.by]
-        by_key = trends.history_by(series, trends.peaks_by(lagged, keys), keys)
+        by_key = trends.history_by(series, transforms.peaks_by(lagged, keys), keys)
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
