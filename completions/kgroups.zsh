@@ -298,6 +298,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
+        '--leader-from-log:Read who leads from __consumer_offsets.'
         '--faithful:Reproduce faults of Java'\''s assignors.'
         '--remove-member:Remove members.'
         '--drop-host:Remove all members on hosts.'
