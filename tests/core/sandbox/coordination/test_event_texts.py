@@ -12,7 +12,7 @@ CASES: list[tuple[EventKind, str | None, str, tuple[object, ...], str]] = [
     (EventKind.STATE_CHANGED, None, "m left", ("Stable", "Empty"), "Stable -> Empty: m left"),
     (EventKind.MEMBER_REPLACED, "b", "i1 is back", ("a",),
      "member b replaces a: i1 is back"),
-    (EventKind.LEADER_ELECTED, "a", "the leader left", (), "member a leads: the leader left"),
+    (EventKind.LEADER_ELECTED, "a", "the leader left", (), "member a is the leader: the leader left"),
     (EventKind.PROTOCOL_CHOSEN, None, "range", (("range", 2), ("sticky", 1)),
      "assignor range chosen by votes (range 2, sticky 1)"),
     (EventKind.EPOCH_BUMPED, None, "a topic changed", (4,), "group epoch 5: a topic changed"),
