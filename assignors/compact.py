@@ -1,4 +1,4 @@
-"""An assignment as three arrays: nobody pays for a million small objects that nobody reads.
+"""An assignment as three arrays, which saves a million small objects that are never read.
 
 Partitions have one number each, `base[topic] + partition`, with topics in name order. Member i
 holds `flat[indptr[i]:indptr[i + 1]]`, in list order. The arrays are plain lists for a small group

@@ -1,4 +1,4 @@
-"""`--watch`: the same look again and again, with what changed since the one before."""
+"""`--watch`: refreshes a view and marks what changed."""
 
 import sys
 import time

@@ -1,6 +1,6 @@
 """Characters that would drive a terminal or a spreadsheet, spelled out.
 
-Names of groups, topics, members and hosts are chosen by whoever may talk to the cluster. On a
+Anyone who may connect to the cluster can choose names of groups, topics, members and hosts. On a
 terminal no form of output lets them through: escape sequences, returns, and marks that turn the
 direction of writing are shown as `\\x1b`, `\\r`, `\\u202e`. In a pipe every form holds the names
 as they are, in its own way of quoting; tables are for people, and are spelled out there too.

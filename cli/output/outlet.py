@@ -1,4 +1,4 @@
-"""stdout and stderr as outlets: writing to them never fails, whoever reads them or has gone.
+"""stdout and stderr as outlets: writing to them never fails, whether or not they are read.
 
 They take the place of `sys.stdout` and `sys.stderr`, so that everything that writes meets a closed
 pipe here and nowhere else: the printer, Rich, csv, the help pages, other threads, and Python itself

@@ -1,4 +1,4 @@
-"""What a coordinator asks of whoever drives it: answer, append, take note.
+"""What a coordinator asks of its driver: answer, append, take note.
 
 Effects come in the order in which they must be carried out. A `Reply` that waits for an append
 names its `Write`; if the log refuses the records, the driver throws those replies away and calls

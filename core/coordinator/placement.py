@@ -1,4 +1,4 @@
-"""Where a group lives: the partition that Java's hash of its name leads to."""
+"""The partition of `__consumer_offsets` that a group's name hashes to."""
 
 from functools import lru_cache
 

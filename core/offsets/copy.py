@@ -1,4 +1,4 @@
-"""The plan of copying where a group stands to another group, here or in another cluster: pure."""
+"""The plan of copying committed offsets to another group, in the same or another cluster: pure."""
 
 import datetime
 from collections.abc import Mapping

@@ -11,6 +11,7 @@ Source: ConsumerCoordinator.metadata and .onJoinPrepare; rd_kafka_cgrp_modify_su
 kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,6 +19,7 @@ from typing import Final
 from kgroups.assignors.other_clients.rejoins import rejoin_as
 from kgroups.assignors.rejoin import COOPERATIVE, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
+from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.rules import partition_lag
 from kgroups.core.planning.leaders.guess import possible_libraries
@@ -34,7 +36,7 @@ from kgroups.core.snapshot import (
     TopicPartition,
 )
 
-JAVA = "java"
+JAVA, FRANZ_GO = "java", "franz-go"
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -118,6 +120,7 @@ def build_request(
     topic_ids: Mapping[str, str] | None = None,
     unlike: bool = False,
     racks: PartitionRacks | None = None,
+    libraries: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     faithful: bool = False,
 ) -> AssignmentRequest:
@@ -132,6 +135,7 @@ def build_request(
         unlike: whether equal subscriptions look different to a Python client: its leader knows
             topics that nobody subscribes to, or members name theirs in different orders.
         racks: assumed racks of partitions that do not exist yet.
+        libraries: assumed client libraries of members that do not show theirs.
         lags: records to be read by partition, for assignors that balance by lag.
         faithful: repeat what Java's class does wrong.
     Returns:
@@ -165,14 +169,46 @@ def build_request(
                 _named_alike(seats[name], orders),
                 brought,
                 strategy_name,
-                _library(seats[name], roster, leader),
+                (libraries or {}).get(name) or _library(seats[name], roster, leader),
             )
             for name in order
         ],
         topics=topics,
         generation=brought.generation,
         faithful=faithful,
+        options=_likeness(roster),
     )
+
+
+def _likeness(roster: Roster) -> Mapping[str, object]:
+    """Whether a coordinator takes equal subscriptions for such: it compares patterns as texts."""
+    if roster.group.type != "consumer" or not any(seat.pattern for seat in roster.seats):
+        return {}
+    patterns: Counter[str] = Counter()
+    counts: dict[str, TopicCount] = {}
+    matched: dict[str, frozenset[str]] = {}
+    for seat in roster.seats:
+        named = seat.topics
+        if seat.pattern is not None:
+            text = sent_pattern(seat)
+            patterns[text] += 1
+            named = () if seat.joins else seat.member.subscription or ()
+            matched[text] = frozenset(seat.topics) - frozenset(named)
+        for topic in named:
+            known = counts.get(topic, NO_COUNT)
+            counts[topic] = known._replace(by_name=known.by_name + 1)
+    for topic in (topic for topics in matched.values() for topic in topics):
+        known = counts.get(topic, NO_COUNT)
+        counts[topic] = known._replace(by_pattern=known.by_pattern + 1)
+    return {"homogeneous": is_homogeneous(patterns, counts, len(roster.seats))}
+
+
+def sent_pattern(seat: Seat) -> str:
+    """A member's pattern as the coordinator has it: franz-go rewrites it; empty if it has none."""
+    text = seat.pattern.pattern if seat.pattern is not None else ""
+    if text and seat.joins and seat.library == FRANZ_GO:
+        return f".*(?:(?:{text})).*"
+    return text
 
 
 def _shown_orders(roster: Roster) -> Mapping[frozenset[str], tuple[str, ...]]:

@@ -5,8 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.outcomes.unseen import places_new_partitions
+from kgroups.core.planning.outcomes.unseen import (
+    hides_libraries,
+    may_be_late,
+    places_new_partitions,
+)
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
 
@@ -24,7 +29,20 @@ class Confidence:
 
 
 def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
-    """How sure it is that what a plan shows will happen."""
+    """How sure it is that what a plan shows will happen, and by what the leader is known."""
+    found = _confidence_of(roster, prospects)
+    if not _leader_is_logged(roster) or LOGGED in found.reason:
+        return found
+    return Confidence(found.word, f"{found.reason}; {LOGGED}")
+
+
+def _leader_is_logged(roster: Roster) -> bool:
+    """Whether the group's own record says which of the members leads until the changes."""
+    group, told = roster.group, roster.known.leaders is None
+    return told and any(member.member_id == group.leader for member in group.members or ())
+
+
+def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     outcomes = prospects.outcomes
     doubts = list(dict.fromkeys(d for p in prospects.each if (d := p.strategy.doubt)))
     doubts += roster.guesses
@@ -104,6 +122,10 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     if any(prospect.raced for prospect in several):
         found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
     unraced = [prospect for prospect in several if not prospect.raced]
+    if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
+        found.append("the leader may not know a topic at first that nobody reads now")
+    if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
+        found.append("members do not show their client libraries")
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
         found.append(
             "it depends on new member ids, or on the order in which members join"
@@ -112,7 +134,7 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         )
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         found.append("the racks in which brokers place new partitions decide")
-    elif unraced:
+    elif unraced and not found:
         found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found
 

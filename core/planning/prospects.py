@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
-from kgroups.core.planning.assignor_request import LagByPartition, Round, first_round
+from kgroups.core.planning.assignor_request import (
+    LagByPartition,
+    Round,
+    first_round,
+    next_round,
+)
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import (
     Strategy,
@@ -23,7 +28,7 @@ from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_raced, race_outcomes
-from kgroups.core.planning.outcomes.unseen import unseen
+from kgroups.core.planning.outcomes.unseen import unread_topics, unseen
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
 
@@ -133,6 +138,7 @@ def _prospect(
             topic_ids=draw.topic_ids,
             unlike=draw.unlike,
             racks=draw.racks,
+            libraries=draw.libraries,
             lags=lags,
             rounds=rounds,
             faithful=faithful,
@@ -140,6 +146,8 @@ def _prospect(
 
     def run(draw: Draw) -> Ends:
         if not strategy.runs_on_broker:
+            if draw.late:
+                return _one_round_late(roster, brought, strategy, draw, play)
             return play(roster, brought, draw)
         return _in_stages(roster, brought, draw, play)
 
@@ -148,6 +156,31 @@ def _prospect(
     else:
         outcomes = find_outcomes(roster, strategy, run, runs=runs)
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
+
+
+def _one_round_late(
+    roster: Roster,
+    brought: Round,
+    strategy: Strategy,
+    draw: Draw,
+    play: Callable[[Roster, Round, Draw], Ends],
+) -> Ends:
+    """The ends where the leader does not know at first what nobody has read."""
+    unread = unread_topics(roster)
+    topics = {name: topic for name, topic in roster.topics.items() if name not in unread}
+    first = play(replace(roster, topics=topics), brought, draw)
+    ends: list[Settled] = []
+    failures, complete = list(first.failures), first.complete
+    for one in first.each:
+        generation = brought.generation + len(one.steps)
+        then = play(roster, next_round(roster, one.shares, generation, strategy.protocol), draw)
+        ends += [
+            replace(end, steps=one.steps + end.steps, faults=one.faults + end.faults)
+            for end in then.each
+        ]
+        failures += then.failures
+        complete = complete and then.complete
+    return Ends(tuple(ends), tuple(failures), complete)
 
 
 def _raced_outcomes(
@@ -165,9 +198,16 @@ def _raced_outcomes(
         )
 
     united = united_outcomes(
-        [(race(Draw(unlike=each.unlike, racks=each.racks)), each.weight) for each in hidden]
+        [
+            (
+                race(Draw(unlike=each.unlike, racks=each.racks, libraries=each.libraries)),
+                each.weight,
+            )
+            for each in hidden
+        ]
     )
-    return replace(united, complete=united.complete and complete)
+    late = any(each.late for each in hidden)  # not played: a round late in every round of a race
+    return replace(united, complete=united.complete and complete and not late)
 
 
 def _in_stages(

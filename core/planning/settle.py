@@ -86,6 +86,7 @@ def settle(
     topic_ids: Mapping[str, str] | None = None,
     unlike: bool = False,
     racks: PartitionRacks | None = None,
+    libraries: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     faithful: bool = False,
@@ -96,7 +97,7 @@ def settle(
         leader: its client library; None server side.
         ids: assumed ids of members that join; they are the keys of the answer too.
         topic_ids: assumed ids of topics that do not exist yet.
-        unlike, racks: as of `build_request`.
+        unlike, racks, libraries: as of `build_request`.
         rounds: after how many it stops, at rest or not.
         faithful: repeat what Java's class does wrong instead of reporting it.
     """
@@ -117,6 +118,7 @@ def settle(
             topic_ids=topic_ids,
             unlike=unlike,
             racks=racks,
+            libraries=libraries,
             lags=lags,
             faithful=faithful,
         )

@@ -1,4 +1,4 @@
-"""Subscriptions by pattern: which topics a client's regular expression stands for.
+"""Subscriptions by pattern: which topics a client's regular expression matches.
 
 Each client library reads patterns by rules of its own: Java's regular expressions match a whole
 name; librdkafka's, which begin with `^`, are POSIX extended ones and match a beginning; KIP-848

@@ -1,4 +1,4 @@
-"""What reports on lag ask the cluster about times: next records, ends of logs gone by."""
+"""What reports on lag ask the cluster about times: next records, past log ends."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`--delete-offsets`: one group forgets what it committed for topics."""
+"""`--delete-offsets`: deletes a group's committed offsets of topics."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

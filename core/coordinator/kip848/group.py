@@ -21,6 +21,7 @@ from kgroups.core.coordinator.groups import (
     Session,
 )
 from kgroups.core.coordinator.kip848.describe import described_members
+from kgroups.core.coordinator.kip848.likeness import is_homogeneous
 from kgroups.core.coordinator.kip848.member import (
     Kip848Member,
     Partitions,
@@ -29,7 +30,7 @@ from kgroups.core.coordinator.kip848.member import (
     sets_of,
 )
 from kgroups.core.coordinator.kip848.messages import DescribedConsumerGroup
-from kgroups.core.coordinator.kip848.tally import Tally, is_homogeneous
+from kgroups.core.coordinator.kip848.tally import Tally
 from kgroups.core.coordinator.log.records import (
     AssignedTopic,
     ConsumerGroupCurrentMemberAssignmentKey,

@@ -7,22 +7,12 @@ Source: `ModernGroup`, `ConsumerGroup.updateMember`, `SubscriptionCount`.
 """
 
 from collections.abc import Iterable, Mapping, Set
-from typing import NamedTuple
 from uuid import UUID
 
+from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount
 from kgroups.core.coordinator.kip848.member import Kip848Member, Owned
 from kgroups.core.coordinator.order.javahash import INITIAL_CAPACITY, copied_capacity, spread_hash
 from kgroups.core.coordinator.order.timelinehash import TimelineHashMap
-
-
-class TopicCount(NamedTuple):
-    """How many members name a topic, and how many resolved patterns match it."""
-
-    by_name: int = 0
-    by_pattern: int = 0
-
-
-NO_COUNT = TopicCount()
 
 
 class Tally:
@@ -169,23 +159,6 @@ class Tally:
                     del epochs[partition]
             if not epochs:
                 self._epochs.pop(topic_id, None)
-
-
-def is_homogeneous(
-    patterns: Mapping[str, int], names: Mapping[str, TopicCount], members: int
-) -> bool:
-    """Whether all members subscribe to the same topics, as far as Kafka looks.
-
-    Args:
-        patterns: pattern -> members that subscribe by it.
-        names: topic -> who subscribes to it.
-        members: how many there are.
-    """
-    if not patterns:
-        return all(count.by_name == members for count in names.values())
-    if next(iter(patterns.values())) != members:
-        return False
-    return all(count.by_pattern == 1 and count.by_name <= 0 for count in names.values())
 
 
 def _count_names(

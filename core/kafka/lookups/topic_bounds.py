@@ -1,4 +1,4 @@
-"""Topics with the bounds of their logs, as whoever writes offsets needs them."""
+"""Topics with the bounds of their logs, as writes of offsets need them."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -46,6 +46,7 @@ class Api(NamedTuple):
 
 
 APIS: dict[str, Api] = {
+    "fetch": Api(1, 4, 11),  # 13 names topics by id
     "list_offsets": Api(2, 1, 7),
     "metadata": Api(3, 5, 12),
     "offset_commit": Api(8, 2, 9),  # 10 names topics by id

@@ -1,4 +1,4 @@
-"""Ends of logs at times gone by, joined with commits: a history in the form of captures.
+"""Past log ends, joined with commits: a history in the form of captures.
 
 The commit log knows where groups stood, the logs themselves where they ended (their records have
 times). Together they are what a collector would have captured at those times.

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kgroups.assignors.other_clients.choices import Choices
 from kgroups.core.planning.changes.kinds import Change, Deploy, MoveToProtocol, Pattern
-from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.rolling import events_of
 from kgroups.core.planning.deploys.walk import Event, Walk
+from kgroups.core.planning.deploys.ways import Ways, find_ways
 from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE
-from kgroups.core.planning.metrics import measure, member_lag
-from kgroups.core.planning.moves import RebalanceProtocol, find_moves
+from kgroups.core.planning.metrics import Metrics, measure, member_lag
+from kgroups.core.planning.moves import Assigned, Move, RebalanceProtocol, find_moves
 from kgroups.core.planning.outcomes.outcome import Outcomes
 from kgroups.core.planning.plan import Plan, PlannedMember, plan_group
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from kgroups.core.planning.migration.broker_rules import BrokerRules
     from kgroups.core.planning.migration.move import ProtocolMove
 
-# How many doubts of a deploy are told in full.
-TOLD: Final = 3
+CHANGES_MADE: Final = "the changes are applied"
 
 
 def plan_changes(
@@ -54,9 +54,28 @@ def plan_changes(
     plan = plan_group(snapshot, group, once, strategy, leader, faithful=faithful)
     if not deploys:
         return plan
+    if not moves:
+        return _ending(
+            plan,
+            find_ways(
+                lambda taken, length, plans: _walked(
+                    Walk(
+                        snapshot,
+                        group,
+                        strategy,
+                        leader,
+                        choices=Choices(taken),
+                        plans=plans,
+                        length=length,
+                    ),
+                    once if plan.members else (),
+                    deploys,
+                )
+            ),
+        )
     walk = Walk(snapshot, group, strategy, leader)
     if once and plan.members:
-        walk.step(Event("the changes are applied", tuple(once)))
+        walk.step(Event(CHANGES_MADE, tuple(once)))
     moved: ProtocolMove | None = None
     for deploy in deploys:
         if isinstance(deploy, MoveToProtocol):
@@ -70,8 +89,18 @@ def plan_changes(
         for event in events_of(deploy, walk):
             walk.step(event)
     if moved is None:
-        return _ending(plan, walk)
+        return _ending(plan, Ways((walk,)))
     return _after_move(plan, walk, moved)
+
+
+def _walked(walk: Walk, once: Sequence[Change], deploys: Sequence[Deploy]) -> Walk:
+    """The walk after all changes and deploys."""
+    if once:
+        walk.step(Event(CHANGES_MADE, tuple(once)))
+    for deploy in deploys:
+        for event in events_of(deploy, walk):
+            walk.step(event)
+    return walk
 
 
 def _is_unknown(group: Group) -> bool:
@@ -81,7 +110,7 @@ def _is_unknown(group: Group) -> bool:
 
 def _after_move(first: Plan, walk: Walk, moved: "ProtocolMove") -> Plan:
     """The plan of a group that moves to the other protocol, as far as it can."""
-    ended = _ending(first, walk)
+    ended = _ending(first, Ways((walk,)))
     if not walk.stages:
         ended = replace(ended, confidence=None, confidence_reason=None)
     elif walk.group.type == "consumer" or walk.last is None:
@@ -115,50 +144,52 @@ def _protocol_of(group: Group) -> RebalanceProtocol:
     return "cooperative" if group.assignor in COOPERATIVE else "eager"
 
 
-def _ending(first: Plan, walk: Walk) -> Plan:
+def _ending(first: Plan, ways: Ways) -> Plan:
     """The plan of a deploy: from how the group is to how it ends, with all steps between."""
+    walk = ways.each[0]
     last = walk.last or first
     before = {m.member_id: m.assignment or {} for m in walk.start.members or ()}
     after = walk.shares()
-    protocol = last.rebalance_protocol or "eager"
-    moves = find_moves(before, after, protocol, before.keys() & after.keys())
     lags = {**first.partition_lags, **last.partition_lags}
     members = _members(walk, before, lags)
     readers: dict[str, int] = {}
     for member in members:
         for topic in set(member.topics):
             readers[topic] = readers.get(topic, 0) + 1
-    word, reason = _confidence(list(dict.fromkeys(walk.doubts)), len(walk.stages))
+
+    def measured(shares: Assigned) -> Metrics:
+        return measure(
+            shares,
+            _moves(last, before, shares),
+            wanted=last.partition_counts,
+            subscribers=readers,
+            forced=frozenset(),
+            lags=lags,
+            rounds=sum(stage.rebalances for stage in walk.stages),
+        )
+
+    outcomes = ways.outcomes()
+    word, reason = ways.confidence(outcomes)
     return replace(
         last,
         confidence=word,
         confidence_reason=reason,
         members=members,
         leavers=tuple(name for name in before if name not in after),
-        moves=tuple(moves),
-        metrics=measure(
-            after,
-            moves,
-            wanted=last.partition_counts,
-            subscribers=readers,
-            forced=frozenset(),
-            lags=lags,
-            rounds=sum(stage.rebalances for stage in walk.stages),
-        ),
+        moves=tuple(_moves(last, before, after)),
+        metrics=measured(after),
         steps=(),
         notes=last.notes,
         partition_lags=lags,
         stages=tuple(walk.stages),
+        outcomes=outcomes,
+        outcome_metrics=tuple(measured(each.settled.shares) for each in outcomes.each),
     )
 
 
-def _confidence(doubts: Sequence[str], steps: int) -> tuple[Word, str]:
-    if not doubts:
-        return "exact", f"all {steps} steps are"
-    more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
-    return "likely", "follows the likeliest outcome of each step: " + "; ".join(
-        doubts[:TOLD]
-    ) + more
+def _moves(last: Plan, before: Assigned, after: Assigned) -> list[Move]:
+    protocol = last.rebalance_protocol or "eager"
+    return find_moves(before, after, protocol, before.keys() & after.keys())
 
 
 def _members(

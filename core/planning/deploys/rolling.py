@@ -1,6 +1,8 @@
 """Which events a deploy is made of: restarts, members that come back too late, another library."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.changes.kinds import (
@@ -17,6 +19,9 @@ from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.snapshot import Group, Member
+
+# What franz-go makes of one pattern, for coordinators that match whole names.
+FRANZ_GO_PATTERN: Final = re.compile(r"\.\*\(\?:\(\?:(.*)\)\)\.\*")
 
 
 def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
@@ -105,7 +110,7 @@ def _away(walk: Walk, member: Member) -> Iterator[Event]:
 def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
     possible = possible_libraries(member, walk.group.assignor, walk.known)
     own = next(iter(possible)) if len(possible) == 1 else None
-    regex = member.subscription_regex
+    regex = _given(member.subscription_regex, library)
     joins = AddMembers(
         client_id=member.client_id,
         rack=member.rack or None,
@@ -116,6 +121,12 @@ def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
     )
     said = f" as a {library} client" if library else ""
     return Event(f"`{name}` rejoins{said}", (joins,), back=name, library=library)
+
+
+def _given(regex: str | None, library: str | None) -> str | None:
+    """The pattern that an application gives another library: franz-go writes it another way."""
+    found = FRANZ_GO_PATTERN.fullmatch(regex or "")
+    return found[1] if found and library is not None else regex
 
 
 def _check_library(group: Group, library: str) -> None:

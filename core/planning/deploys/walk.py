@@ -1,13 +1,15 @@
 """A group taken through one event after the other, each when it has settled from the one before.
 
-After every event the group is taken as the plan of it says: with the likeliest outcome, and with
-ids for members that joined with which it comes out so.
+After every event the group is taken as the plan of it says: with one of its outcomes, and with ids
+for members that joined with which it comes out so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from kgroups.assignors.other_clients.choices import Choices
+from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.changes.kinds import Change
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
 from kgroups.core.planning.moves import find_moves
@@ -51,6 +53,10 @@ class Walk:
         doubts: why what happens is not certain.
         last: the plan of the last rebalance.
         assumed: ids that were assumed, with what they are known to begin with.
+        choices: which outcome of each plan is followed.
+        plans: those made on other walks, by the choices before them.
+        share: how likely its outcomes are together.
+        length: how many events there are; 0 while that is not known.
     """
 
     snapshot: ClusterSnapshot
@@ -63,6 +69,10 @@ class Walk:
     doubts: list[str] = field(default_factory=list)
     last: Plan | None = None
     assumed: dict[str, str | None] = field(default_factory=dict)
+    choices: Choices = field(default_factory=Choices)
+    plans: MutableMapping[tuple[int, ...], Plan] = field(default_factory=dict)
+    share: float = 1.0
+    length: int = 0
     start: Group = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,14 +91,17 @@ class Walk:
         if event.restarted is not None:
             self._restart(event, event.restarted)
             return
-        plan = plan_group(
-            self.snapshot,
-            self.group,
-            event.changes,
-            self.assignor,
-            self.leader,
-            known=self.known,
-        )
+        place = (len(self.stages), *(taken for taken, _ in self.choices.made))
+        plan = self.plans.get(place)
+        if plan is None:
+            plan = self.plans[place] = plan_group(
+                self.snapshot,
+                self.group,
+                event.changes,
+                self.assignor,
+                self.leader,
+                known=self.known,
+            )
         word, reason = plan.confidence, plan.confidence_reason
         if plan.roster is not None and ids_matter(plan.roster, plan.strategies, self.assumed):
             self.doubts.append(UNKNOWN_IDS)
@@ -110,7 +123,7 @@ class Walk:
             )
         )
         self.last = plan
-        if plan.confidence not in ("exact", None):
+        if plan.confidence not in ("exact", "outcomes", None) or plan.outcomes.failures:
             self.doubts.append(f"{event.text}: {plan.confidence}, {plan.confidence_reason}")
 
     def shares(self) -> dict[str, dict[str, tuple[int, ...]]]:
@@ -156,7 +169,7 @@ class Walk:
 
     def _move_on(self, plan: Plan, event: Event) -> None:
         """Take the group as the plan leaves it."""
-        roster, outcome = plan.roster, shown_outcome(plan)
+        roster, outcome = plan.roster, self._followed(plan)
         if roster is None or outcome is None:
             self.group = replace(self.group, members=())
             return
@@ -194,6 +207,25 @@ class Walk:
             state="Stable",
         )
 
+    def _followed(self, plan: Plan) -> Outcome | None:
+        """The outcome that this walk takes: the one that the plan shows, or another."""
+        shown = shown_outcome(plan)
+        if shown is None:
+            return None
+        outcomes = [shown, *(each for each in plan.outcomes.each if each is not shown)]
+        if len(self.stages) + 1 < self.length:  # what comes then may depend on the ids
+            each_ids = [
+                [
+                    replace(one, ids=ids, share=one.share / (1 + len(one.more_ids)))
+                    for ids in (one.ids, *one.more_ids)
+                ]
+                for one in outcomes
+            ]
+            outcomes = [*(ids[0] for ids in each_ids), *(o for ids in each_ids for o in ids[1:])]
+        outcome = outcomes[self.choices.pick(range(len(outcomes)))]
+        self.share *= outcome.share
+        return outcome
+
 
 def shown_outcome(plan: Plan) -> Outcome | None:
     """The outcome that a plan shows: the likeliest of the likeliest leader."""
@@ -220,7 +252,7 @@ def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str)
         seat.member,
         member_id=ids.get(name, name),
         subscription=seat.topics,
-        subscription_regex=pattern.pattern if pattern and pattern.dialect == "re2" else None,
+        subscription_regex=sent_pattern(seat) if pattern and pattern.dialect == "re2" else None,
         assignment=held,
         target_assignment=held if kind == "consumer" else None,
     )

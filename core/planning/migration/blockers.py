@@ -1,4 +1,4 @@
-"""What stands in the way of a group that is to change its protocol, member by member.
+"""What blocks a group from changing its protocol, member by member.
 
 Some of it the brokers refuse, some the client; the rest nobody refuses, but something is lost.
 

@@ -1,4 +1,4 @@
-"""Which ids members may have that nobody knows yet, as far as a server-side assignor sees them."""
+"""Which ids new members may get, as far as a server-side assignor sees them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Can a group move to the other protocol, what stands in the way, and what happens at each step?"""
+"""Can a group move to the other protocol, what blocks it, and what happens at each step?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

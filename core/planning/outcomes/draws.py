@@ -1,4 +1,4 @@
-"""What can happen when members join, or topics are created, whose ids nobody knows yet.
+"""What can happen when members join, or topics are created, with ids that are not known yet.
 
 Strategies see two things of a member's id: its place in text order and its place in the order of
 hash tables; of a topic's id, server side only, its place in hash order and in signed order. So
@@ -53,7 +53,7 @@ class Draw:
         topic_ids: name of a new topic to its id.
         weight: how likely ids are that strategies cannot tell from these.
         batches: in which batches a coordinator takes in what happens to a KIP-848 group.
-        unlike, racks: what leaders see and nobody else does, as of `build_request`.
+        unlike, racks, libraries, late: what leaders see and nobody else does, as of `Unseen`.
     """
 
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +62,8 @@ class Draw:
     batches: tuple[Batch, ...] = ()
     unlike: bool = False
     racks: PartitionRacks = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    late: bool = False
 
 
 def find_outcomes(
@@ -78,7 +80,14 @@ def find_outcomes(
     hidden, all_hidden = unseen(roster, strategy)
     complete = complete and all_hidden
     draws = [
-        replace(draw, unlike=each.unlike, racks=each.racks, weight=draw.weight * each.weight)
+        replace(
+            draw,
+            unlike=each.unlike,
+            racks=each.racks,
+            libraries=each.libraries,
+            late=each.late,
+            weight=draw.weight * each.weight,
+        )
         for draw, each in product(draws, hidden)
     ]
     if strategy.runs_on_broker:

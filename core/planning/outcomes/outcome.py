@@ -17,12 +17,14 @@ class Outcome:
         share: how likely it is, 0 to 1.
         leaders: client libraries whose leader would end there; empty server side.
         ids: ids of members that join, with which it ends so: name in the roster to id.
+        more_ids: others with which it does, that strategies can tell from these.
     """
 
     settled: Settled
     share: float
     leaders: tuple[str, ...] = ()
     ids: Mapping[str, str] = field(default_factory=dict, compare=False)
+    more_ids: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def gathered(
     for outcome in outcomes:
         key = canonical(outcome.settled.shares)
         known = found.get(key)
-        found[key] = outcome if known is None else _with(known, outcome)
+        found[key] = outcome if known is None else _with_ids(_with(known, outcome), outcome)
     failed: dict[str, Failure] = {}
     for failure in failures:
         before = failed.get(failure.message)
@@ -112,6 +114,12 @@ def gathered(
 def _with(one: End, other: End) -> End:
     leaders = tuple(dict.fromkeys((*one.leaders, *other.leaders)))
     return replace(one, share=one.share + other.share, leaders=leaders)
+
+
+def _with_ids(one: Outcome, other: Outcome) -> Outcome:
+    known = (one.ids, *one.more_ids)
+    more = [ids for ids in (other.ids, *other.more_ids) if ids not in known]
+    return replace(one, more_ids=(*one.more_ids, *more)) if more else one
 
 
 def _ranked(each: Iterable[End]) -> list[End]:

@@ -1,4 +1,4 @@
-"""Every order in which members can stand whose ids nobody knows yet, with one set of ids for each.
+"""Every order that members with unknown ids can be in, with one set of ids for each.
 
 Strategies see two things of a member's id: its place in text order, and in the order of a Java
 hash table, which follows from its bucket. Both are independent of each other, so that all pairs

@@ -60,10 +60,15 @@ def is_raced(roster: Roster, strategy: Strategy) -> bool:
     """Whether it matters which member comes first with what is new, and all ids are known."""
     return (
         strategy.protocol != "consumer"
-        and strategy.assignor.name in STICKY_FAMILY
+        and (strategy.assignor.name in STICKY_FAMILY or _fails_in_between(strategy))
         and len(finders_of(roster, strategy)) > 1
         and all(seat.id_known or not seat.joins for seat in roster.seats)
     )
+
+
+def _fails_in_between(strategy: Strategy) -> bool:
+    """Whether the leader fails while some come with what is new and others do not."""
+    return strategy.leader_client == "kafka-python" and strategy.assignor.name == "roundrobin"
 
 
 def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: PlayRound) -> Outcomes:

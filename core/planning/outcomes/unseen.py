@@ -1,21 +1,30 @@
-"""What leaders see and nobody else does: racks of partitions to come, and what Python clients know.
+"""What only leaders see: racks to come, what Python clients know, and libraries of members.
 
 Brokers place new partitions at random, so that strategies that look at racks may do any of several
 things. A leader of a Python client takes equal subscriptions for different ones where members name
 their topics in different orders, which their sets decide, or where it knows a topic that nobody
 subscribes to, as one that subscribes by a pattern does.
 
+A leader of Java or kafka-python may not know a topic yet that nobody has read, and then assigns the
+others first and everything a moment later.
+
+Members whose bytes fit several libraries say what they have as any of these would: where a group is
+mixed, and where Java would have had to send what franz-go always does, each of them is tried.
+
 Source: StripedReplicaPlacer; kafka-python 3.0.12 and aiokafka 0.14,
 _are_subscriptions_identical of their sticky assignors.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import Final
 
+from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
 from kgroups.assignors.spec import TopicPartition
 from kgroups.core.planning.assignor_request import PartitionRacks
+from kgroups.core.planning.leaders.guess import possible_libraries
+from kgroups.core.planning.leaders.libraries import LIBRARIES, Form, form_of
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
@@ -23,6 +32,10 @@ from kgroups.core.planning.roster import Roster
 PYTHON: Final = frozenset({"kafka-python", "aiokafka"})
 UNLIKE_WEIGHT: Final = 0.25
 MOST_PLACEMENTS: Final = 64
+MOST_LIBRARIES: Final = 27
+LATE: Final = frozenset({"java", "kafka-python"})
+LATE_WEIGHT: Final = 0.1
+LEADERS_OWN_WEIGHT: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +43,15 @@ class Unseen:
     """One of the things that may be.
 
     Args:
-        unlike, racks: as of `build_request`.
+        unlike, racks, libraries: as of `build_request`.
+        late: whether the leader meets topics that nobody has read one round late.
         weight: how likely it is.
     """
 
     unlike: bool
     racks: PartitionRacks
+    libraries: Mapping[str, str]
+    late: bool
     weight: float
 
 
@@ -45,12 +61,75 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
     if strategy.leader_client in PYTHON and strategy.assignor.name in STICKY_FAMILY:
         likeness = [(False, 1 - UNLIKE_WEIGHT), (True, UNLIKE_WEIGHT)]
     placements = list(islice(_placements(roster, strategy), MOST_PLACEMENTS + 1))
-    complete = len(placements) <= MOST_PLACEMENTS
-    placements = placements[:MOST_PLACEMENTS]
+    libraries = list(islice(_libraries(roster, strategy), MOST_LIBRARIES + 1))
+    complete = len(placements) <= MOST_PLACEMENTS and len(libraries) <= MOST_LIBRARIES
+    placements, libraries = placements[:MOST_PLACEMENTS], libraries[:MOST_LIBRARIES]
+    lateness = [(False, 1.0)]
+    if may_be_late(roster, strategy):
+        lateness = [(False, 1 - LATE_WEIGHT), (True, LATE_WEIGHT)]
+    weights = [1.0 if place else LEADERS_OWN_WEIGHT for place in range(len(libraries))]
     return [
-        Unseen(unlike, racks, weight / len(placements))
-        for (unlike, weight), racks in product(likeness, placements)
+        Unseen(unlike, racks, named, late, weight * share * chance / sum(weights) / len(placements))
+        for (unlike, weight), racks, (named, share), (late, chance) in product(
+            likeness, placements, zip(libraries, weights, strict=True), lateness
+        )
     ], complete
+
+
+def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
+    """Whether it makes a difference which libraries members use that do not show theirs."""
+    return len(list(islice(_libraries(roster, strategy), 2))) > 1
+
+
+def may_be_late(roster: Roster, strategy: Strategy) -> bool:
+    """Whether it matters that a leader may not know a topic yet."""
+    known = strategy.leader_client not in LATE or strategy.assignor.name not in STICKY_FAMILY
+    return not known and bool(unread_topics(roster))
+
+
+def unread_topics(roster: Roster) -> frozenset[str]:
+    """Topics that members will read and nobody reads now."""
+    before = {topic for seat in roster.seats for topic in seat.read_before}
+    before |= {topic for member in roster.leavers for topic in member.subscription or ()}
+    return frozenset(roster.subscribed()) - before
+
+
+def _libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]]:
+    """What members' libraries may be, where that makes a difference; first the leader's own."""
+    name, leader = strategy.assignor.name, strategy.leader_client
+    if leader is None or name not in STICKY_FAMILY or name != roster.group.assignor:
+        yield {}
+        return
+    staying = [seat.member for seat in roster.seats if not seat.joins]
+    possible = {
+        member.member_id: possible_libraries(member, name, roster.known) for member in staying
+    }
+    mixed = any(leader not in each for each in possible.values())
+    options: dict[str, list[str]] = {}
+    for member in staying:
+        found = possible[member.member_id]
+        default = leader if leader in found else next(each for each in LIBRARIES if each in found)
+        odd = default == "java" and form_of(member.user_data) is Form.NOTHING
+        if mixed or odd:
+            options[member.member_id] = _unlike_forms(default, found, name)
+    options = {member: each for member, each in options.items() if len(each) > 1}
+    for chosen in product(*options.values()):
+        yield dict(zip(options, chosen, strict=True))
+
+
+def _unlike_forms(default: str, found: frozenset[str], strategy: str) -> list[str]:
+    """Of these libraries one for each way of saying what a member has, the default first."""
+    ways: dict[object, str] = {_way(default, strategy): default}
+    for library in sorted(found):
+        ways.setdefault(_way(library, strategy), library)
+    return list(ways.values())
+
+
+def _way(library: str, strategy: str) -> object:
+    """How a library's members say what they have; sarama's do it as Java's."""
+    if library in ("java", "sarama"):
+        return "java"
+    return REJOIN_FORMS.get((library, strategy), PLAIN)
 
 
 def places_new_partitions(roster: Roster, strategy: Strategy) -> bool:

@@ -1,4 +1,4 @@
-"""Who really reads each partition of a group without a coordinator: two at once, one, or nobody.
+"""Which members really read each partition of a group without a coordinator: two, one or none.
 
 The ledger counts owners by their own account. Here a member that stands still, or whose network
 does not reach the brokers, reads nothing, whatever it believes to own.

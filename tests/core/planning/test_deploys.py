@@ -15,6 +15,8 @@ from kgroups.core.planning.changes.kinds import (
     SwitchClient,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.deploys.rolling import events_of
+from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.snapshot import Group
@@ -96,12 +98,35 @@ def test_only_some_restart() -> None:
         deployed(DYNAMIC, RollingRestart("c"))
 
 
-def test_ids_that_matter_later_are_a_doubt() -> None:
-    """Both have one client id: where the first stands when it is back, nobody knows."""
+def test_what_each_step_leaves_open_is_followed() -> None:
+    """Both have one client id: where they stand when they are back, nobody knows."""
     alike = group_of(member("app-0", {"t": [0, 1]}), member("app-f", {"t": [2, 3]}))
     plan = deployed(alike, RollingRestart())
-    assert plan.confidence == "likely"
+    assert plan.confidence == "outcomes"
     assert "it depends on new member ids" in (plan.confidence_reason or "")
+    assert plan.outcomes.complete
+    ends = [each.settled.shares for each in plan.outcomes.each]
+    assert len(ends) == len(plan.outcome_metrics) == 2
+    assert {"app-0": {"t": (2, 3)}, "app-f": {"t": (0, 1)}} in ends
+    assert {"app-0": {"t": (0, 1)}, "app-f": {"t": (2, 3)}} in ends
+    assert sum(each.share for each in plan.outcomes.each) == pytest.approx(1)
+
+
+def test_ways_that_end_alike_are_exact() -> None:
+    """A step in between may go two ways, both of which end the same."""
+    plan = deployed(DYNAMIC, RollingRestart())
+    assert (plan.confidence, len(plan.outcomes.each)) == ("exact", 1)
+
+
+def test_too_many_ways_are_not_all_followed() -> None:
+    """Seven members of one client id: more orders than are tried."""
+    seven = [member(f"app-{n}", {"t": [n]}) for n in range(7)]
+    plan = plan_changes(
+        cluster_of(group_of(*seven), {"t": 7}), group_of(*seven), [RollingRestart()], leader="java"
+    )
+    assert plan.confidence == "likely"
+    assert "more ways" in (plan.confidence_reason or "")
+    assert not plan.outcomes.complete
 
 
 def test_changes_come_first() -> None:
@@ -140,3 +165,21 @@ def test_the_item_has_the_steps() -> None:
     assert [stage["event"] for stage in item["stages"]] == ["`a-0` leaves", "`a-0` rejoins"]
     assert {stage["confidence"] for stage in item["stages"]} == {"exact"}
     assert item["stages"][0]["moved"] == 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "library", "sent"),
+    [
+        (".*(?:(?:^t.*)).*", "java", "^t.*"),
+        ("^t.*", "franz-go", ".*(?:(?:^t.*)).*"),
+        ("^t.*", "librdkafka", "^t.*"),
+    ],
+)
+def test_patterns_move_with_the_application(shown: str, library: str, sent: str) -> None:
+    """What franz-go makes of a pattern is not what the application gives the next library."""
+    one = replace(member("a-0", {"t": [0]}, protocol="consumer"), subscription_regex=shown)
+    group = group_of(one, assignor="uniform", kind="consumer")
+    walk = Walk(cluster_of(group, {"t": 1}), group)
+    for event in events_of(SwitchClient(library), walk):
+        walk.step(event)
+    assert [m.subscription_regex for m in walk.group.members or ()] == [sent]

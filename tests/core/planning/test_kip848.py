@@ -1,9 +1,13 @@
 """Plans of KIP-848 groups, of sticky groups, and of groups that subscribe by patterns."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.errors import UsageError
+from kgroups.core.planning.assignor_request import build_request, first_round, sent_pattern
+from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
@@ -255,3 +259,57 @@ def test_a_dialect_may_be_named() -> None:
     """The text says whose pattern it is, or the group does."""
     assert parse_pattern("re2:a.*", "java") == Pattern("a.*", "re2")
     assert parse_pattern("a.*", "librdkafka") == Pattern("a.*", "librdkafka")
+
+
+def by_patterns(*patterns: str) -> Group:
+    """Two members that subscribe by these patterns, as a broker had them."""
+    held_by: list[dict[str, list[int]]] = [
+        {"g": [1, 2, 3, 4], "a": [0, 2]},
+        {"g": [0], "d": [0, 1], "h": [0], "a": [1, 3]},
+    ]
+    names = ("Cs9SPJQXRDCSUpT-opBwOg", "Yaq-yWDQujVC2DoWl4DN7Q==")
+    members = [
+        replace(member(name, each, protocol="consumer", topics=()), subscription_regex=pattern)
+        for name, each, pattern in zip(names, held_by, patterns, strict=True)
+    ]
+    return group_of(*members, assignor="uniform", kind="consumer")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "takes"), [(("^.$", ".*(?:(?:^.$)).*"), 0), (("^.$", "^.$"), 1)]
+)
+def test_patterns_are_compared_as_texts(patterns: tuple[str, str], takes: int) -> None:
+    """What two patterns stand for may be the same, and yet the coordinator takes them for unlike.
+
+    Unlike ones were seen on a broker 4.3.0 with a librdkafka and a franz-go member.
+    """
+    group = by_patterns(*patterns)
+    ids = {
+        "a": "4fo8wW97RpmFbnEdFt84KQ",
+        "d": "rQaAM3lFTvulyzcs-5Yvcw",
+        "g": "bBoCMuIKRpysqdmme8s-rg",
+        "h": "hfrEd8QZQUesSu-2LxUi4A",
+    }
+    topics = {
+        name: Topic(name, topic.partitions, ids[name])
+        for name, topic in topics_of({"a": 4, "d": 2, "g": 5, "h": 1}).items()
+    }
+    plan = plan_group(ClusterSnapshot(0, (group,), topics), group, [SetPartitions("a", 5)])
+    assert plan.confidence == "exact"
+    assert 4 in plan.members[takes].assignment["a"]
+
+
+def test_franz_go_writes_patterns_its_own_way() -> None:
+    """A new franz-go member makes two patterns of one; a java member does not."""
+    group = by_patterns("^.$", "^.$")
+    snapshot = ClusterSnapshot(0, (group,), topics_of({"a": 4, "d": 2, "g": 5, "h": 1}))
+    texts = []
+    for library in ("franz-go", "java"):
+        joins = AddMembers(library=library, pattern=Pattern("^.$", "re2"), member_id="n")
+        roster = next_roster(snapshot, group, [joins])
+        request = build_request(roster, first_round(roster, "consumer"), strategy_name="uniform")
+        texts.append((sent_pattern(roster.seats[-1]), request.options))
+    assert texts == [
+        (".*(?:(?:^.$)).*", {"homogeneous": False}),
+        ("^.$", {"homogeneous": True}),
+    ]

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from kgroups.assignors.wire import encode_sticky_data
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
     Pattern,
     SetPartitions,
+    Subscribe,
 )
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.plan import Plan, plan_group
@@ -72,7 +74,7 @@ def test_so_many_new_partitions_are_not_all_tried() -> None:
 def test_a_new_topic_may_have_any_number_of_replicas() -> None:
     """In one rack or the other, or in both."""
     snapshot = racked("range")
-    changes = [AddTopic("t2", 2), Pattern("t.*", "java")]
+    changes: list[Change] = [AddTopic("t2", 2), Pattern("t.*", "java")]
     plan = plan_group(snapshot, snapshot.groups[0], changes, leader="java")
     assert plan.confidence == "outcomes"
 
@@ -113,3 +115,69 @@ def test_the_order_of_a_newcomer_is_not_known() -> None:
     assert plan.confidence == "outcomes"
     assert SEEN_ON_A_BROKER in ends(plan)
     assert len(ends(plan)) == 2
+
+
+FRANZ_OR_JAVA = b"\0\0\0\0\0\0\0\2"
+JAVA_BYTES = encode_sticky_data((("a", (0, 1, 2)),), 2)
+
+
+def java_and(data: bytes) -> ClusterSnapshot:
+    """A Java leader with three partitions, and a member with three that sent these bytes."""
+    y1 = member("k-y1-8b14", {"a": [3, 4, 5]}, instance_id="k-y1", user_data=data)
+    a2 = member("a2-195c", {"a": [0, 1, 2]}, user_data=JAVA_BYTES)
+    written = [replace(each, assignment_version=3) for each in (y1, a2)]
+    return cluster_of(group_of(*written, assignor="sticky"), {"a": 6, "b": 2})
+
+
+def test_a_member_may_be_franz_gos_under_a_java_leader() -> None:
+    """It sent no partitions: Java's does so after it had none, franz-go's always does.
+
+    Seen on a broker: franz-go's member forgets what it has, and the leader deals anew.
+    """
+    snapshot = java_and(FRANZ_OR_JAVA)
+    changes = [Subscribe(("b",), added=True, member="k-y1-8b14")]
+    plan = plan_group(snapshot, snapshot.groups[0], changes)
+    assert (plan.leader_client, plan.confidence) == ("java", "outcomes")
+    assert "do not show their client libraries" in (plan.confidence_reason or "")
+    assert {each.assignment["a"] for each in plan.members} == {(4, 5), (0, 1, 2, 3)}
+    forgets = canonical({"k-y1-8b14": {"a": [3, 5], "b": [0, 1]}, "a2-195c": {"a": [0, 1, 2, 4]}})
+    assert forgets in ends(plan)
+
+
+def test_a_member_that_sent_its_partitions_is_javas() -> None:
+    """Then there is one way."""
+    snapshot = java_and(encode_sticky_data((("a", (3, 4, 5)),), 2))
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("a", 8)])
+    assert plan.confidence == "exact"
+
+
+def test_a_leader_may_meet_an_unread_topic_late() -> None:
+    """Java's leader may look up a topic that nobody reads after it has dealt the others.
+
+    Seen on a broker: the newcomer took part of the others first, and gave it back for the topic.
+    """
+    y1 = member(
+        "k-y1", {"b": [0, 1], "a": [3, 5]}, topics=("a", "b"), user_data=FRANZ_OR_JAVA[:-1] + b"\4"
+    )
+    a2 = member("a2", {"a": [0, 1, 2, 4]}, user_data=encode_sticky_data((("a", (0, 1, 2)),), 4))
+    written = [replace(each, assignment_version=3) for each in (y1, a2)]
+    snapshot = cluster_of(group_of(*written, assignor="sticky"), {"a": 6, "b": 2, "f": 7})
+    joins = AddMembers(client_id="z3", topics=("a", "b", "f"), library="java")
+    plan = plan_group(snapshot, snapshot.groups[0], [joins])
+    assert plan.confidence == "outcomes"
+    assert "may not know a topic" in (plan.confidence_reason or "")
+    came = {"k-y1": {"b": [0, 1], "a": [0, 3]}, "a2": {"a": [1, 2, 4, 5]}}
+    assert canonical({**came, "z3-new-1": {"f": list(range(7))}}) in ends(plan)
+
+
+def test_kafka_pythons_roundrobin_may_fail_while_members_change() -> None:
+    """Each comes with what is new by itself, and the leader raises where they differ."""
+    members = [
+        member(f"{name}-1", {"t": [n], "u": [n]}, version=0, user_data=b"")
+        for n, name in enumerate("ab")
+    ]
+    snapshot = cluster_of(group_of(*members, assignor="roundrobin"), {"t": 2, "u": 2})
+    changes = [Subscribe(("t",))]
+    plan = plan_group(snapshot, snapshot.groups[0], changes, leader="kafka-python")
+    assert plan.confidence == "outcomes"
+    assert plan.outcomes.failures

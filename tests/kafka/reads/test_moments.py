@@ -1,4 +1,4 @@
-"""Ends of logs at times gone by and times of records, of a real broker that was told the times."""
+"""Past log ends and times of records, of a real broker that was told the times."""
 
 from collections import Counter
 

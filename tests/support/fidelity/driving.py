@@ -42,6 +42,8 @@ SETTLE_S = 90.0
 QUIET_S = 2.0
 # The same where partitions are with nobody, or with two.
 DOUBTFUL_QUIET_S = 8.0
+# The same where a coordinator may still have to look which topics another pattern stands for.
+PATTERN_QUIET_S = 12.0
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,7 @@ class _Run:
             key, complete = found
             if not since or since[0][0] != key:
                 since[:] = [(key, time.monotonic())]
-            quiet = QUIET_S if complete else DOUBTFUL_QUIET_S
+            quiet = self._quiet_s(snapshot.groups[0]) if complete else DOUBTFUL_QUIET_S
             return snapshot if time.monotonic() - since[0][1] >= quiet else None
 
         try:
@@ -222,6 +224,11 @@ class _Run:
             raise DeadlinePassed(f"{passed}: {seen[-1:]}") from None
         assert found is not None
         return found
+
+    def _quiet_s(self, group: Group) -> float:
+        """How long nothing may happen; coordinators look at patterns every ten seconds at most."""
+        patterns = {member.subscription_regex for member in group.members or ()}
+        return PATTERN_QUIET_S if group.type == "consumer" and len(patterns) > 1 else QUIET_S
 
     def _seen(self, snapshot: ClusterSnapshot, seen: list[str]) -> tuple[object, bool] | None:
         """What there is to be seen of a group, and whether each partition has one owner."""
@@ -408,8 +415,8 @@ def grow_topic(bootstrap: str, topic: str, count: int) -> None:
     """Give a topic more partitions and wait until the broker's metadata have them."""
     admin: AdminClient = admin_of(bootstrap)
     for future in admin.create_partitions([NewPartitions(topic, count)]).values():
-        future.result(30)
+        future.result(60)
     wait_until(
-        lambda: len(admin.list_topics(timeout=10).topics[topic].partitions) == count,
+        lambda: len(admin.list_topics(timeout=60).topics[topic].partitions) == count,
         f"{topic} has {count} partitions",
     )

@@ -50,13 +50,13 @@ def judge(plan: Plan, came: Owned) -> Judgement:
     held = False
     if plan.confidence == "counts":
         held = _sizes(shown) == _sizes(came)
-    elif plan.confidence in ("outcomes", "likely") and not plan.stages:
+    elif plan.confidence in ("outcomes", "likely"):
         held = any(outcome == came for outcome in _outcomes(plan))
     return Judgement("right" if held else "wrong", shown=False, detail=told)
 
 
 def _outcomes(plan: Plan) -> Iterator[Owned]:
-    """The outcomes that a plan of one rebalance names."""
+    """The outcomes that a plan names."""
     clients = {member.member_id: member.client_id for member in plan.members}
     for outcome in plan.outcomes.each:
         yield {clients[name]: as_set(held) for name, held in outcome.settled.shares.items()}

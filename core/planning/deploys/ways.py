@@ -1,0 +1,92 @@
+"""The ways through a deploy: each step may end in several ways, and what follows depends on it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.deploys.walk import Walk
+from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
+from kgroups.core.planning.plan import Plan
+from kgroups.core.planning.settle import Settled
+
+# How many doubts of a deploy are told in full.
+TOLD: Final = 3
+
+# Ways that are followed, and plans that are made on all of them together.
+MOST_WALKS: Final = 64
+MOST_PLANS: Final = 64
+
+Plans = dict[tuple[int, ...], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Ways through a deploy.
+
+    Args:
+        each: the first one is shown.
+        complete: whether there are no others.
+    """
+
+    each: tuple[Walk, ...]
+    complete: bool = True
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why what happens is not certain."""
+        found = [doubt for walk in self.each for doubt in walk.doubts]
+        if not self.complete:
+            found.append("these steps can end in more ways than were tried")
+        return list(dict.fromkeys(found))
+
+    def outcomes(self) -> Outcomes:
+        """How the deploy can end, by the names that members go by."""
+        ends = [
+            Outcome(Settled(walk.shares(), (), ()), walk.share, _led(walk)) for walk in self.each
+        ]
+        return gathered(ends, complete=not self.doubts)
+
+    def confidence(self, outcomes: Outcomes) -> tuple[Word, str]:
+        """How sure it is that the deploy ends as the first way does."""
+        doubts = self.doubts
+        if doubts:
+            more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
+            told = "; ".join(doubts[:TOLD])
+            return "likely", f"follows the likeliest outcome of each step: {told}{more}"
+        if len(outcomes.each) == 1:
+            steps = len(self.each[0].stages)
+            alike = len(self.each) > 1
+            return "exact", f"all ways through {steps} steps end so" if alike else (
+                f"all {steps} steps are"
+            )
+        reasons = dict.fromkeys(
+            f"{stage.event}: {stage.confidence_reason}"
+            for walk in self.each
+            for stage in walk.stages
+            if stage.confidence == "outcomes"
+        )
+        return "outcomes", "; ".join(list(reasons)[:TOLD])
+
+
+def find_ways(walked: Callable[[Sequence[int], int, Plans], Walk]) -> Ways:
+    """The ways through a deploy, the likeliest first: each follows other outcomes of its steps.
+
+    Args:
+        walked: from the outcomes to follow, the number of steps (0 while that is not known), and
+            the plans made so far, which it adds to, to the walk.
+    """
+    plans: Plans = {}
+    length = len(walked((), 0, plans).stages)
+    found: list[Walk] = []
+    taken: list[int] | None = []
+    while taken is not None and len(found) < MOST_WALKS and len(plans) < MOST_PLANS:
+        walk = walked(taken, length, plans)
+        found.append(walk)
+        taken = walk.choices.next_run()
+    return Ways(tuple(found) or (walked((), 0, plans),), taken is None)
+
+
+def _led(walk: Walk) -> tuple[str, ...]:
+    """The libraries that may lead at the last step of a way."""
+    return walk.last.leader_clients if walk.last is not None else ()
