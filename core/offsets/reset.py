@@ -114,7 +114,7 @@ def _spot(asked: int, note: str | None, start: int, end: int, *, clamp: bool) ->
     clamped = clamp and not start <= asked <= end
     if clamped:
         offset = min(max(asked, start), end)
-        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
+        note = f"{asked} requested, the log {'ends' if asked > offset else 'starts'} at {offset}"
     lag = records_between(offset, start, end, greater)
     return _Spot(start, end, CommittedOffset(offset), lag, asked, clamped, note)
 
