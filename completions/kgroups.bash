@@ -18,6 +18,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
+    "list/--over") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -182,7 +183,7 @@ _kgroups_words() { # path: what can be typed there
   local common="--bootstrap-server -b --command-config --output -o --timeout --csv-safe --no-color --verbose"
   case "$1" in
     "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
-    "list") echo "--state --type --topic --regex --sort --top --where --watch --from --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --from --help $common" ;;

@@ -72,9 +72,11 @@ class Roll:
     guesses: list[str] = field(default_factory=list)
     terms: Terms = field(init=False)
     ids_are_open: bool = field(init=False)
+    readers: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         group = self.walk.group
+        self.readers = group.members or ()  # also what only one of them reads
         # Ids of members that came back, nothing of which has been decided by chance yet.
         self.ids_are_open = not self.walk.assumed
         check_assignor(self.assignor, self.protocol, self.rules)
@@ -290,6 +292,7 @@ class Roll:
             replace(group, members=members),
             replace(self.terms, asked=asked),
             self.rules.config,
+            self.readers,
         )
         action(play, ids)
         return play.settle()

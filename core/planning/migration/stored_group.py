@@ -54,12 +54,14 @@ NEWEST_SUBSCRIPTION: Final = 3
 Holdings = Mapping[str, Sequence[int]]
 
 
-def topology_of(topics: Mapping[str, Topic], group: Group) -> Topology:
+def topology_of(
+    topics: Mapping[str, Topic], group: Group, coming: Sequence[Member] = ()
+) -> Topology:
     """The topics that a group reads, or by a pattern may read.
 
     A topic whose id is not known gets one that follows from its name.
     """
-    members = group.members or ()
+    members = (*(group.members or ()), *coming)
     read = {name for member in members for name in member.subscription or ()}
     read |= {name for member in members for name in member.assignment or ()}
     everything = any(member.subscription_regex for member in members)

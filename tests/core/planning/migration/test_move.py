@@ -91,6 +91,25 @@ def test_two_members_move() -> None:
     )
 
 
+def test_the_only_member_moves() -> None:
+    """The group is empty in between, and the member gets everything again."""
+    alone = group_of(member("a-0", {"t": [0, 1, 2, 3]}, client_id="a"))
+    for group, protocol in ((alone, "consumer"), (kip848(*alone.members or ()), "classic")):
+        plan = moved(group, protocol, "range")  # type: ignore[arg-type] # a literal in a tuple
+        assert [held for _, held in told(plan)] == [{}, {"a-0": [0, 1, 2, 3]}]
+        assert plan.metrics.kept == 4
+
+
+def test_what_only_one_member_reads() -> None:
+    """It has no reader while that member is away, and gets it back."""
+    group = group_of(
+        member("a-0", {"t": [0, 1]}, client_id="a"), member("b-0", {"u": [0]}, client_id="b")
+    )
+    plan = moved(group, counts={"t": 2, "u": 1})
+    shares = [{who: set(held) for who, held in stage.assignment.items()} for stage in plan.stages]
+    assert shares == [{"b-0": {"u"}}, {"a-0": {"t"}, "b-0": {"u"}}, {"a-0": {"t"}}, shares[1]]
+
+
 def test_static_members_are_replaced_and_nothing_moves() -> None:
     """There and back."""
     there = moved(STATIC)
