@@ -24,7 +24,7 @@ CASES: Mapping[str, Callable[[str], Line]] = {
     "start-up": StartUp(),
     "1e6": OverBeside(10_000, 100, max_times=25),
     "1e7": OverBeside(100_000, 100, max_times=6),
-    "1e8": OverBeside(100_000, 1_000, max_times=2.5, exact_memory=True),
+    "1e8": OverBeside(100_000, 1_000, max_times=2.5, memory=True),
     "connect": ConnectBeside(10_000, 100, max_s=10),
     "dry-run-2500": DryRun(2_500, max_s=30),
     "dry-run-5000": DryRun(5_000, max_s=60),

@@ -19,6 +19,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--sort") echo 'name state type coordinator' ;;
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
+    "list/--over") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -228,6 +229,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--sort:Sort by this, then by name.'
         '--top:Show only the first N groups.'
         '--where:Only groups for which this holds\: '\''lag > 1k'\''.'
+        '--lag-time:Lag in seconds, by asking logs for offsets at times.'
+        '--record-times:Lag in seconds, by reading the next records.'
+        '--over:Look twice, this far apart, for rates\: 10s.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -294,6 +298,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--assignor:Plan with these assignors.'
         '--as:Client library of the group'\''s leader.'
+        '--leader-from-log:Read who leads from __consumer_offsets.'
         '--faithful:Reproduce faults of Java'\''s assignors.'
         '--remove-member:Remove members.'
         '--drop-host:Remove all members on hosts.'

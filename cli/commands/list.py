@@ -1,6 +1,6 @@
 """`kgroups list`: the groups of a cluster."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kgroups.cli.choosing import name_pattern
+from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
+from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
 from kgroups.cli.exits import end_with
+from kgroups.cli.lag_times import (
+    LagTime,
+    Over,
+    RecordTimes,
+    TimeQuestion,
+    time_question,
+    timed_look,
+)
 from kgroups.cli.official.layouts import list_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
@@ -28,8 +38,9 @@ from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.conditions.group_figures import OFFSETS
-from kgroups.core.errors import UsageError
 from kgroups.core.group_item import coordinator_item
+from kgroups.core.lag.group_lag import offset_rows
+from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
@@ -61,6 +72,7 @@ EXAMPLES
   kgroups list --topic payments      groups that read this topic
   kgroups list --regex 'orders-[0-9]+' --sort state
   kgroups list --where "state = 'Empty' and lag > 0"
+  kgroups list --where 'lag_seconds > 5m' --lag-time
   kgroups list --state PreparingRebalance --watch 2
 """
 
@@ -124,6 +136,9 @@ def list_groups(
         int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
     where: WhereText = None,
+    lag_time: LagTime = False,
+    record_times: RecordTimes = False,
+    over: Over = None,
     watch: Watch = None,
     file: FromFile = None,
 ) -> None:
@@ -139,18 +154,25 @@ def list_groups(
         parse_where(where),
     )
 
-    if filters.where is not None and filters.where.source == "times":
-        raise UsageError(
-            "a list asks for no times", hint="`kgroups describe --where` and `check` do"
-        )
+    named = set() if filters.where is None else set(filters.where.condition.fields)
+    question = time_question(
+        lag_time=lag_time, record_times=record_times, over=over, file=file
+    ).needed_by(named)
+    if file is not None:
+        question = TimeQuestion()
 
     def look(admin: "ClusterAdmin | None") -> Look:
-        listing = _listing(admin, printer, filters, file)
+        listing, times = timed_look(
+            printer,
+            admin,
+            question,
+            lambda: _listing(admin, printer, filters, file, timed=question.is_asked),
+        )
         said: list[str] = []
         if filters.where is not None:
-            listing = filters.where.cut(listing, said.append)
+            listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
-        report = list_report(listing, groups[:top])
+        report = list_report(listing, groups[:top], times, fields_shown(question))
         types, states = bool(filters.types), bool(filters.states)
         plain = (list_text(groups[:top], types=types, states=states),)
         return Look(replace(report, plain=lambda: plain), said)
@@ -194,10 +216,20 @@ class Filters:
 
 
 def _listing(
-    admin: "ClusterAdmin | None", printer: Printer, filters: Filters, file: Path | None
+    admin: "ClusterAdmin | None",
+    printer: Printer,
+    filters: Filters,
+    file: Path | None,
+    *,
+    timed: bool,
 ) -> ClusterSnapshot:
-    """Groups with what the filters need; `--topic` and `--where` have to look into the groups."""
+    """Groups with what the filters need; `--topic` and `--where` have to look into the groups.
+
+    Args:
+        timed: whether commits and logs are needed too, for figures of time.
+    """
     needs = "listing" if filters.where is None else filters.where.source
+    needs = "times" if timed else needs
     if admin is None or filters.topics or needs != "listing":
         found = snapshot_of(
             admin,
@@ -224,8 +256,17 @@ def _listing(
     )
 
 
-def list_report(snapshot: ClusterSnapshot, groups: list[Group]) -> Report:
-    """The groups as a `kgroups.list/1` report."""
+def list_report(
+    snapshot: ClusterSnapshot,
+    groups: list[Group],
+    times: Times | None = None,
+    shown: Sequence[str] = (),
+) -> Report:
+    """The groups as a `kgroups.list/1` report.
+
+    Args:
+        shown: the fields of time that are shown.
+    """
     states: dict[str, int] = {}
     for group in groups:
         states[group.state or "unknown"] = states.get(group.state or "unknown", 0) + 1
@@ -233,8 +274,17 @@ def list_report(snapshot: ClusterSnapshot, groups: list[Group]) -> Report:
         schema=SCHEMA,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
         generated_at_ms=snapshot.captured_at_ms,
-        items=(list_item(snapshot, group) for group in groups),
-        views=(View("group", COLUMNS, _rows),),
+        items=(
+            {**list_item(snapshot, group), **_time_fields(snapshot, group, times, shown)}
+            for group in groups
+        ),
+        views=(
+            View(
+                "group",
+                (*COLUMNS, *(TIME_COLUMNS[name] for name in shown)),
+                lambda item: [(*_row(item), *(item[name] for name in shown))],
+            ),
+        ),
         errors=snapshot.errors,
         summary=lambda: {"groups": len(groups), "states": dict(sorted(states.items()))},
     )
@@ -251,16 +301,24 @@ def list_item(snapshot: ClusterSnapshot, group: Group) -> Item:
     }
 
 
-def _rows(item: Item) -> list[Row]:
+def _time_fields(
+    snapshot: ClusterSnapshot, group: Group, times: Times | None, shown: Sequence[str]
+) -> Item:
+    """A group's figures of time; unknown where its commits are."""
+    if not shown or times is None or group.offsets is None:
+        return dict.fromkeys(shown)
+    total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
+    return time_fields(total, shown)
+
+
+def _row(item: Item) -> Row:
     at = item["coordinator"] or {"id": None, "host": None, "port": None}
-    return [
-        (
-            item["group"],
-            item["type"],
-            item["state"],
-            item["protocol_type"],
-            at["id"],
-            at["host"],
-            at["port"],
-        )
-    ]
+    return (
+        item["group"],
+        item["type"],
+        item["state"],
+        item["protocol_type"],
+        at["id"],
+        at["host"],
+        at["port"],
+    )

@@ -33,6 +33,7 @@ class Column(NamedTuple):
         verbose: in tables only with `--verbose`.
         shared: a fact that many rows have in common: where a table is too wide for a terminal, it
             stands above those rows once.
+        decimals: fractions are rounded to so many digits for people; None leaves them.
     """
 
     field: str
@@ -41,6 +42,12 @@ class Column(NamedTuple):
     quiet: tuple[Any, ...] = ()
     verbose: bool = False
     shared: bool = False
+    decimals: int | None = None
+
+    def for_people(self, value: Any) -> Any:
+        """A value as a person reads it."""
+        is_fraction = self.decimals is not None and isinstance(value, float)
+        return round(value, self.decimals) if is_fraction else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,8 @@ def grid_of(columns: Sequence[Column], rows: Sequence[Row], *, verbose: bool = F
         if column.header is None or (column.verbose and not verbose):
             continue
         values = list(map(itemgetter(index), rows))
+        if column.decimals is not None:
+            values = list(map(column.for_people, values))
         if values and values[0] in column.quiet and values.count(values[0]) == len(values):
             continue  # the common case, for a tenth of what the sets below cost
         kinds = set(map(type, values))
@@ -163,7 +172,7 @@ def live_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:
     is_first = True
     for row in rows:
         lines = [[column.header or "" for column in columns]] if is_first else []
-        lines.append([_shown(value) for value in row])
+        lines.append([_shown(c.for_people(v)) for c, v in zip(columns, row, strict=True)])
         is_first = False
         widths = [
             max(width, *map(_cells_wide, texts))

@@ -13,7 +13,8 @@ from kgroups.core.times import show_ms
 SHORTHANDS: Final[Mapping[str, str]] = {
     "empty": "state = 'Empty'",
     "stable": "state = 'Stable'",
-    "caught-up": "lag = 0",
+    # A group that has just come has no lag yet, as it has neither commits nor an assignment.
+    "caught-up": "partitions > 0 and lag = 0",
 }
 """Words for conditions that are waited for often."""
 

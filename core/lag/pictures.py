@@ -13,6 +13,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from kgroups.core.lag.transforms import peaks_by
+
 # How much a person takes in: groups as lines, lanes of a heat map, groups with members' shares.
 LINE_GROUPS = 8
 LINE_POINTS = 60
@@ -54,7 +56,7 @@ def take_pictures(series: DataFrame, rows: DataFrame | None = None) -> Pictures:
     over_time: list[dict[str, Any]] = []
     if rows is not None:
         # An incident that is over is still the line to show.
-        lines = _worst_groups(series, LINE_GROUPS, "lag_peak")
+        lines = _top_groups(peaks_by(rows, GROUP), LINE_GROUPS, "lag_peak")
         over_time = _bring(lag_over_time(rows, lines)) if lines else []
     shares = _worst_groups(series, SHARE_GROUPS, "lag")
     return Pictures(
@@ -72,8 +74,12 @@ def _bring(bounded: DataFrame) -> list[dict[str, Any]]:
 
 def _worst_groups(series: DataFrame, count: int, by: str) -> list[dict[str, Any]]:
     """Cluster and name of the groups with most of a column, the most first."""
-    most = series.groupBy(*GROUP).agg(F.sum(by).alias("most"))
-    ordered = most.orderBy(F.desc_nulls_last("most"), *GROUP).limit(count)
+    return _top_groups(series.groupBy(*GROUP).agg(F.sum(by).alias(by)), count, by)
+
+
+def _top_groups(groups: DataFrame, count: int, by: str) -> list[dict[str, Any]]:
+    """The same of figures by group."""
+    ordered = groups.orderBy(F.desc_nulls_last(by), *GROUP).limit(count)
     return _bring(ordered.select(*GROUP))
 
 
@@ -87,30 +93,30 @@ def _is_one_of(groups: Sequence[dict[str, Any]]) -> Column:
 
 
 def lag_over_time(rows: DataFrame, groups: Sequence[dict[str, Any]]) -> DataFrame:
-    """Lag of groups in at most `LINE_POINTS` stretches of time: the last capture of each.
-
-    A capture that lies in two files counts once.
+    """Lag of groups in at most `LINE_POINTS` stretches of time: the last capture of each, and
+    before it the one with most lag, so that no peak is lost.
     """
     t = F.col("captured_at_ms")
-    once = (
+    sums = (
         rows.where(_is_one_of(groups))
-        .groupBy(*GROUP, "topic", "partition", "captured_at_ms")
-        .agg(F.max("lag").alias("lag"))
+        .groupBy(*GROUP, "captured_at_ms")
+        .agg(F.sum("lag").alias("lag"))
     )
-    sums = once.groupBy(*GROUP, "captured_at_ms").agg(F.sum("lag").alias("lag"))
     everything = Window.partitionBy(F.lit(0)).rowsBetween(
         Window.unboundedPreceding, Window.unboundedFollowing
     )
     first, last = F.min(t).over(everything), F.max(t).over(everything)
     width = F.greatest((last - first) / F.lit(LINE_POINTS - 1), F.lit(1.0))
     stretch = F.floor((t - first) / width).alias("stretch")
+    of_stretch = Window.partitionBy(*GROUP, "stretch")
+    last, most = F.max(t).over(of_stretch), F.max_by(t, "lag").over(of_stretch)
     return (
         sums.select("*", stretch)
-        .groupBy(*GROUP, "stretch")
-        .agg(F.max(t).alias("at_ms"), F.max_by("lag", t).alias("lag"))
+        .select(*GROUP, "lag", t.alias("at_ms"), ((t == last) | (t == most)).alias("is_shown"))
+        .where(F.coalesce("is_shown", F.lit(False)))
         .orderBy(*GROUP, "at_ms")
         .select(*GROUP, "at_ms", "lag")
-        .limit(LINE_GROUPS * LINE_POINTS)
+        .limit(2 * LINE_GROUPS * LINE_POINTS)
     )
 
 

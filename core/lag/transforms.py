@@ -78,6 +78,22 @@ def lag_by(
     return split_percentiles(report) if percentiles else report
 
 
+def peaks_by(lagged: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The most that there was in any capture.
+
+    Args:
+        lagged: captures of the window with lag, each once.
+    Returns:
+        The keys; `lag_peak`: the most of what `lag` was; `partition_lag_peak`: of one partition.
+    """
+    then = lagged.groupBy(*keys, "captured_at_ms").agg(
+        F.sum("lag").alias("lag"), F.max("lag").alias("partition_lag")
+    )
+    return then.groupBy(*keys).agg(
+        F.max("lag").alias("lag_peak"), F.max("partition_lag").alias("partition_lag_peak")
+    )
+
+
 def lag_percentiles() -> Column:
     """Percentiles of lag over the partitions where it is known, all from one summary of it."""
     shares = list(PERCENTILES.values())
@@ -94,20 +110,15 @@ def split_percentiles(report: DataFrame) -> DataFrame:
 def worst_seconds() -> list[Column]:
     """The greatest lag in seconds among rows, with its method and confidence.
 
-    Rows at the head say nothing of a row that lags and whose age is not known: only where none
-    lags is it 0.
+    Null where a row lags and its age is not known: it may be older than all others.
     """
-    lagging = F.when(F.col("lag") > 0, F.col("lag_seconds"))
-    none_lags = F.count_if(F.col("lag") > 0) == 0
-    names = ("lag_seconds_method", "lag_seconds_confidence")
+    lags, seconds = F.col("lag") > 0, F.col("lag_seconds")
+    all_known = F.count_if(lags & seconds.isNull()) == 0
+    # Rows at the head count only where none lags.
+    worst = F.when(lags, seconds).otherwise(seconds - F.lit(1.0))
     return [
-        F.coalesce(F.max(lagging), F.when(none_lags, F.max("lag_seconds"))).alias("lag_seconds"),
-        *(
-            F.coalesce(
-                F.max_by(name, lagging), F.when(none_lags, F.max_by(name, "lag_seconds"))
-            ).alias(name)
-            for name in names
-        ),
+        F.when(all_known, F.max_by(name, worst)).alias(name)
+        for name in ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
     ]
 
 

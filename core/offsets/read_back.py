@@ -29,10 +29,10 @@ class ReadBack:
         self.held: dict[str, Held] = {}
         self._rows: dict[str, list[_Row]] = {}
         self._others: set[str] = set()
-        for group, topic, partition, old, new, *_, result, _ in changes:
+        for group, topic, partition, old, new, _, _, _, _, _, result, _ in changes:
             if result in ("done", "unknown") and topic is not None and partition is not None:
-                row = (topic, partition, old and old.offset, new and new.offset)
-                self._rows.setdefault(group, []).append(row)
+                was, to_be = old and old.offset, new and new.offset
+                self._rows.setdefault(group, []).append((topic, partition, was, to_be))
 
     def take(self, held: Mapping[str, Held | None]) -> list[str]:
         """Take what was read of groups: None where it could not be.
@@ -89,11 +89,11 @@ def _settled(change: Change, commits: Held | None) -> Change:
         if change.result == "unknown":
             return change
         return change._replace(note="written, but could not be read back")
-    now = commits.get(change.topic or "", {}).get(change.partition or 0)
-    old, new = change.old, change.new
+    _, topic, partition, old, new, _, _, _, _, _, _, error = change
+    now = commits.get(topic or "", {}).get(partition or 0)
     found = None if now is None else now.offset
     if found == (None if new is None else new.offset):
-        return change if change.error is None else change._replace(result="done", error=None)
+        return change if error is None else change._replace(result="done", error=None)
     text = "no commit" if found is None else found
     if found != (None if old is None else old.offset):
         written = "written, but now" if change.result == "done" else "another write came first:"
@@ -105,9 +105,8 @@ def _settled(change: Change, commits: Held | None) -> Change:
                 "something else is committing: a consumer, or another reset",
             )
         )
-    if isinstance(change.error, Doubt):
-        error = change.error.refuted
-        return change._replace(result=result_of(error), error=error)
+    if isinstance(error, Doubt):
+        return change._replace(result=result_of(error.refuted), error=error.refuted)
     return change.failed(
         ItemError(
             change.target,

@@ -35,8 +35,10 @@ class Known:
 
 
 class _Spot(NamedTuple):
-    """Where a target puts a partition, whatever stands there now."""
+    """Where a target puts a partition, whatever stands there now; and the log's bounds."""
 
+    start: int
+    end: int
     commit: CommittedOffset
     lag: int
     asked: int
@@ -75,19 +77,22 @@ def plan_reset(
     for at in partitions:
         topic, number = at
         old = offsets.get(topic, _NOTHING).get(number)
-        log = known.topics[topic].partitions.get(number) if topic in known.topics else None
-        start, end = (None, None) if log is None or log.error is not None else log[:2]
-        if log is None or start is None or end is None:
-            change = _unmeasured(group.group, at, old, log)
-        else:
-            before = None if old is None else records_between(old.offset, start, end, greater)
-            spot = spots.get(at)  # the same for thousands of groups
-            if spot is None:
+        spot = spots.get(at)  # the same for thousands of groups
+        if spot is None:
+            log = known.topics[topic].partitions.get(number) if topic in known.topics else None
+            start, end = (None, None) if log is None or log.error is not None else log[:2]
+            if log is None or start is None or end is None:
+                change = _unmeasured(group.group, at, old, log)
+            else:
                 asked, note = _asked(at, target, old, log, known)
-                spot = None if asked is None else _spot(asked, note, start, end, clamp=clamp)
-                if spot is not None and target.kind not in _OF_THE_COMMIT:
-                    spots[at] = spot
-            change = _change(group.group, at, old, before, spot)
+                if asked is None:
+                    change = _without_commit(group.group, at, old, log)
+                else:
+                    spot = _spot(asked, note, start, end, clamp=clamp)
+                    if target.kind not in _OF_THE_COMMIT:
+                        spots[at] = spot
+        if spot is not None:
+            change = _change(group.group, at, old, spot)
         if not only_lagging or change.lag_before:
             changes.append(change)
     return changes
@@ -109,30 +114,29 @@ def _spot(asked: int, note: str | None, start: int, end: int, *, clamp: bool) ->
     clamped = clamp and not start <= asked <= end
     if clamped:
         offset = min(max(asked, start), end)
-        note = f"{asked} asked, the log {'ends' if asked > offset else 'starts'} at {offset}"
+        note = f"{asked} requested, the log {'ends' if asked > offset else 'starts'} at {offset}"
     lag = records_between(offset, start, end, greater)
-    return _Spot(CommittedOffset(offset), lag, asked, clamped, note)
+    return _Spot(start, end, CommittedOffset(offset), lag, asked, clamped, note)
 
 
-def _change(
-    group: str,
-    at: TopicPartition,
-    old: CommittedOffset | None,
-    before: int | None,
-    spot: _Spot | None,
+def _without_commit(
+    group: str, at: TopicPartition, old: CommittedOffset | None, log: PartitionLog
 ) -> Change:
-    if spot is None:
-        change = Change(group, *at, old, None, before)
-        return change.failed(
-            ItemError(
-                change.target,
-                "NO_COMMITTED_OFFSET",
-                "there is no committed offset to start from",
-                "use an offset, `earliest` or `latest`, or leave it out",
-                NotFoundError.exit_code,
-            )
+    change = Change(group, *at, old, None, lag_at(None if old is None else old.offset, log))
+    return change.failed(
+        ItemError(
+            change.target,
+            "NO_COMMITTED_OFFSET",
+            "there is no committed offset to start from",
+            "use an offset, `earliest` or `latest`, or leave it out",
+            NotFoundError.exit_code,
         )
-    new, after, asked, clamped, note = spot
+    )
+
+
+def _change(group: str, at: TopicPartition, old: CommittedOffset | None, spot: _Spot) -> Change:
+    start, end, new, after, asked, clamped, note = spot
+    before = None if old is None else records_between(old.offset, start, end, greater)
     result = "planned"
     if old is not None and old.offset == new.offset:
         new, result = old, "skipped"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
+from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.outcomes.unseen import (
     hides_libraries,
@@ -32,7 +33,20 @@ class Confidence:
 
 
 def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
-    """How sure it is that what a plan shows will happen."""
+    """How sure it is that what a plan shows will happen, and by what the leader is known."""
+    found = _confidence_of(roster, prospects)
+    if not _leader_is_logged(roster) or LOGGED in found.reason:
+        return found
+    return Confidence(found.word, f"{found.reason}; {LOGGED}")
+
+
+def _leader_is_logged(roster: Roster) -> bool:
+    """Whether the group's own record says which of the members leads until the changes."""
+    group, told = roster.group, roster.known.leaders is None
+    return told and any(member.member_id == group.leader for member in group.members or ())
+
+
+def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     outcomes = prospects.outcomes
     doubts = list(dict.fromkeys(d for p in prospects.each if (d := p.strategy.doubt)))
     doubts += roster.guesses

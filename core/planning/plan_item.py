@@ -20,6 +20,7 @@ def plan_item(plan: Plan) -> Item:
         "group": plan.group,
         "rebalance_protocol": plan.rebalance_protocol,
         "assignor": plan.assignor,
+        "leader_member_id": None if plan.roster is None else plan.roster.group.leader,
         "leader_client": plan.leader_client,
         "leader_clients": list(plan.leader_clients),
         "confidence": plan.confidence,

@@ -52,6 +52,7 @@ SPARK_ERRORS = (PySparkException, Py4JError)
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
+MOST_PORT = 65_535
 MASTER_PORT = 7077
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -122,7 +123,12 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
     """A session on a Spark Connect server, which gets our package for its Python workers."""
     assert options.remote is not None
     address = urlsplit(options.remote.split(";", 1)[0].rstrip("/"))
-    if address.scheme != "sc" or not address.hostname:
+    is_sound = address.scheme == "sc" and address.hostname
+    try:
+        port = address.port or CONNECT_PORT
+    except ValueError:  # no number, or beyond 65535
+        is_sound = False
+    if not is_sound:
         raise UsageError(
             f"`{options.remote}` is not the address of a Spark Connect server",
             hint="write it as sc://host:15002",
@@ -132,7 +138,7 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
     tell(f"connecting to Spark at {options.remote}")
     # With a token, Spark's client takes TLS for granted.
     tls = bool(re.search(r";(use_ssl=true|token=)", options.remote, re.IGNORECASE))
-    must_be_connect_server(address.hostname, address.port or CONNECT_PORT, tls=tls)
+    must_be_connect_server(str(address.hostname), port, tls=tls)
     try:
         session = SparkSession.builder.remote(options.remote).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=CONNECT_RETRIES)])
@@ -241,9 +247,20 @@ def _reach_master(options: SessionOptions) -> dict[str, str]:
 
 
 def _host_and_port(text: str) -> tuple[str, int]:
-    """`host:port` or `host`, taken apart."""
+    """`host:port` or `host`, taken apart.
+
+    Raises:
+        UsageError: no port has this number.
+    """
     host, _, port = text.rpartition(":")
-    return (host, int(port)) if host and port.isdigit() else (text, MASTER_PORT)
+    if not (host and port.isdigit()):
+        return text, MASTER_PORT
+    if len(port) > len(str(MOST_PORT)) or int(port) > MOST_PORT:
+        raise UsageError(
+            f"`{text}` is not the address of a Spark master",
+            hint=f"a port is a number up to {MOST_PORT}: spark://host:{MASTER_PORT}",
+        )
+    return host, int(port)
 
 
 def _wait_for_executors(session: SparkSession, master: str) -> None:

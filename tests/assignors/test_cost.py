@@ -26,7 +26,7 @@ def test_a_live_group_takes_less_than_five_milliseconds(name: str, mode: str) ->
     request = request_of(Shape(kind, 10, 50, 50, mode))
     times = []
     for _ in range(TRIES):
-        started = time.process_time()
+        started = time.thread_time()
         STRATEGIES[name].assign(request)
-        times.append((time.process_time() - started) * 1e3)
+        times.append((time.thread_time() - started) * 1e3)
     assert min(times) < LIMIT_MS

@@ -30,12 +30,13 @@ class Limits:
 
     Args:
         grace_s: how much longer than its limit a test may take to notice that it is over.
-        tidy_s: the limit of what tidies up after a test.
+        tidy_s: the limit of what tidies up after a test; after the last one that is everything
+            that the run shares, and Spark's first end on a machine keeps 190 MB of its classes.
         exit_s: the limit of Python's end, once the run is over.
     """
 
     def __init__(
-        self, *, grace_s: float = 30.0, tidy_s: float = 120.0, exit_s: float = 60.0
+        self, *, grace_s: float = 30.0, tidy_s: float = 600.0, exit_s: float = 60.0
     ) -> None:
         self._grace_s, self._tidy_s, self._exit_s = grace_s, tidy_s, exit_s
         self._stderr = os.dup(2)  # while pytest is configured nothing is captured

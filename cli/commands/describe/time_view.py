@@ -49,10 +49,10 @@ def timed_document(item: Item, fields: Sequence[str]) -> Item:
     if item.get("offsets") is not None:
         document["offsets"] = [
             offset_item(row)
-            | _fields(by_partition.get((row.topic, row.partition), _UNKNOWN), fields)
+            | time_fields(by_partition.get((row.topic, row.partition), _UNKNOWN), fields)
             for row in item["offsets"]
         ]
-    return document | _fields(total, fields)
+    return document | time_fields(total, fields)
 
 
 def _by_partition(item: Item) -> dict[tuple[str, int], TimeFigures]:
@@ -61,7 +61,8 @@ def _by_partition(item: Item) -> dict[tuple[str, int], TimeFigures]:
     return {} if found is None else dict(found.rows)
 
 
-def _fields(figures: TimeFigures, fields: Sequence[str]) -> dict[str, float | str | None]:
+def time_fields(figures: TimeFigures, fields: Sequence[str]) -> dict[str, float | str | None]:
+    """These fields of figures, to a millisecond."""
     return {name: _rounded(getattr(figures, name)) for name in fields}
 
 

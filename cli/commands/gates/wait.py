@@ -55,7 +55,7 @@ reached then, with 5 if a group never appeared. The last poll may take up to
 UNTIL
   empty      the group has no members (state = 'Empty')
   stable     it is not rebalancing (state = 'Stable')
-  caught-up  it has read everything (lag = 0)
+  caught-up  it has read everything (partitions > 0 and lag = 0)
   members=N  it has N members
   or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`;
   rates are those since the look before

@@ -159,7 +159,7 @@ def report(
         by=by or "group",
         assignors=assignors,
         top=top,
-        sort=column_name(sort),
+        sort=column_name(sort, "lag.report"),
         uncommitted=uncommitted,
         isolation=isolation,
         where=where,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
@@ -29,7 +29,7 @@ QUIET_FIELDS = frozenset(
 )
 VERBOSE_FIELDS = frozenset(
     {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
-    | {"member_lag_stddev", "planned_member_lag_stddev"}
+    | {"member_lag_stddev", "planned_member_lag_stddev", "partition_lag_peak"}
 )
 
 
@@ -48,7 +48,8 @@ def lag_document(
         failed: what could not be learned beside the snapshot.
     """
     names = answer.columns
-    columns = tuple(column_of(name) for name in names)
+    has_several = len({item.get("cluster") for item in answer.items}) > 1
+    columns = tuple(column_of(name, has_several=has_several) for name in names)
     return Report(
         schema=schema,
         cluster={"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap} if snapshot else None,
@@ -60,25 +61,22 @@ def lag_document(
     )
 
 
-def column_of(name: str) -> Column:
-    """A column of the report; the cluster's name is not repeated in a table."""
+def column_of(name: str, *, has_several: bool = False) -> Column:
+    """A column of the report; a table does not repeat the name of the only cluster."""
     if name == "cluster":
-        return Column(name)
+        return Column(name, "CLUSTER" if has_several else None)
     return Column(
         name,
         name.upper().replace("_", "-"),
         right=name not in TEXT_FIELDS,
         quiet=(0, None) if name in QUIET_FIELDS else (),
         verbose=name in VERBOSE_FIELDS,
+        decimals=1,
     )
 
 
 def _row(item: Item, columns: tuple[str, ...]) -> Row:
-    return tuple(_rounded(item[name]) for name in columns)
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 1) if isinstance(value, float) else value
+    return tuple(item[name] for name in columns)
 
 
 def show_and_end(printer: Printer, shown: Report) -> None:

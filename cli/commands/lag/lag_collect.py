@@ -47,6 +47,8 @@ EXAMPLES
 """
 COMPACT_HELP = """Merge the small files of past days.
 
+A file that cannot be read is named and left as it is (exit code 1).
+
 EXAMPLES
   kgroups lag compact ~/captures
   kgroups lag compact ~/captures --today
@@ -214,9 +216,11 @@ def compact(
     options = options_of(ctx)
     printer = Printer(options)
     merged = [0, 0]
+    errors: list[ItemError] = []
 
     def items() -> Iterator[Item]:
-        for done in compact_captures(folder, before_ms=None if today else now_ms()):
+        before_ms = None if today else now_ms()
+        for done in compact_captures(folder, before_ms=before_ms, tell=errors.append):
             merged[0] += done.files
             merged[1] += done.rows
             yield {"files": done.files, "rows": done.rows, "file": str(done.path)}
@@ -227,6 +231,8 @@ def compact(
             generated_at_ms=now_ms(),
             items=items(),
             views=(COMPACT_VIEW,),
+            errors=errors,
             summary=lambda: {"files": merged[0], "rows": merged[1]},
         )
     )
+    end_with(errors)

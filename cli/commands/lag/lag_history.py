@@ -91,7 +91,13 @@ def history(
     printer = Printer(options)
     check_places(html, parquet)
     start_ms, end_ms = window_of(over, since, until, now_ms())
-    query = LagQuery(by=by, top=top, sort=column_name(sort), where=where, pictures=html is not None)
+    query = LagQuery(
+        by=by,
+        top=top,
+        sort=column_name(sort, "lag.history"),
+        where=where,
+        pictures=html is not None,
+    )
     with cluster(options) as admin:
         log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
         snapshot = admin.snapshot(progress=printer.progress)

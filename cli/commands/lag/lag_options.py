@@ -79,8 +79,7 @@ def conditions_on_rows(texts: Sequence[str]) -> tuple[Condition, ...]:
     """
     if not texts:
         return ()
-    schema = json.loads(files("kgroups.cli.schemas").joinpath("lag.report.json").read_bytes())
-    columns = schema["properties"]["items"]["items"]["properties"]
+    columns = _columns("lag.report")
     fields = Fields("a lag report", (_field(name, column) for name, column in columns.items()))
     return tuple(parse_condition(text, fields, "--fail-on") for text in texts)
 
@@ -91,9 +90,27 @@ def _field(name: str, column: dict[str, Any]) -> Field:
     return Field(name, "number" if is_number else "text", unit, column.get("description", name))
 
 
-def column_name(text: str | None) -> str | None:
-    """A column as the report calls it, however the user spelled it."""
-    return text.replace("-", "_").lower() if text else None
+def _columns(document: str) -> dict[str, Any]:
+    """Every column that rows of a document may have, as its schema declares it."""
+    schema = json.loads(files("kgroups.cli.schemas").joinpath(f"{document}.json").read_bytes())
+    columns: dict[str, Any] = schema["properties"]["items"]["items"]["properties"]
+    return columns
+
+
+def column_name(text: str | None, document: str) -> str | None:
+    """A column as the report calls it, however the user spelled it.
+
+    Raises:
+        UsageError: no such report has it, whatever it is by: told before Spark is started.
+    """
+    if not text:
+        return None
+    name, columns = text.replace("-", "_").lower(), _columns(document)
+    if name not in columns:
+        raise UsageError(
+            f"no lag report has a column `{text}` to sort by", hint="one of " + ", ".join(columns)
+        )
+    return name
 
 
 def window_of(

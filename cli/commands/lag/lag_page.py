@@ -46,7 +46,10 @@ def lag_page(answer: "LagReport", shown: Report) -> Page:
     view = shown.views[0]
     rows = Table(
         [column.header or column.field for column in view.columns],
-        view.rows_of(answer.items),
+        [
+            tuple(c.for_people(value) for c, value in zip(view.columns, row, strict=True))
+            for row in view.rows_of(answer.items)
+        ],
         f"The first {len(answer.items):,} rows by {view.name}",
     )
     sections = [Section("Charts", figures)] if figures else []

@@ -41,9 +41,12 @@ ASSIGNORS
   side. Your own: package.module:Class; --check-assignor tests it on 500
   groups. --as names the client library that leads a classic group: java,
   librdkafka, franz-go, sarama, kafka-python, aiokafka or kafkajs; default:
-  inferred from its members and its leader's bytes. Java's assignors have
-  faults (a partition assigned to a member that does not subscribe to it, or
-  to two members); a plan avoids and reports them, --faithful reproduces them.
+  inferred from its members and its leader's bytes, and where members use
+  different libraries from the end of __consumer_offsets, which names the
+  leader; --leader-from-log reads that log until it does.
+  Java's assignors have faults (a partition assigned to a member that does not
+  subscribe to it, or to two members); a plan avoids and reports them,
+  --faithful reproduces them.
 
 CONFIDENCE
   How sure a plan is; a note says why.
@@ -90,6 +93,7 @@ def plan(
     all_groups: params.AllGroups = False,
     assignor: params.Assignors = None,
     leader: params.LeaderClient = None,
+    leader_from_log: params.LeaderFromLog = False,
     faithful: params.Faithful = False,
     changes: ChangeTexts = {},  # noqa: B006 - replaced by an option for each change
     metrics: params.ShowMetrics = False,
@@ -118,6 +122,7 @@ def plan(
         return
     texts = PlanTexts(
         leader=leader,
+        leader_from_log=leader_from_log,
         changes=changes,
         explain=tuple(explain or ()),
         fail_on=tuple(fail_on or ()),

@@ -19,6 +19,9 @@ Assignors = Annotated[_Texts, _option("--assignor", "Plan with these assignors."
 LeaderClient = Annotated[
     str | None, _option("--as", "Client library of the group's leader.", "CLIENT")
 ]
+LeaderFromLog = Annotated[
+    bool, _option("--leader-from-log", "Read who leads from __consumer_offsets.")
+]
 Source = Annotated[Path | None, _option("--from", "Read a snapshot or a scenario instead.", "FILE")]
 
 Faithful = Annotated[bool, _option("--faithful", "Reproduce faults of Java's assignors.")]

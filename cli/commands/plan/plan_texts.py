@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from kgroups.cli.commands.plan.log_leaders import with_leaders
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
@@ -31,6 +32,7 @@ class PlanTexts:
     """The options of a plan, as they were written."""
 
     leader: str | None = None
+    leader_from_log: bool = False
     changes: "ChangeTexts" = field(default_factory=dict)
     explain: tuple[str, ...] = ()
     fail_on: tuple[str, ...] = ()
@@ -46,6 +48,8 @@ class PlanTexts:
         from kgroups.core.planning.leaders.libraries import LIBRARIES
 
         parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
+        if self.leader and self.leader_from_log:
+            raise UsageError("`--as` and `--leader-from-log` both say who leads", hint="use one")
         _conditions(self.fail_on)
         for text in self.explain:
             parse_partition(text)
@@ -203,6 +207,8 @@ def live_snapshot(
     """
     with cluster(printer.options) as admin:
         snapshot = admin.snapshot(names, more_topics=texts.names_topic(), progress=printer.progress)
+        if texts.leader is None or texts.leader_from_log:
+            snapshot = with_leaders(printer, admin, snapshot, asked=texts.leader_from_log)
         missing = texts.topics_named() - set(snapshot.topics)
         hidden = admin.topics(sorted(missing)).failures if missing else {}
     for name, code in hidden.items():
@@ -220,6 +226,10 @@ def read_source(
     """
     if file is None:
         return live_source(printer, names, texts)
+    if texts.leader_from_log:
+        raise UsageError(
+            "`--leader-from-log` reads a cluster's log", hint="leave out `--from`, or the option"
+        )
     from kgroups.core.input_files.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
     from kgroups.core.snapshot_parser import parse_snapshot

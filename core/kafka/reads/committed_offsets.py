@@ -11,6 +11,7 @@ from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.commit_bytes import VERSIONS, Offsets, fetch_request, read_fetched
 from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.lengths import Room
 from kgroups.core.kafka.transport.requests import Body
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
@@ -95,15 +96,15 @@ def _question(groups: Sequence[str]) -> Body:
     )
 
 
-def read_fetch_answer(api: str, version: int, frame: bytes) -> Any:
+def read_fetch_answer(api: str, version: int, frame: bytes, room: Room | None = None) -> Any:
     """Commits by group, or kio's message where there is an error or the version is another.
 
     Raises:
         BrokerFailure: the bytes are not an answer of this version.
     """
-    found = read_fetched(frame) if version in VERSIONS else None
+    found = read_fetched(frame, room) if version in VERSIONS else None
     if found is None:
-        return decode_response(api, version, frame)
+        return decode_response(api, version, frame, room)
     return {group: Commits(offsets, {}) for group, offsets in found.items()}
 
 

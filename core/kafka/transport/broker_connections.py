@@ -85,6 +85,7 @@ class Cluster:
     def forget_failures(self) -> None:
         """Lets brokers that could not be reached be tried again: a new operation begins."""
         self._failed.clear()
+        self._allowance.room.clear()
         self._just_opened = False
 
     async def hear_of_ends(self) -> None:

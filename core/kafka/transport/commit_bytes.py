@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kgroups.core.kafka.transport.framing import Encoded, decode_response, error_name, memory_budget
-from kgroups.core.kafka.transport.lengths import LengthError, read_uvarint, uvarint
+from kgroups.core.kafka.transport.lengths import (
+    LengthError,
+    MemoryLimitError,
+    Room,
+    read_uvarint,
+    uvarint,
+)
 from kgroups.core.snapshot import CommittedOffset, TopicPartition
 
 Errors = dict[TopicPartition, str | None]
@@ -51,7 +57,7 @@ def commit_request(group: str, commits: Mapping[str, Mapping[int, CommittedOffse
     return Encoded(b"".join(parts))
 
 
-def read_commit_answer(api: str, version: int, frame: bytes) -> Errors:
+def read_commit_answer(api: str, version: int, frame: bytes, room: Room | None = None) -> Errors:
     """The error name of each partition, or None, in an answer to OffsetCommit.
 
     Raises:
@@ -60,7 +66,7 @@ def read_commit_answer(api: str, version: int, frame: bytes) -> Errors:
     found = _read_done(frame) if version in VERSIONS else None
     if found is not None:
         return found
-    answer = decode_response(api, version, frame)
+    answer = decode_response(api, version, frame, room)
     return {
         (topic.name, row.partition_index): error_name(row.error_code)
         for topic in answer.topics or ()
@@ -102,7 +108,7 @@ def fetch_request(version: int, groups: Sequence[str]) -> Encoded:
     return Encoded(b"".join(parts))
 
 
-def read_fetched(frame: bytes) -> dict[str, Offsets] | None:
+def read_fetched(frame: bytes, room: Room | None = None) -> dict[str, Offsets] | None:
     """Group to topic to partition to commit, ascending, in an answer of version 8 or 9.
 
     Returns:
@@ -110,7 +116,7 @@ def read_fetched(frame: bytes) -> dict[str, Offsets] | None:
         kio's to read, or to refuse.
     """
     found: dict[str, Offsets] = {}
-    left = memory_budget(frame).left // _COMMIT_COST
+    budget = memory_budget(frame, room)
     try:
         if frame[4]:
             return None
@@ -122,9 +128,7 @@ def read_fetched(frame: bytes) -> dict[str, Offsets] | None:
             for _ in range(topics):
                 topic, at = _read_text(frame, at)
                 rows, at = _read_count(frame, at, _FETCHED.size)
-                left -= rows
-                if left < 0:
-                    return None
+                budget.spend(rows * _COMMIT_COST)
                 commits, at = _read_commits(frame, at, rows)
                 if frame[at]:
                     return None
@@ -135,9 +139,12 @@ def read_fetched(frame: bytes) -> dict[str, Offsets] | None:
                 return None
             at += 3
             found[group] = dict(sorted(offsets.items())) if len(offsets) > 1 else offsets
-    except (IndexError, ValueError, struct.error):
+    except (IndexError, ValueError, struct.error, MemoryLimitError):
         return None
-    return found if frame[at:] == b"\0" else None
+    if frame[at:] != b"\0":
+        return None
+    budget.keep()
+    return found
 
 
 def _read_commits(frame: bytes, at: int, count: int) -> tuple[dict[int, CommittedOffset], int]:

@@ -7,6 +7,7 @@ import ssl
 import struct
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 from kgroups.core.kafka.config.settings import ClientSettings
@@ -31,6 +32,7 @@ from kgroups.core.kafka.transport.inbox import (
     timed_out,
     tls_expected,
 )
+from kgroups.core.kafka.transport.lengths import Room
 
 _READ_LIMIT = 1 << 18
 _UNSUPPORTED_VERSION = 35
@@ -38,8 +40,8 @@ _UNSUPPORTED_VERSION = 35
 Body = Callable[[int], Any]
 """Makes the request of a version."""
 
-Reader = Callable[[str, int, bytes], Any]
-"""Reads the answer of an API and version."""
+Reader = Callable[[str, int, bytes, Room], Any]
+"""Reads the answer of an API and version, with memory that it shares with other answers."""
 
 
 class Connection:
@@ -59,6 +61,7 @@ class Connection:
         self.address = address_text(address)
         self.versions: dict[int, VersionRange] = {}
         self._settings = settings
+        self._room = allowance.room
         self._writer = writer
         self._inbox = Inbox(self.address, reader, allowance, settings.max_answer_bytes)
         self._pending: deque[Pending] = deque()
@@ -185,29 +188,22 @@ class Connection:
             raise self._failure
         loop = asyncio.get_running_loop()
         frames: list[bytes] = []
-        waiting: list[asyncio.Future[bytes]] = []
+        waiting: list[asyncio.Future[Any]] = []
         for body in bodies:
-            frame, answer = self._queue(api, version, body(version), deadline)
+            frame, answer = self._queue(api, version, body(version), deadline, read)
             frames.append(frame)
             waiting.append(answer)
         self._writer.write(b"".join(frames))
         await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
-        return [self._outcome(api, version, answer, read) for answer in waiting]
+        return [self._outcome(api, answer) for answer in waiting]
 
-    def _outcome(
-        self, api: str, version: int, answer: "asyncio.Future[bytes]", read: Reader
-    ) -> Any:
+    def _outcome(self, api: str, answer: "asyncio.Future[Any]") -> Any:
         """What one of many requests came to."""
         if not answer.done():
             answer.cancel()
             return timed_out(self.address, f"answer {kafka_name(api)}")
         failure = answer.exception()
-        if failure is not None:
-            return failure
-        try:
-            return self._understood(read, api, version, answer.result())
-        except BrokerFailure as unreadable:
-            return unreadable
+        return failure if isinstance(failure, BrokerFailure) else answer.result()
 
     def _understood(self, read: Reader, api: str, version: int, frame: bytes) -> Any:
         """What an answer says.
@@ -216,7 +212,7 @@ class Connection:
             BrokerFailure: it cannot be read, or holds an error number that is not known.
         """
         try:
-            return read(api, version, frame)
+            return read(api, version, frame, self._room)
         except BrokerFailure as failure:
             if failure.code not in UNREADABLE:
                 raise
@@ -225,15 +221,16 @@ class Connection:
             ) from failure
 
     def _queue(
-        self, api: str, version: int, body: Any, deadline: float
-    ) -> "tuple[bytes, asyncio.Future[bytes]]":
+        self, api: str, version: int, body: Any, deadline: float, read: Reader
+    ) -> "tuple[bytes, asyncio.Future[Any]]":
         """A request's bytes, still to be sent, and its answer to come."""
         self._asked = api
         self._next_id += 1
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
-        self._pending.append(Pending(self._next_id, answer, api, most, deadline))
+        self._pending.append(Pending(self._next_id, answer, understood, api, most, deadline))
         return frame, answer
 
     async def close(self) -> None:
@@ -249,28 +246,26 @@ class Connection:
     ) -> Any:
         if self._failure is not None:
             raise self._failure
-        frame, pending = self._queue(api, version, body, deadline)
+        frame, answer = self._queue(api, version, body, deadline, read)
         self._writer.write(frame)
         try:
             async with asyncio.timeout_at(deadline):
-                answer = await pending
+                return await answer
         except TimeoutError as error:
             raise timed_out(self.address, f"answer {kafka_name(api)}") from error
-        if api == "api_versions" and _is_refused_introduction(answer):
-            version = 0
-        return self._understood(read, api, version, answer)
 
     async def _read(self) -> None:
-        """Hands each frame to the request that waits for it, until the connection ends."""
+        """Hands each answer to the request that waits for it, until the connection ends.
+
+        It is read here, so that no frame is kept until others have come.
+        """
         try:
             while True:
                 size = await self._inbox.size()
                 if not self._pending:
                     raise not_kafka(self.address)
                 frame = await self._inbox.answer(self._pending[0], size, first=not self.versions)
-                answer = self._pending.popleft().answer
-                if not answer.done():
-                    answer.set_result(frame)
+                _answer(self._pending.popleft(), frame)
                 del frame  # may be large, and the next one may be long in coming
         except BrokerFailure as failure:
             self._fail(failure)
@@ -307,7 +302,7 @@ class Connection:
 
     async def _introduce(self, deadline: float) -> None:
         """Learns the broker's versions and logs in."""
-        answer = await self._ask("api_versions", 3, _introduction(3), deadline)
+        answer = await self._ask("api_versions", 3, _introduction(3), deadline, _read_introduction)
         self.versions = {
             item.api_key: VersionRange(item.min_version, item.max_version)
             for item in answer.api_keys
@@ -325,6 +320,20 @@ def _introduction(version: int) -> Any:
         client_software_name="kgroups",
         client_software_version="0.1.0",
     )
+
+
+def _answer(pending: Pending, frame: bytes) -> None:
+    """Give what a frame says to whoever waits for it, if somebody still does."""
+    if pending.answer.done():
+        return
+    try:
+        pending.answer.set_result(pending.read(frame))
+    except Exception as error:  # a failure of the broker, or of ours: the one who asked meets it
+        pending.answer.set_exception(error)
+
+
+def _read_introduction(api: str, version: int, frame: bytes, room: Room) -> Any:
+    return decode_response(api, 0 if _is_refused_introduction(frame) else version, frame, room)
 
 
 def _is_refused_introduction(frame: bytes) -> bool:

@@ -19,6 +19,7 @@ from kgroups.core.kafka.transport.lengths import (
     Budget,
     LengthError,
     MemoryLimitError,
+    Room,
     check,
     without_unknown_tags,
 )
@@ -45,6 +46,7 @@ class Api(NamedTuple):
 
 
 APIS: dict[str, Api] = {
+    "fetch": Api(1, 4, 11),  # 13 names topics by id
     "list_offsets": Api(2, 1, 7),
     "metadata": Api(3, 5, 12),
     "offset_commit": Api(8, 2, 9),  # 10 names topics by id
@@ -56,7 +58,7 @@ APIS: dict[str, Api] = {
     "sasl_handshake": Api(17, 1, 1),
     "api_versions": Api(18, 0, 3),
     "delete_records": Api(21, 0, 2),
-    "describe_configs": Api(32, 0, 4),
+    "describe_configs": Api(32, 1, 4),
     "sasl_authenticate": Api(36, 0, 2),
     "delete_groups": Api(42, 0, 2),
     "offset_delete": Api(47, 0, 0),
@@ -174,25 +176,29 @@ def encode_request(api: str, version: int, correlation_id: int, client_id: str, 
     return struct.pack(">i", len(frame)) + frame
 
 
-def decode_response(api: str, version: int, frame: bytes) -> Message:
+def decode_response(api: str, version: int, frame: bytes, room: Room | None = None) -> Message:
     """The answer in `frame`, which starts with the correlation id.
 
+    Args:
+        room: memory that it shares with other answers.
     Raises:
         BrokerFailure: the bytes are not an answer of this version, or hold an error number that
             is not known (then its code is `UNKNOWN_ERROR_<number>`).
     """
     kind = getattr(schema(api, version, "response"), _class_name(api, "response"))
     what = f"the answer to {kafka_name(api)} v{version}"
-    budget = memory_budget(frame)
+    budget = memory_budget(frame, room)
     start = 4
     if kind.__header_schema__.__version__ >= 1:
         _, start = _decode(kind.__header_schema__, frame, 0, what, budget)
-    return _decode(kind, frame, start, what, budget)[0]
+    message, _ = _decode(kind, frame, start, what, budget)
+    budget.keep()
+    return message
 
 
-def memory_budget(data: bytes) -> Budget:
+def memory_budget(data: bytes, room: Room | None = None) -> Budget:
     """What reading these bytes may cost."""
-    return Budget(len(data), _MEMORY_FACTOR * max(len(data), DEFAULT_ANSWER_BYTES))
+    return Budget(len(data), _MEMORY_FACTOR * max(len(data), DEFAULT_ANSWER_BYTES), room)
 
 
 def kafka_name(api: str) -> str:

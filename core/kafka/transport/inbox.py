@@ -3,39 +3,62 @@
 import asyncio
 import struct
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kgroups.core.broker_errors import SPEAKS_KAFKA
 from kgroups.core.errors import shorten
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import kafka_name
+from kgroups.core.kafka.transport.lengths import Room
 
 _LONGEST_HOST: Final = 255
 _TLS_ALERT: Final = b"\x15\x03"
 
-SMALL: Final = 1 << 20
+SMALL: Final = 1 << 16
 """Shorter answers are never waited for: those of all brokers of a cluster fit at once."""
+
+_LARGE: Final = 1 << 20
+_ROOM_FACTOR: Final = 8
+"""Bytes of memory that the answers to one question may take together, as objects, for each byte
+that one of them may be long: half a gigabyte, where a single one may take half of that."""
 
 
 class Allowance:
-    """Bytes that large answers share; who comes first is served first.
+    """What the answers of all brokers share: bytes on their way, and memory once they are read.
+
+    Answers of a megabyte and more wait for one another only, so that a broker which dribbles such
+    a one does not keep the usual ones waiting.
+
+    Args:
+        total: bytes of large answers, and of others, that are on their way at once.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.room = Room(_ROOM_FACTOR * total)
+        self._usual, self._large = Share(total), Share(total)
+
+    def share(self, size: int) -> "Share":
+        """What an answer of `size` bytes counts against."""
+        return self._usual if size <= _LARGE else self._large
+
+
+class Share:
+    """Bytes that answers share; who comes first is served first.
 
     Args:
         total: bytes; a single answer may have them all.
     """
 
     def __init__(self, total: int) -> None:
-        self._left = total
+        self._left = self._total = total
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
         """Holds room for an answer of `size` bytes, at most the total, while the block lasts."""
-        if size <= SMALL:
-            yield
-            return
+        size = min(size, self._total)
         if self._waiting or size > self._left:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((size, turn))
@@ -69,14 +92,16 @@ class Pending(NamedTuple):
 
     Args:
         correlation_id: which its answer must have.
-        answer: the frame of it, to come.
+        answer: what it says, to come.
+        read: makes that of its frame.
         api: what was asked.
         most: bytes that the answer may have.
         deadline: on the event loop's clock, seconds.
     """
 
     correlation_id: int
-    answer: asyncio.Future[bytes]
+    answer: asyncio.Future[Any]
+    read: Callable[[bytes], Any]
     api: str
     most: int
     deadline: float
@@ -142,7 +167,7 @@ class Inbox:
         if size <= SMALL:
             return await self._reader.readexactly(size)
         try:
-            async with asyncio.timeout_at(pending.deadline), self._allowance.hold(size):
+            async with asyncio.timeout_at(pending.deadline), self._allowance.share(size).hold(size):
                 return await self._reader.readexactly(size)
         except TimeoutError as error:
             raise timed_out(self._address, f"answer {kafka_name(pending.api)}") from error

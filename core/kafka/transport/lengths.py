@@ -50,18 +50,41 @@ class MemoryLimitError(Exception):
     """The message would take more memory than it may."""
 
 
+class Room:
+    """Memory that the answers to one question share, whichever brokers they are from.
+
+    Args:
+        total: bytes.
+    """
+
+    __slots__ = ("left", "total")
+
+    def __init__(self, total: int) -> None:
+        self.total = self.left = total
+
+    def clear(self) -> None:
+        """The next question begins: what the last one was told is not kept here."""
+        self.left = self.total
+
+
 class Budget:
     """What is left to one message: where its bytes end, and memory in bytes.
 
+    Args:
+        end: index.
+        left: bytes of memory.
+        room: that it shares with other messages.
     Attributes:
         cuts: what `without_unknown_tags` takes out: from, to, what stands there instead.
     """
 
-    __slots__ = ("cuts", "end", "left")
+    __slots__ = ("cuts", "end", "left", "room", "spent")
 
-    def __init__(self, end: int, left: int) -> None:
+    def __init__(self, end: int, left: int, room: Room | None = None) -> None:
         self.end = end
-        self.left = left
+        self.left = left if room is None else min(left, room.left)
+        self.room = room
+        self.spent = 0
         self.cuts: list[tuple[int, int, bytes]] = []
 
     def spend(self, cost: int) -> None:
@@ -73,6 +96,12 @@ class Budget:
         self.left -= cost
         if self.left < 0:
             raise MemoryLimitError
+        self.spent += cost
+
+    def keep(self) -> None:
+        """The message is read: what it costs is taken from the room that is shared."""
+        if self.room is not None:
+            self.room.left -= self.spent
 
 
 Skip = Callable[[bytes, int, Budget], int]

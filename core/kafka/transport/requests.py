@@ -1,6 +1,7 @@
 """The requests that the adapter sends, each as a function from a version to kio's message."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from kgroups.core.kafka.transport.framing import build, build_part, schema
@@ -91,6 +92,31 @@ def list_offsets(
     """
     timestamps = {topic: dict.fromkeys(numbers, timestamp) for topic, numbers in partitions.items()}
     return _list_offsets(timestamps, isolation)
+
+
+def fetch(topic: str, partition: int, offset: int, most: int) -> Body:
+    """What a partition holds from an offset on, about `most` bytes of it, without waiting."""
+
+    def body(version: int) -> Any:
+        module = schema("fetch", version, "request")
+        wanted = build_part(
+            module,
+            "FetchPartition",
+            partition=partition,
+            fetch_offset=offset,
+            partition_max_bytes=most,
+        )
+        return build(
+            "fetch",
+            version,
+            max_wait=timedelta(0),
+            min_bytes=0,
+            max_bytes=most,
+            topics=(build_part(module, "FetchTopic", topic=topic, partitions=(wanted,)),),
+            forgotten_topics_data=(),
+        )
+
+    return body
 
 
 def list_offsets_at(times: Mapping[TopicPartition, int]) -> Body:

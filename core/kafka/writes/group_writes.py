@@ -23,6 +23,7 @@ from kgroups.core.kafka.transport.framing import (
     error_name,
     schema,
 )
+from kgroups.core.kafka.transport.lengths import Room
 from kgroups.core.kafka.writes.commit_reads import read_held
 from kgroups.core.offsets.change import Key
 from kgroups.core.offsets.read_back import Held
@@ -204,13 +205,15 @@ def _places(commits: Mapping[str, Mapping[int, CommittedOffset]]) -> list[TopicP
     return [(topic, number) for topic, rows in commits.items() for number in rows]
 
 
-def read_delete_answer(api: str, version: int, frame: bytes) -> Failures | str:
+def read_delete_answer(
+    api: str, version: int, frame: bytes, room: Room | None = None
+) -> Failures | str:
     """The error name of each partition in an answer to OffsetDelete, or that of the group.
 
     Raises:
         BrokerFailure: the bytes are not an answer of this version.
     """
-    answer = decode_response(api, version, frame)
+    answer = decode_response(api, version, frame, room)
     whole = error_name(answer.error_code)
     if whole is not None:
         return whole

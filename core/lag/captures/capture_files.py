@@ -14,9 +14,11 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
@@ -36,6 +38,8 @@ TABLES = CaptureTables._fields
 VERSION_KEY = b"kgroups.schema"
 # Of a file in which the last stable offset is known of every log that was measured.
 STABLE_KEY = b"kgroups.last_stable_offset"
+# The times of a file's captures, also of those without a row: the first, then the differences.
+TIMES_KEY = b"kgroups.captured_at_ms"
 # Rows that one task reads at least; a merged file is shared out by these.
 ROW_GROUP = 131_072
 # A file whose row groups are longer was made to fill the memory of whoever reads it.
@@ -54,6 +58,7 @@ class CapturedFile(NamedTuple):
     Args:
         rows: how many it has; 0 until `readable` has looked into it.
         has_stable: whether it holds last stable offsets; False until then.
+        times: of its captures, ascending; empty until then.
     """
 
     path: Path
@@ -63,6 +68,14 @@ class CapturedFile(NamedTuple):
     last_ms: int
     rows: int = 0
     has_stable: bool = False
+    times: tuple[int, ...] = ()
+
+
+class Span(NamedTuple):
+    """The first and the last capture of a cluster in a window."""
+
+    first_ms: int
+    last_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +83,21 @@ class Window:
     """The files that have captures in a window of time, and those that cannot be read.
 
     Args:
-        files: by cluster, then time.
+        files: by cluster, then time; none whose captures are all in others.
         broken: files that are cut off, no Parquet, or of a newer kgroups.
+        spans: cluster to its first and last capture in the window.
+        has_twins: whether a capture may be in two of the files.
     """
 
     files: tuple[CapturedFile, ...]
     broken: tuple[ItemError, ...]
+    spans: Mapping[str, Span]
+    has_twins: bool = False
 
     @property
     def rows(self) -> int:
         """How many rows its files have, those outside the window included."""
         return sum(file.rows for file in self.files)
-
-    @property
-    def last_ms(self) -> dict[str, int]:
-        """Cluster to the time of its newest capture."""
-        newest: dict[str, int] = {}
-        for file in self.files:
-            newest[file.cluster] = max(file.last_ms, newest.get(file.cluster, 0))
-        return newest
 
 
 def utc_date(ms: int) -> str:
@@ -109,9 +118,18 @@ def write_file(
     folder: Path, table: str, content: "pa.Table", cluster: str, first_ms: int, last_ms: int
 ) -> Path:
     """Writes captures of one cluster and one day as one new file, atomically."""
+    import pyarrow.compute as pc
+
     has_stable = _has_stable(content)
+    times = pc.unique(content["captured_at_ms"]).to_pylist()
     return write_tables(
-        folder, table, content.schema, [content], cluster, first_ms, last_ms, has_stable=has_stable
+        folder,
+        table,
+        content.schema,
+        [content],
+        cluster,
+        tuple(sorted({first_ms, *times, last_ms})),
+        has_stable=has_stable,
     )
 
 
@@ -134,20 +152,24 @@ def write_tables(
     schema: "pa.Schema",
     contents: "Iterable[pa.Table]",
     cluster: str,
-    first_ms: int,
-    last_ms: int,
+    times: Sequence[int],
     *,
     has_stable: bool,
 ) -> Path:
-    """`write_file` of tables that need not be in memory together; all have `schema`."""
+    """`write_file` of tables that need not be in memory together; all have `schema`.
+
+    Args:
+        times: of the captures, ascending.
+    """
     import pyarrow.parquet as pq
 
+    first_ms, last_ms = times[0], times[-1]
     place = folder / table / f"cluster={quote(cluster, safe='')}" / f"date={utc_date(first_ms)}"
     name = f"{first_ms}-{last_ms}-{secrets.token_hex(6)}.parquet"
     hidden = place / f"{UNFINISHED}{name}"
     if "cluster" in schema.names:
         schema = schema.remove(schema.get_field_index("cluster"))
-    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode()}
+    metadata = {VERSION_KEY: str(SCHEMA_VERSION).encode(), TIMES_KEY: _packed(times)}
     schema = schema.with_metadata(metadata | ({STABLE_KEY: b"known"} if has_stable else {}))
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -222,7 +244,13 @@ def open_window(
         UsageError: `strict`, and a file cannot be read.
     """
     good, errors = _examined(folder, since_ms, until_ms, strict=strict)
-    if not good:
+    inside: dict[CapturedFile, frozenset[int]] = {}
+    for file in good:
+        low = 0 if since_ms is None else bisect_left(file.times, since_ms)
+        high = len(file.times) if until_ms is None else bisect_right(file.times, until_ms)
+        if low < high:
+            inside[file] = frozenset(file.times[low:high])
+    if not inside:
         every = find_captures(folder)
         hint = "collect some with `kgroups lag collect`"
         if every:
@@ -230,7 +258,22 @@ def open_window(
             last = max(file.last_ms for file in every)
             hint = f"there are captures from {utc_time(first)} to {utc_time(last)}"
         raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
-    return Window(good, errors)
+    return _window(inside, errors)
+
+
+def _window(inside: Mapping[CapturedFile, frozenset[int]], errors: tuple[ItemError, ...]) -> Window:
+    """A window of files with these captures: of a merge that died, either what was merged or it."""
+    seen: dict[str, set[int]] = {}
+    used: set[CapturedFile] = set()
+    has_twins = False
+    for file, times in sorted(inside.items(), key=lambda pair: -len(pair[1])):
+        known = seen.setdefault(file.cluster, set())
+        if not times <= known:
+            used.add(file)
+            has_twins |= not known.isdisjoint(times)
+            known |= times
+    spans = {cluster: Span(min(times), max(times)) for cluster, times in seen.items()}
+    return Window(tuple(file for file in inside if file in used), errors, spans, has_twins)
 
 
 def readable(
@@ -308,7 +351,35 @@ def _look_into(file: CapturedFile) -> tuple[str | None, CapturedFile]:
     if odd is not None:
         return f"its column `{shorten(odd)}` is not as kgroups writes it", file
     has_stable = STABLE_KEY in said or not footer.num_rows
-    return None, file._replace(rows=footer.num_rows, has_stable=has_stable)
+    try:
+        times = _unpacked(said[TIMES_KEY]) if TIMES_KEY in said else _times_in(file)
+    except (ValueError, pa.ArrowException, OSError) as exc:
+        return f"the times of its captures cannot be read ({str(exc).splitlines()[0]})", file
+    is_ascending = all(before < after for before, after in pairwise(times))
+    if not is_ascending or (times[0], times[-1]) != (file.first_ms, file.last_ms):
+        return "the times of its captures are not those of its name", file
+    return None, file._replace(rows=footer.num_rows, has_stable=has_stable, times=times)
+
+
+def _packed(times: Sequence[int]) -> bytes:
+    """Ascending times as text: the first, then the differences."""
+    gaps = (after - before for before, after in pairwise(times))
+    return ",".join(map(str, (times[0], *gaps))).encode()
+
+
+def _unpacked(text: bytes) -> tuple[int, ...]:
+    return tuple(accumulate(map(int, text.split(b","))))
+
+
+def _times_in(file: CapturedFile) -> tuple[int, ...]:
+    """The times of the captures of a file that does not list them."""
+    if file.first_ms == file.last_ms:
+        return (file.first_ms,)
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    column = pq.read_table(file.path, columns=["captured_at_ms"])["captured_at_ms"]
+    return tuple(sorted({file.first_ms, *pc.unique(column).to_pylist(), file.last_ms}))
 
 
 def _odd_column(schema: "pa.Schema", table: str) -> str | None:
@@ -320,8 +391,3 @@ def _odd_column(schema: "pa.Schema", table: str) -> str | None:
         if (is_missing or is_other) and column.name != "cluster":  # that, the directory says
             return str(column.name)
     return None
-
-
-def folders_of(files: Iterable[CapturedFile]) -> Sequence[str]:
-    """The directories of these files, each once."""
-    return sorted({str(file.path.parent) for file in files})

@@ -1,10 +1,11 @@
 """Captures merged: the small files of a day become one."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kgroups.core.errors import ItemError
 from kgroups.core.lag.captures.capture_files import (
     ROW_GROUP,
     TABLES,
@@ -28,12 +29,16 @@ class Compacted(NamedTuple):
 
 
 def compact(
-    folder: Path, *, before_ms: int | None = None, at_least: int = 2
+    folder: Path,
+    *,
+    before_ms: int | None = None,
+    at_least: int = 2,
+    tell: Callable[[ItemError], object] = lambda _error: None,
 ) -> Iterator[Compacted]:
     """Merges the small files of each day into one.
 
-    The merged file appears before the small ones go, so a run that dies loses nothing. Reports
-    take the last capture of each stretch of time, so one that they see twice counts once.
+    The merged file appears before the small ones go, so a run that dies loses nothing. Files list
+    their captures, so a report that sees one twice counts it once.
 
     Files that hold last stable offsets and files that do not become two, so that a window with
     only the former can be told by its files.
@@ -41,6 +46,7 @@ def compact(
     Args:
         before_ms: leave days alone that are not over at this time; None: merge every day.
         at_least: leave a directory alone that has fewer files.
+        tell: told of each file that cannot be read; it stays as it is.
     """
     for table in TABLES:
         days: dict[Path, list[CapturedFile]] = {}
@@ -50,7 +56,9 @@ def compact(
             if before_ms is not None and files[0].date >= utc_date(before_ms):
                 continue
             with contextlib.suppress(FileNotFoundError):  # another run merges this directory
-                usable, _ = readable(files)
+                usable, broken = readable(files)
+                for error in broken:
+                    tell(error)
                 for alike in _alike(usable) if table == "rows" else [usable]:
                     if len(alike) >= at_least:
                         yield _merge(folder, table, alike)
@@ -67,12 +75,10 @@ def _merge(folder: Path, table: str, files: Sequence[CapturedFile]) -> Compacted
     import pyarrow.parquet as pq
 
     schema = pa.unify_schemas([pq.read_schema(file.path) for file in files])
-    first_ms, last_ms = min(f.first_ms for f in files), max(f.last_ms for f in files)
+    times = sorted({at_ms for file in files for at_ms in file.times})
     contents = _in_row_groups(schema, files)
     cluster, has_stable = files[0].cluster, files[0].has_stable
-    path = write_tables(
-        folder, table, schema, contents, cluster, first_ms, last_ms, has_stable=has_stable
-    )
+    path = write_tables(folder, table, schema, contents, cluster, times, has_stable=has_stable)
     rows = pq.read_metadata(path).num_rows
     for file in files:
         file.path.unlink(missing_ok=True)

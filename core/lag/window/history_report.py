@@ -6,6 +6,7 @@ with its time, but not where the partitions ended then: that is asked of the par
 last commit, and Burrow's rule that tells a reader that stopped from one that stands still.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from pyspark.sql import functions as F
 
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import transforms
+from kgroups.core.lag.captures.capture_files import Span
 from kgroups.core.lag.captures.capture_tables import (
     MEMBERS,
     NO_TIMES,
@@ -36,13 +38,16 @@ from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.commit_log import CommitLog, read_commits
 from kgroups.core.lag.window.past_ends import BUCKETS, Ends, captures_then, ends_frame
-from kgroups.core.lag.window.points import points_by_aggregation, with_steps
+from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.spark.session import Progress, SessionOptions
 
 KINDS = ("commit", "tombstone", "other", "broken")
 
 NO_ENDS: Ends = MappingProxyType({})
+
+# Who has a partition: what ends of logs gone by do not tell.
+OWNERS = ("member_id", "client_id", "host", "assignor")
 
 
 def lag_history(
@@ -98,7 +103,8 @@ def lag_history(
             if captures is not None and until_ms in ends:
                 rows = captures.where(F.col("captured_at_ms") == until_ms)
                 members = members.limit(0)
-            window = Told(said, captures, rows, members, since_ms, until_ms)
+            cluster = cluster_name(snapshot)
+            window = Told(cluster, said, captures, rows, members, since_ms, until_ms)
             answer = _answer(window, query, tell)
             answer.summary["records"] = counts_by_kind(commits)
             if answer.summary["records"]["broken"]:
@@ -112,11 +118,13 @@ class Told(NamedTuple):
     """What the logs tell of a window.
 
     Args:
+        cluster: its name.
         said: all commits, as captures that know no log.
         then: captures made up of commits and ends of logs; None without ends.
         rows, members: the groups at the end of the window, in `capture_tables.ROWS` and `MEMBERS`.
     """
 
+    cluster: str
     said: DataFrame
     then: DataFrame | None
     rows: DataFrame
@@ -133,8 +141,8 @@ def _answer(told: Told, query: LagQuery, tell: Progress) -> LagReport:
 
     now = lag_of(told.rows)
     keys = transforms.KEYS[query.by]
-    series = history_series(told, now)
-    by_key = history_by(series, keys, told.until_ms)
+    series = history_series(told, now, lag_of)
+    by_key = history_by(series, captures_of_owners(told, now, lag_of), keys, told.until_ms)
     report = with_members(by_key, now, told.members, query.by, keys)
     tell("reading commits out of __consumer_offsets")
     items = answer_rows(report, query, query.sort or "lag", keys)
@@ -163,28 +171,44 @@ def as_captures(commits: DataFrame, cluster: str) -> DataFrame:
     return commits.where(F.col("kind").isin("commit", "tombstone")).select(*columns)
 
 
-def history_series(told: Told, now: DataFrame) -> DataFrame:
+def history_series(
+    told: Told, now: DataFrame, lag_of: Callable[[DataFrame], DataFrame]
+) -> DataFrame:
     """What the window says about each partition of a group, with the number of its commits."""
     since_ms, until_ms = told.since_ms, told.until_ms
     captures = told.said.where(F.col("captured_at_ms").between(since_ms, until_ms))
     known = captures.where(F.col("captured_at_ms") < until_ms).unionByName(told.rows)
     if told.then is not None:
         known = known.unionByName(told.then.where(F.col("captured_at_ms") < until_ms))
-    points = points_by_aggregation(known, since_ms, until_ms, BUCKETS)
-    figures = trends.series_figures(with_steps(points))
+    inside = known.where(F.col("captured_at_ms").between(since_ms, until_ms))
+    span = {told.cluster: Span(since_ms, until_ms)}
+    figures = trends.series_figures(with_steps(lives(lag_of(inside), span, buckets=BUCKETS)))
     counted = captures.groupBy(series_id().alias("series")).agg(
         F.count("committed_offset").alias("commits_seen")
     )
     return trends.with_history(now, figures, until_ms).join(counted, "series", "left")
 
 
-def history_by(series: DataFrame, keys: tuple[str, ...], until_ms: int) -> DataFrame:
+def captures_of_owners(
+    told: Told, now: DataFrame, lag_of: Callable[[DataFrame], DataFrame]
+) -> DataFrame:
+    """Captures of the window that know lag, as if everything had belonged to whom it does now."""
+    if told.then is None:
+        return now
+    then = lag_of(told.then.where(F.col("captured_at_ms") < told.until_ms)).drop(*OWNERS)
+    return then.join(now.select(*SERIES, *OWNERS), list(SERIES)).unionByName(now)
+
+
+def history_by(
+    series: DataFrame, captures: DataFrame, keys: tuple[str, ...], until_ms: int
+) -> DataFrame:
     """Figures by `keys`, with the number of commits and the age of the last one."""
     ages = series.groupBy(*keys).agg(
         F.coalesce(F.sum("commits_seen"), F.lit(0)).alias("commits"),
         ((F.lit(until_ms) - F.max("last_commit_at")) / F.lit(1000.0)).alias("commit_age_seconds"),
     )
-    return transforms.join_by(trends.history_by(series, keys), ages, keys, "left")
+    figures = trends.history_by(series, transforms.peaks_by(captures, keys), keys)
+    return transforms.join_by(figures, ages, keys, "left")
 
 
 def counts_by_kind(commits: DataFrame) -> dict[str, int]:

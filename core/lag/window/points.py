@@ -1,109 +1,109 @@
-"""Points: of each series in each stretch of a window, its last capture.
+"""The life of each series in a window: its captures with their neighbours, and its points.
 
-Raw captures are thinned: the window is cut into at most `buckets` stretches, and of each series
-(cluster, group, topic, partition) the last capture in a stretch is a *point*. Points are read out
-of captures (`stretch_points.last_rows`) or aggregated from a DataFrame (`points_by_aggregation`);
-all that follows looks at points, and no raw row is ever sorted. A series is one 64-bit number.
+A series (cluster, group, topic, partition) is one 64-bit number. Rates, ages and peaks are made of
+every capture. A trend and a verdict say how things went, and would follow every twitch of captures
+a second apart: they are made of *points*. The time captured is cut into `BUCKETS` stretches, and of
+each series the last capture in a stretch is a point.
 """
+
+from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from kgroups.core.lag.captures.capture_files import Span
 from kgroups.core.lag.captures.series_id import series_id
-from kgroups.core.lag.lag_columns import known_lag
 from kgroups.core.lag.rules import END_OF, Isolation
 
 SERIES = ("cluster", "group", "topic", "partition")
 BUCKETS = 60
+# Points that a verdict looks at.
+VERDICT_POINTS = 10
 
 
-def points_by_aggregation(
-    rows: DataFrame, since_ms: int, until_ms: int, buckets: int = BUCKETS
+def lives(
+    lagged: DataFrame,
+    spans: Mapping[str, Span],
+    isolation: Isolation = "read_uncommitted",
+    buckets: int = BUCKETS,
 ) -> DataFrame:
-    """The last capture of each series in each stretch of the window, by aggregation.
-
-    Args:
-        rows: captures in `capture_tables.ROWS`.
-        since_ms, until_ms: the window, both ends included.
-    Returns:
-        `series`, `t` (ms), `committed`, `committed_at`, `start`, `end`, `lag`; null if not known.
-    """
-    width = stretch_ms(since_ms, until_ms, buckets)
-    t = F.col("captured_at_ms")
-    facts = ("committed", "committed_at", "start", "end")
-    return with_known_lag(
-        rows.where(t.between(since_ms, until_ms))
-        .select(
-            F.floor((t - F.lit(since_ms)) / F.lit(width)).cast("int").alias("bucket"),
-            series_id().alias("series"),
-            *point_columns(),
-            F.col("committed_at_ms").alias("committed_at"),
-        )
-        .groupBy("series", "bucket")
-        .agg(
-            *(F.max_by(name, "t").alias(name) for name in facts),
-            F.max("t").alias("t"),
-        )
-    )
-
-
-def stretch_ms(since_ms: int, until_ms: int, buckets: int = BUCKETS) -> int:
-    """How long the stretches are that a window is cut into."""
-    return max((until_ms - since_ms) // buckets, 1)
-
-
-def point_columns(isolation: Isolation = "read_uncommitted") -> list[Column]:
-    """What a point says, of columns in `capture_tables.ROWS`; `end` is what lag is measured to."""
-    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
-    return [
-        F.col("captured_at_ms").alias("t"),
-        committed.alias("committed"),
-        F.col("log_start_offset").alias("start"),
-        F.col(END_OF[isolation]).alias("end"),
-    ]
-
-
-def points_from_last_rows(
-    last_rows: DataFrame, isolation: Isolation = "read_uncommitted"
-) -> DataFrame:
-    """What `points_by_aggregation` gives, of `stretch_points.last_rows` for the same isolation.
+    """Each capture of each series, as `with_steps` takes them.
 
     With `read_committed` the end of a log is its last stable offset throughout: records come in
     when a reader may have them, so rates and lag in seconds are of those too.
+
+    Args:
+        lagged: captures in `capture_tables.ROWS`, with lag, each once.
+        spans: the time captured of each cluster, which is cut into stretches.
+    Returns:
+        `series`, `t` (ms), `stretch`, `committed`, `committed_at`, `start`, `end`, `lag`; null if
+        not known.
     """
-    no_time = F.lit(None).cast("long").alias("committed_at")
-    return with_known_lag(last_rows.select("series", *point_columns(isolation), no_time))
-
-
-def with_known_lag(of_points: DataFrame) -> DataFrame:
-    """Points with `lag`, null where a bound or the commit is not known."""
-    lag = known_lag(F.col("committed"), F.col("start"), F.col("end"))
-    return of_points.select(
-        "series", "t", "committed", "committed_at", "start", "end", lag.alias("lag")
+    committed = F.when(F.col("committed_offset") >= 0, F.col("committed_offset"))
+    return lagged.select(
+        series_id().alias("series"),
+        F.col("captured_at_ms").alias("t"),
+        _stretch(spans, buckets).alias("stretch"),
+        committed.alias("committed"),
+        F.col("committed_at_ms").alias("committed_at"),
+        F.col("log_start_offset").alias("start"),
+        F.col(END_OF[isolation]).alias("end"),
+        "lag",
     )
 
 
-def with_steps(of_points: DataFrame) -> DataFrame:
-    """Points with what the point before said (`prev_`), the newest one, and their place.
+def _stretch(spans: Mapping[str, Span], buckets: int) -> Column:
+    """The number of the stretch that a capture lies in."""
+    firsts, widths = (
+        F.create_map(*(F.lit(part) for pair in pairs for part in pair))
+        for pairs in (
+            [(cluster, span.first_ms) for cluster, span in spans.items()],
+            [(c, max((s.last_ms - s.first_ms) // buckets, 1)) for c, s in spans.items()],
+        )
+    )
+    passed = F.col("captured_at_ms") - firsts[F.col("cluster")]
+    return F.floor(passed / widths[F.col("cluster")])
 
-    All of it in one order, from the newest point back: Spark sorts once, and no frame has to look
+
+def with_steps(captures: DataFrame) -> DataFrame:
+    """Captures with what was known before, and the points among them.
+
+    All of it in one order, from the newest capture back: Spark sorts once, and no frame has to look
     at a row more than once.
 
+    Args:
+        captures: from `lives`.
     Returns:
-        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`, `prev_lag`, the last that was
-        known before; `now_committed` of the newest point; `best_from_here`: highest commit of
-        this point and those after it; `age`: 1 for the newest point, 2 before it...
+        Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`: the last that was known before;
+        `now_committed` of the newest capture; `is_point`; and `is_recent` of the newest
+        `VERDICT_POINTS` points. Among these: `point_committed` and `point_lag`, null elsewhere;
+        `before_committed` and `before_lag`, the last known of the points before; and
+        `best_from_here`, the highest commit of this point and those after it.
     """
     newest_first = Window.partitionBy("series").orderBy(F.desc("t"))
     from_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # Of `lead` only SQL can say that it skips nulls.
     before = "lead({}) ignore nulls over (partition by series order by t desc)"
-    known = {name: name for name in ("committed", "start", "end", "lag")}
+    known = {name: name for name in ("committed", "start", "end")}
     known["t"] = "case when end is not null then t end"
-    return of_points.select(
+    stepped = captures.select(
         "*",
         *(F.expr(before.format(what)).alias(f"prev_{name}") for name, what in known.items()),
         F.first("committed").over(from_here).alias("now_committed"),
-        F.max("committed").over(from_here).alias("best_from_here"),
-        F.row_number().over(newest_first).alias("age"),
+        F.coalesce(F.lag("stretch").over(newest_first) != F.col("stretch"), F.lit(True)).alias(
+            "is_point"
+        ),
+    )
+    place = F.count_if("is_point").over(from_here)
+    recent = stepped.withColumn("is_recent", F.col("is_point") & (place <= VERDICT_POINTS))
+    at_points = recent.withColumns(
+        {f"point_{name}": F.when(F.col("is_recent"), F.col(name)) for name in ("committed", "lag")}
+    )
+    return at_points.select(
+        "*",
+        *(
+            F.expr(before.format(f"point_{name}")).alias(f"before_{name}")
+            for name in ("committed", "lag")
+        ),
+        F.max("point_committed").over(from_here).alias("best_from_here"),
     )

@@ -1,6 +1,7 @@
 """Lag over a window of time, from many captures: rates, lag in seconds, trend, verdict.
 
-All of it follows from points (`points`); names come back at the end, from the newest capture.
+All of it follows from the lives of series (`points`); names come back at the end, from the newest
+capture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,22 +12,33 @@ from pyspark.sql import functions as F
 
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.transforms import (
+    join_by,
     lag_percentiles,
     record_age,
     split_percentiles,
     worst_seconds,
 )
 
-# Points that Burrow's rules look at, and the fewest that they need (fewer say nothing).
-VERDICT_POINTS = 10
+# The fewest points that Burrow's rules need: fewer say nothing.
 FEWEST_POINTS = 3
 # Lag that changed by less than these shares of what was produced and of its peak is steady.
 STEADY_OF_PRODUCED = 0.05
 STEADY_OF_PEAK = 0.1
 
-# Verdicts from harmless to bad, with their place; what is not known is no verdict.
-VERDICTS: Mapping[str, int] = MappingProxyType(
-    {"OK": 1, "WARN": 2, "STOP": 4, "STALL": 5, "REWIND": 6}
+# What each rule says, from harmless to bad: of several partitions the last in this order is told.
+# One that lags and of which too little is known outweighs those that are well.
+VERDICTS: Mapping[str, str | None] = MappingProxyType(
+    {
+        "lag_unknown": None,
+        "no_lag": "OK",
+        "was_at_head": "OK",
+        "progresses": "OK",
+        "too_few_captures": None,
+        "lag_never_falls": "WARN",
+        "commits_stopped": "STOP",
+        "offset_stands_still": "STALL",
+        "offset_went_back": "REWIND",
+    }
 )
 
 
@@ -34,24 +46,23 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
     Returns:
-        `series`, `point_count`, `last_t`; records `produced`, `consumed`, `expired` in the
-        window and the milliseconds between the first and last point that knew each
-        (`end_ms`, `committed_ms`, `start_ms`); `lag_first`, `lag_last`, `lag_peak`;
-        `caught_at`: when the log's end was where the commit is now, interpolated; `reset_t`:
-        the last time that the log's end went back (the topic was recreated or truncated); and
-        the facts that `verdict_columns` reads.
+        `series`, `captures`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
+        window and the milliseconds between the first and last capture that knew each
+        (`end_ms`, `committed_ms`, `start_ms`); `lag_peak` of any capture, `lag_first` and
+        `lag_last` of the points; `caught_at`: when the log's end was where the commit is now,
+        interpolated; `reset_t`: the last time that the log's end went back (the topic was recreated
+        or truncated); and the facts that `verdict_columns` reads.
     """
-    committed, end, t = F.col("committed"), F.col("end"), F.col("t")
+    end, t, point_lag = F.col("end"), F.col("t"), F.col("point_lag")
     now_committed, prev_end, prev_t = F.col("now_committed"), F.col("prev_end"), F.col("prev_t")
     passes = (prev_end <= now_committed) & (now_committed < end)
     crossing = prev_t + (now_committed - prev_end) * (t - prev_t) / (end - prev_end)
-    is_recent = F.col("age") <= VERDICT_POINTS
-    # Inside the recent points there must be a point before: the oldest of them has none.
-    has_before = F.col("age") < VERDICT_POINTS
-    went_back = has_before & (committed < F.col("prev_committed"))
-    recovered = F.col("best_from_here") >= F.col("prev_committed")
+    went_back = F.col("point_committed") < F.col("before_committed")
+    recovered = F.col("best_from_here") >= F.col("before_committed")
+    at_known_point = F.when(F.col("is_point") & F.col("lag").isNotNull(), t)
     return stepped.groupBy("series").agg(
-        F.count(F.lit(1)).alias("point_count"),
+        F.count(F.lit(1)).alias("captures"),
+        F.count_if("is_point").alias("points"),
         F.max("t").alias("last_t"),
         *(
             F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
@@ -68,23 +79,23 @@ def series_figures(stepped: DataFrame) -> DataFrame:
             ).alias(f"{name}_ms")
             for name in ("end", "committed", "start")
         ),
-        F.min_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_first"),
-        F.max_by("lag", F.when(F.col("lag").isNotNull(), t)).alias("lag_last"),
         F.max("lag").alias("lag_peak"),
+        F.min_by("lag", at_known_point).alias("lag_first"),
+        F.max_by("lag", at_known_point).alias("lag_last"),
         F.max_by(F.when(passes, crossing), F.when(passes, t)).alias("caught_at"),
         F.max(F.when(end < prev_end, t)).alias("reset_t"),
         F.max(F.when(passes, t)).alias("passed_t"),
         # What Burrow's rules ask.
-        F.count_if(is_recent & committed.isNotNull()).alias("commits"),
-        F.min(F.when(is_recent, committed)).alias("committed_min"),
-        F.max(F.when(is_recent, committed)).alias("committed_max"),
-        F.min(F.when(is_recent, end)).alias("end_min"),
-        F.min(F.when(is_recent, F.col("lag"))).alias("lag_min"),
-        F.count_if(has_before & (F.col("lag") < F.col("prev_lag"))).alias("lag_drops"),
+        F.count("point_committed").alias("commits"),
+        F.min("point_committed").alias("committed_min"),
+        F.max("point_committed").alias("committed_max"),
+        F.min(F.when(F.col("is_recent"), end)).alias("end_min"),
+        F.min(point_lag).alias("lag_min"),
+        F.count_if(point_lag < F.col("before_lag")).alias("lag_drops"),
         F.min_by(~recovered, F.when(went_back, t)).alias("is_rewound"),
-        F.min(F.when(is_recent, F.col("committed_at"))).alias("first_commit_at"),
+        F.min(F.when(F.col("is_recent"), F.col("committed_at"))).alias("first_commit_at"),
         F.max("committed_at").alias("last_commit_at"),
-        F.count_if(is_recent & F.col("lag").isNotNull()).alias("lags"),
+        F.count(point_lag).alias("lags"),
     )
 
 
@@ -111,7 +122,7 @@ def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame
     )
     return (
         rated.withColumns(lag_time_columns())
-        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peak")})
+        .withColumns({"catch_up_seconds": catch_up_column(), "trend": trend_column()})
         .withColumns(verdict_columns(until_ms))
         .withColumn("retention_seconds_left", retention_column())
     )
@@ -121,7 +132,7 @@ def _stood_still() -> Column:
     """Whether nobody is assigned a partition, and its commit stood still while records came."""
     stood = F.col("member_id").isNull() & (F.col("committed_offset") >= 0)
     moved = (F.col("produced") > 0) & (F.col("consumed") == 0)
-    return F.coalesce(stood & moved & (F.col("point_count") > 1), F.lit(False))
+    return F.coalesce(stood & moved & (F.col("captures") > 1), F.lit(False))
 
 
 def per_second(records: str, ms: str) -> Column:
@@ -164,26 +175,29 @@ def lag_time_columns() -> dict[str, Column]:
     }
 
 
-def catch_up_column() -> Column:
-    """Seconds until the lag is gone at the rates of the window; null if it never is."""
-    gained = F.col("rate_out") - F.col("rate_in")
+def catch_up_column(gained: Column | None = None) -> Column:
+    """Seconds until the lag is gone at the rates of the window; null if it never is.
+
+    Args:
+        gained: records a second by which the readers come closer to the head.
+    """
+    gained = F.col("rate_out") - F.col("rate_in") if gained is None else gained
     return F.when(F.col("lag") == 0, F.lit(0.0)).when(gained > 0, F.col("lag") / gained)
 
 
-def trend_column(peak: str) -> Column:
+def trend_column() -> Column:
     """growing, steady or draining; null without two points.
 
-    Args:
-        peak: the column with the most lag of the window, which says what is little.
+    Little is what is little beside `lag_peak`, or beside what was produced.
     """
     change = F.col("lag_last") - F.col("lag_first")
     slack = F.greatest(
         F.lit(1.0),
         F.lit(STEADY_OF_PRODUCED) * F.coalesce("produced", F.lit(0)),
-        F.lit(STEADY_OF_PEAK) * F.col(peak),
+        F.lit(STEADY_OF_PEAK) * F.col("lag_peak"),
     )
     return F.when(
-        (F.col("point_count") > 1) & change.isNotNull(),
+        (F.col("points") > 1) & change.isNotNull(),
         F.when(change > slack, "growing").when(change < -slack, "draining").otherwise("steady"),
     )
 
@@ -203,70 +217,83 @@ def verdict_columns(until_ms: int) -> dict[str, Column]:
     is_silent = F.when(F.col("last_commit_at").isNotNull(), quiet_ms > busy_ms).otherwise(
         is_flat & F.col("member_id").isNull()
     )
-    rules: tuple[tuple[str, str | None, Column], ...] = (
-        ("lag_unknown", None, lag.isNull()),
-        ("no_lag", "OK", lag == 0),
-        ("too_few_captures", None, F.coalesce("commits", F.lit(0)) < FEWEST_POINTS),
-        ("commits_stopped", "STOP", is_silent & was_never_at_head),
-        ("offset_went_back", "REWIND", F.col("is_rewound")),
-        ("was_at_head", "OK", F.col("lag_min") == 0),
-        ("offset_stands_still", "STALL", is_flat),
-        ("lag_never_falls", "WARN", (F.col("lag_drops") == 0) & (F.col("lags") > 1)),
-    )
+    rules = {
+        "lag_unknown": lag.isNull(),
+        "no_lag": lag == 0,
+        "too_few_captures": F.coalesce("commits", F.lit(0)) < FEWEST_POINTS,
+        "commits_stopped": is_silent & was_never_at_head,
+        "offset_went_back": F.col("is_rewound"),
+        "was_at_head": F.col("lag_min") == 0,
+        "offset_stands_still": is_flat,
+        "lag_never_falls": (F.col("lag_drops") == 0) & (F.col("lags") > 1),
+    }
+    weights = {name: weight for weight, name in enumerate(VERDICTS)}
     rule = verdict = weight = F.when(F.lit(False), None)
-    for place, (name, says, holds) in enumerate(rules):
+    for name, holds in rules.items():
         holds = F.coalesce(holds, F.lit(False))
         rule = rule.when(holds, name)
-        verdict = verdict.when(holds, says)
-        weight = weight.when(holds, VERDICTS.get(says or "", 0) * 100 - place)
+        verdict = verdict.when(holds, VERDICTS[name])
+        weight = weight.when(holds, weights[name])
+    otherwise = "progresses"
     return {
-        "verdict_rule": rule.otherwise("progresses"),
-        "verdict": verdict.otherwise("OK"),
-        "verdict_weight": weight.otherwise(VERDICTS["OK"] * 100 - len(rules)),
+        "verdict_rule": rule.otherwise(otherwise),
+        "verdict": verdict.otherwise(VERDICTS[otherwise]),
+        "verdict_weight": weight.otherwise(weights[otherwise]),
     }
 
 
 def retention_column() -> Column:
-    """Seconds until log start reaches the commit, as fast as it moved; null if it stands."""
+    """Seconds until log start reaches the commit, as fast as it moved; null if it stands.
+
+    Null too where nothing is known to be unread, or nothing is committed that could be lost.
+    """
     left = F.col("committed_offset") - F.col("log_start_offset")
-    return F.when(F.col("lag") == 0, None).when(
-        F.col("rate_expired") > 0, F.greatest(left, F.lit(0)) / F.col("rate_expired")
+    is_at_stake = (F.col("lag") > 0) & (F.col("committed_offset") >= 0) & left.isNotNull()
+    return F.when(
+        is_at_stake & (F.col("rate_expired") > 0),
+        F.greatest(left, F.lit(0)) / F.col("rate_expired"),
     )
 
 
-def history_by(series: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Figures by `keys`, from `with_history`.
+def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Figures by `keys`.
 
-    Rates and lag add up (a topic's `rate_in` once, however many groups read it), `lag_peak` is
-    the most that one partition lagged in the window, times and the verdict are those of the worst
-    partition (null only where no partition has one), and catching up is worked out from the sums.
+    Rates and lag add up (a topic's `rate_in` once, however many groups read it); times and the
+    verdict are those of the worst partition; catching up is worked out from what all readers
+    together gain. A lagging partition whose age or rates are not known leaves lag in seconds or
+    catching up unknown.
+
+    Args:
+        series: from `with_history`.
+        peaks: from `transforms.peaks_by`, by the same keys.
     """
-    once = _reader_share(series, keys)
+    gain = F.col("rate_out") - F.col("rate_in")
+    lags = F.col("lag") > 0
     # fmt: off
-    summed = once.groupBy(*keys).agg(
+    summed = _with_inflow(series, keys).groupBy(*keys).agg(
         F.count(F.lit(1)).alias("partitions"),
         F.sum("lag").alias("lag"),
         F.max("lag").alias("lag_max"),
         lag_percentiles(),
-        F.max("lag_peak").alias("lag_peak"),
         F.sum("lost").alias("lost"),
         F.count_if(F.col("lag").isNull()).alias("unknown_partitions"),
         F.count_if("is_stale").alias("stale_partitions"),
-        F.sum(F.col("rate_in") * F.col("share")).alias("rate_in"),
+        F.sum("inflow").alias("rate_in"),
         F.sum("rate_out").alias("rate_out"),
+        F.when(F.count_if(lags & gain.isNull()) == 0, F.sum(gain)).alias("gained"),
         *worst_seconds(),
-        F.max("point_count").alias("point_count"),
+        F.max("points").alias("points"),
         F.sum("lag_first").alias("lag_first"),
         F.sum("lag_last").alias("lag_last"),
-        F.sum("lag_peak").alias("lag_peaks"),
         F.sum("produced").alias("produced"),
         *(F.max_by(name, "verdict_weight").alias(name) for name in ("verdict", "verdict_rule")),
         F.min("retention_seconds_left").alias("retention_seconds_left"),
     )
     # fmt: on
-    columns = {"catch_up_seconds": catch_up_column(), "trend": trend_column("lag_peaks")}
-    order = [name for name in HISTORY_COLUMNS if name in {*summed.columns, *columns}]
-    return split_percentiles(summed.withColumns(columns).select(*keys, *order))
+    figures = join_by(summed, peaks, keys, "left").withColumns(
+        {"catch_up_seconds": catch_up_column(F.col("gained")), "trend": trend_column()}
+    )
+    return split_percentiles(figures.select(*keys, *HISTORY_COLUMNS))
 
 
 HISTORY_COLUMNS = (
@@ -275,6 +302,7 @@ HISTORY_COLUMNS = (
     "lag_max",
     "lag_percentiles",
     "lag_peak",
+    "partition_lag_peak",
     "lost",
     "unknown_partitions",
     "stale_partitions",
@@ -291,11 +319,16 @@ HISTORY_COLUMNS = (
 )
 
 
-def _reader_share(series: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Adds `share`: what part of a partition's inflow a row stands for among its key's rows."""
+def _with_inflow(series: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Adds `inflow`: a partition's `rate_in` once among its key's rows.
+
+    Readers of a partition have seen the same log; the one that was there longest saw most of it.
+    """
     if "group" in keys:
-        return series.withColumn("share", F.lit(1.0))
-    same = Window.partitionBy(*{*keys, "cluster", "topic", "partition"}).rowsBetween(
-        Window.unboundedPreceding, Window.unboundedFollowing
+        return series.withColumn("inflow", F.col("rate_in"))
+    seen_ms = F.when(F.col("rate_in").isNotNull(), F.col("end_ms"))
+    longest_first = Window.partitionBy(*{*keys, "cluster", "topic", "partition"}).orderBy(
+        F.desc_nulls_last(seen_ms), F.desc_nulls_last("rate_in")
     )
-    return series.withColumn("share", F.lit(1.0) / F.count(F.lit(1)).over(same))
+    is_first = F.row_number().over(longest_first) == 1
+    return series.withColumn("inflow", F.when(is_first, F.col("rate_in")))

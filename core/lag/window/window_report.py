@@ -19,7 +19,6 @@ from kgroups.core.lag.captures.capture_files import (
     CapturedFile,
     Window,
     find_captures,
-    folders_of,
     looks,
     open_window,
     readable,
@@ -27,7 +26,6 @@ from kgroups.core.lag.captures.capture_files import (
     utc_time,
 )
 from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
-from kgroups.core.lag.captures.stretch_points import last_rows
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
@@ -37,17 +35,20 @@ from kgroups.core.lag.report import (
     running,
     totals_of,
 )
-from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
+from kgroups.core.lag.report_rows import answer_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.points import SERIES, points_from_last_rows, stretch_ms, with_steps
+from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
 # What Spark, or our reader in its tasks, says of a file that went away after it was listed.
 MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
+
+# The file that it names.
+NAMED_FILE = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
 
 TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
 # What tells rows of one capture apart: a file may be there twice.
@@ -85,6 +86,7 @@ def lag_report_over(
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
+    folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
     with running(sized(session, window), progress) as spark:
@@ -98,6 +100,12 @@ def lag_report_over(
             except SPARK_ERRORS as exc:
                 if not MERGED_AWAY.search(str(exc)):
                     raise
+                if any(Path(path).exists() for path in NAMED_FILE.findall(str(exc))):
+                    raise KgroupsError(
+                        f"Spark's workers do not find the captures in `{folder}`",
+                        hint="put them where every worker sees them under the same path",
+                        code="CAPTURES_NOT_SEEN",
+                    ) from exc
             tell("reading again, because captures were merged")
             window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
             check_isolation(window, query.isolation)
@@ -140,23 +148,18 @@ def _report(
     """The report on these files."""
     since_ms, until_ms = span_ms
     tell(f"reading {window.rows:,} rows in {len(window.files):,} files of captures")
-    rows = read_rows(spark, folder, window)
-    now = newest(rows, window, until_ms, query)
-    width_ms = stretch_ms(since_ms, until_ms)
-    isolation = query.isolation
-    last = last_rows(spark, window.files, since_ms, until_ms, width_ms, isolation)
-    points = points_from_last_rows(last, isolation)
-    series = history_of(points, now, until_ms)
+    lagged = captures_with_lag(spark, folder, window, query, span_ms)
+    now = newest(lagged, window)
+    stepped = with_steps(lives(lagged, window.spans, query.isolation))
+    series = trends.with_history(now, trends.series_figures(stepped), until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
-    window_rows = rows.where(F.col("captured_at_ms").between(since_ms, until_ms))
-    lagged = transforms.with_lag(window_rows, uncommitted=query.uncommitted, isolation=isolation)
-    rest = read_rest(spark, folder, since_ms, until_ms, strict=strict)
+    rest = read_rest(spark, folder, window, strict=strict)
     if query.assignors:
         answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
     else:
         keys = transforms.KEYS[query.by]
-        by_key = trends.history_by(series, keys)
+        by_key = trends.history_by(series, transforms.peaks_by(lagged, keys), keys)
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
@@ -182,34 +185,32 @@ class Rest(NamedTuple):
     broken: tuple[ItemError, ...]
 
 
-def read_rest(spark: Any, folder: Path, since_ms: int, until_ms: int, *, strict: bool) -> Rest:
+def read_rest(spark: Any, folder: Path, window: Window, *, strict: bool) -> Rest:
     """Members and topics of each cluster's newest capture in the window, each once.
 
-    A capture's rows are written last, so where they are its members and topics are too.
+    A capture's rows are written last, so where they are its members and topics are too. Members
+    and topics without rows are of a capture that was never finished.
 
     Raises:
         UsageError: `strict`, and a file cannot be read.
     """
     frames: dict[str, DataFrame] = {}
     broken: tuple[ItemError, ...] = ()
+    last = {cluster: span.last_ms for cluster, span in window.spans.items()}
     for table, schema in TABLE_SCHEMAS.items():
-        files = find_captures(folder, table, since_ms=since_ms, until_ms=until_ms)
-        good, errors = readable(_of_last_day(files), strict=strict)
+        files = [
+            file
+            for file in find_captures(folder, table)
+            if file.cluster in last and file.first_ms <= last[file.cluster] <= file.last_ms
+        ]
+        good, errors = readable(files, strict=strict)
         broken += errors
-        frames[table] = _newest_once(spark, folder / table, good, schema, until_ms)
+        frames[table] = _newest_once(spark, folder / table, good, schema, window)
     return Rest(frames["members"], frames["topics"], broken)
 
 
-def _of_last_day(files: Sequence[CapturedFile]) -> list[CapturedFile]:
-    """The files of each cluster's last day."""
-    days: dict[str, str] = {}
-    for file in files:
-        days[file.cluster] = max(file.date, days.get(file.cluster, ""))
-    return [file for file in files if file.date == days[file.cluster]]
-
-
 def _newest_once(
-    spark: Any, base: Path, files: Sequence[CapturedFile], schema: StructType, until_ms: int
+    spark: Any, base: Path, files: Sequence[CapturedFile], schema: StructType, window: Window
 ) -> DataFrame:
     """The rows of each cluster's newest capture in some files of one table."""
     if not files:
@@ -218,9 +219,7 @@ def _newest_once(
         return cast("DataFrame", spark.createDataFrame(empty, schema))
     reader = spark.read.schema(schema).option("basePath", str(base))
     rows: DataFrame = reader.parquet(*(str(file.path) for file in files))
-    inside = rows.where(F.col("captured_at_ms") <= until_ms).select(*schema.fieldNames())
-    last = inside.groupBy("cluster").agg(F.max("captured_at_ms").alias("captured_at_ms"))
-    newest_rows = inside.join(F.broadcast(last), ["cluster", "captured_at_ms"], "left_semi")
+    newest_rows = rows.where(is_newest(window)).select(*schema.fieldNames())
     return newest_rows.dropDuplicates([n for n in IDENTITY if n in schema.fieldNames()])
 
 
@@ -238,48 +237,37 @@ def sized(
 
 
 def read_rows(spark: Any, folder: Path, window: Window) -> DataFrame:
-    """The window's rows: by directory, or by file where a broken one must be left out."""
-    if window.broken:
-        paths = [str(file.path) for file in window.files]
-    else:
-        paths = list(folders_of(window.files))
+    """The rows of the window's files."""
+    paths = [str(file.path) for file in window.files]
     reader = spark.read.schema(COLLECTED_ROWS).option("basePath", str(folder / "rows"))
     frame: DataFrame = reader.parquet(*paths)
     return frame
 
 
-def newest(rows: DataFrame, window: Window, until_ms: int, query: LagQuery) -> DataFrame:
-    """Rows of each cluster's newest capture in the window, with lag, one a series."""
-    last = newest_times(rows, window, until_ms)
-    is_newest: Column = reduce(
+def captures_with_lag(
+    spark: Any, folder: Path, window: Window, query: LagQuery, span_ms: tuple[int, int]
+) -> DataFrame:
+    """The captures of the window, each once, with lag."""
+    rows = read_rows(spark, folder, window).where(F.col("captured_at_ms").between(*span_ms))
+    if window.has_twins:
+        rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
+    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+
+
+def newest(lagged: DataFrame, window: Window) -> DataFrame:
+    """Rows of each cluster's newest capture in the window, one a series."""
+    return lagged.where(is_newest(window)).dropDuplicates(list(SERIES))
+
+
+def is_newest(window: Window) -> Column:
+    """Whether a row is of its cluster's newest capture; the files' directories are asked first."""
+    return reduce(
         or_,
         (
             (F.col("cluster") == cluster)
-            & (F.col("date") == utc_date(at_ms))
-            & (F.col("captured_at_ms") == at_ms)
-            for cluster, at_ms in last.items()
+            & (F.col("date") == utc_date(span.last_ms))
+            & (F.col("captured_at_ms") == span.last_ms)
+            for cluster, span in window.spans.items()
         ),
         F.lit(False),
     )
-    one_each = rows.where(is_newest).dropDuplicates(list(SERIES))
-    return transforms.with_lag(one_each, uncommitted=query.uncommitted, isolation=query.isolation)
-
-
-def newest_times(rows: DataFrame, window: Window, until_ms: int) -> dict[str, int]:
-    """Cluster to the time of its newest capture in the window.
-
-    The names of the files tell; where a merged file reaches beyond the window, Spark looks
-    (an answer of one row a cluster).
-    """
-    if all(file.last_ms <= until_ms for file in window.files):
-        return window.last_ms
-    newest_of = F.max("captured_at_ms").alias("at_ms")
-    inside = rows.where(F.col("captured_at_ms") <= until_ms)
-    found = collect_rows(inside.groupBy("cluster").agg(newest_of))
-    return {row["cluster"]: row["at_ms"] for row in found}
-
-
-def history_of(points: DataFrame, now: DataFrame, until_ms: int) -> DataFrame:
-    """What the window says about each series of the newest capture."""
-    figures = trends.series_figures(with_steps(points))
-    return trends.with_history(now, figures, until_ms)

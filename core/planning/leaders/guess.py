@@ -40,6 +40,7 @@ class Known:
 
 
 NOTHING_KNOWN: Final = Known()
+LOGGED: Final = "`__consumer_offsets` names the leader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,4 +192,4 @@ def _reason(group: Group) -> str:
     told = f"subscription version {'/'.join(versions) or '0'}, its bytes and client ids"
     if any(member.assignment_version is not None for member in members):
         told += ", and the bytes of the assignment"
-    return f"the group's own record names its leader; {told}" if group.leader else told
+    return f"{LOGGED}; {told}" if group.leader else told

@@ -5,7 +5,7 @@ the first KIP-848 member heartbeats into it, keeps classic members in it, and tu
 last KIP-848 member goes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final
@@ -70,6 +70,7 @@ class Rehearsal:
         topics: of the cluster.
         group: as it is; settled, or on its way to its target.
         config: the brokers' settings.
+        coming: members that will join.
     """
 
     def __init__(
@@ -78,9 +79,10 @@ class Rehearsal:
         group: Group,
         terms: Terms,
         config: CoordinatorConfig,
+        coming: Sequence[Member] = (),
     ) -> None:
         self._group, self._terms = group, terms
-        self._topology = topology_of(topics, group)
+        self._topology = topology_of(topics, group, coming)
         self._now_ms, self._tokens = START_MS, count()
         self._new_ids: list[UUID] = []
         self._coordinator = Coordinator(

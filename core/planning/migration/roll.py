@@ -11,26 +11,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.errors import RefusedError
 from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.rolling import members_in_order
 from kgroups.core.planning.deploys.walk import Event, Walk
 from kgroups.core.planning.leaders.guess import Known, possible_libraries
-from kgroups.core.planning.leaders.libraries import RANGE, SPEAKERS
+from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import chosen_assignor, server_strategy
 from kgroups.core.planning.migration.blockers import SPEAK_KIP848
-from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules
+from kgroups.core.planning.migration.broker_rules import BrokerRules
 from kgroups.core.planning.migration.id_classes import NO_CHOICE, IdClasses, id_classes
 from kgroups.core.planning.migration.rehearsal import Rehearsal, Settled, Terms
 from kgroups.core.planning.migration.speakers import Refused
+from kgroups.core.planning.migration.start import check_assignor, guesses_of, terms_of
 from kgroups.core.planning.moves import find_moves
 from kgroups.core.planning.outcomes.ids import assumed_id
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.visible import visible_orders
 from kgroups.core.planning.plan import Stage
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.snapshot import Group, Member, MemberProtocol
+from kgroups.core.snapshot import Member, MemberProtocol
 
 # What happens at one step; given the ids that members are taken to have.
 Action = Callable[[Rehearsal, Mapping[str, str]], None]
@@ -71,38 +72,17 @@ class Roll:
     guesses: list[str] = field(default_factory=list)
     terms: Terms = field(init=False)
     ids_are_open: bool = field(init=False)
+    readers: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         group = self.walk.group
+        self.readers = group.members or ()  # also what only one of them reads
         # Ids of members that came back, nothing of which has been decided by chance yet.
         self.ids_are_open = not self.walk.assumed
-        if self.protocol == "classic":
-            strategy = self.assignor or RANGE
-        else:
-            strategy = (group.assignor if group.type == "classic" else None) or RANGE
-        asked = {
-            member.member_id: group.assignor
-            for member in group.members or ()
-            if group.type == "consumer" and member.member_protocol == "consumer"
-        }
-        self.terms = Terms(strategy, asked)
-        self._check_assignor()
-        if self.rules.unknown is not None:
-            policy = self.rules.config.consumer_migration_policy
-            self.guesses.append(
-                f"{self.rules.unknown}: `{POLICY}` is assumed to be {policy}, Kafka's default"
-            )
-        nameless = [name for name in _read(group) if self._topic_id(name) is None]
-        if nameless and len(_read(group)) > 1:
-            self.guesses.append(
-                f"the coordinator orders topics by id, and the ids of {', '.join(nameless)} "
-                "are unknown"
-            )
-        if self.protocol == "classic" and self.assignor is None:
-            self.guesses.append(
-                "the assignor of the classic members is unknown: `range` is assumed, the "
-                "default of Java and librdkafka; choose one with `--assignor`"
-            )
+        check_assignor(self.assignor, self.protocol, self.rules)
+        self.terms = terms_of(group, self.protocol, self.assignor)
+        topics = self.walk.snapshot.topics
+        self.guesses += guesses_of(group, topics, self.protocol, self.assignor, self.rules)
 
     def go(self) -> None:
         """Take every member over.
@@ -312,6 +292,7 @@ class Roll:
             replace(group, members=members),
             replace(self.terms, asked=asked),
             self.rules.config,
+            self.readers,
         )
         action(play, ids)
         return play.settle()
@@ -354,38 +335,15 @@ class Roll:
         possible = libraries.get(leader)
         leaders = frozenset({possible}) if possible else _able(walk.group.assignor)
         walk.known = Known(libraries, {leader: leaders})
+        walk.group = replace(walk.group, leader=None)
         walk.step(Event(f"{text}; the coordinator converts the group back, and it rebalances"))
 
     def _shown(self, member: Member) -> str:
         return self.walk.names.get(member.member_id, member.member_id)
 
-    def _topic_id(self, name: str) -> str | None:
-        topic = self.walk.snapshot.topics.get(name)
-        return "" if topic is None else topic.topic_id
-
-    def _check_assignor(self) -> None:
-        name = self.assignor
-        if name is None:
-            return
-        known = (
-            self.rules.config.consumer_assignors if self.protocol == "consumer" else tuple(SPEAKERS)
-        )
-        if name not in known:
-            side = "brokers have" if self.protocol == "consumer" else "clients have"
-            raise UsageError(
-                f"{side} no assignor `{name}`",
-                hint="known: " + ", ".join(known),
-                code="UNKNOWN_ASSIGNOR",
-            )
-
 
 def _renamed(member: Member, ids: Mapping[str, str]) -> Member:
     return replace(member, member_id=ids.get(member.member_id, member.member_id))
-
-
-def _read(group: Group) -> list[str]:
-    """Topics that the members subscribe to."""
-    return sorted({name for member in group.members or () for name in member.subscription or ()})
 
 
 def _able(strategy: str | None) -> frozenset[str]:

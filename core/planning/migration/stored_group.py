@@ -54,12 +54,14 @@ NEWEST_SUBSCRIPTION: Final = 3
 Holdings = Mapping[str, Sequence[int]]
 
 
-def topology_of(topics: Mapping[str, Topic], group: Group) -> Topology:
+def topology_of(
+    topics: Mapping[str, Topic], group: Group, coming: Sequence[Member] = ()
+) -> Topology:
     """The topics that a group reads, or by a pattern may read.
 
     A topic whose id is not known gets one that follows from its name.
     """
-    members = group.members or ()
+    members = (*(group.members or ()), *coming)
     read = {name for member in members for name in member.subscription or ()}
     read |= {name for member in members for name in member.assignment or ()}
     everything = any(member.subscription_regex for member in members)
@@ -136,7 +138,10 @@ def kip848_records(
         asked: member id to the server-side assignor that it asks for.
     """
     name, epoch = group.group, _epoch(group)
-    members = [_kip848_member(one, topology, epoch, strategy, asked) for one in group.members or ()]
+    # The coordinator walks members of one slot from the newest to the oldest: read in reverse they
+    # stand as they do now.
+    listed = (group.members or ())[::-1]
+    members = [_kip848_member(one, topology, epoch, strategy, asked) for one in listed]
     patterns = sorted({one.subscribed_topic_regex for one in members if one.subscribed_topic_regex})
     resolved = {one: matching_topics(topology.topics, one, "re2") for one in patterns}
     read = {topic for one in members for topic in one.subscribed_topic_names}

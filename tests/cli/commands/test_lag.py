@@ -73,6 +73,8 @@ def test_planned_assignments_side_by_side() -> None:
         (["--assignor", "best"], 2, "`best`"),
         (["--by", "topic", "--assignor", "range"], 2, "`topic`"),
         (["--html", "nowhere/lag.html"], 2, "`nowhere/lag.html`"),
+        (["--sort", "colour"], 2, "`colour`"),
+        (["--remote", "sc://127.0.0.1:99999"], 2, "127.0.0.1:99999"),
     ],
 )
 def test_failures_before_spark_starts(args: list[str], code: int, named: str) -> None:

@@ -104,3 +104,12 @@ def test_what_is_missing_at_the_deadline() -> None:
 def test_shorthands_are_conditions(word: str) -> None:
     """They can be understood, and name figures of groups."""
     assert parse_condition(SHORTHANDS[word], GROUP_FIELDS, "--until").fields
+
+
+def test_a_group_that_has_just_come_has_not_caught_up() -> None:
+    """It has no lag, for it has no partitions: brokers show a group before its first commit."""
+    wait = waiting("a", until=SHORTHANDS["caught-up"])
+    wait.look(0, {"a": {"partitions": 0, "lag": 0}}, {})
+    assert not wait.is_over(0)
+    wait.look(1, {"a": {"partitions": 2, "lag": 0}}, {})
+    assert wait.is_over(1)

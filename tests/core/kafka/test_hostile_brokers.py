@@ -18,7 +18,7 @@ from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import DEFAULT_ANSWER_BYTES, ClientSettings
 from kgroups.core.kafka.transport.framing import APIS, kafka_name, schema
-from kgroups.core.kafka.transport.lengths import NUMBERS
+from kgroups.core.kafka.transport.lengths import NUMBERS, uvarint
 from kgroups.core.sandbox.apis import Api
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.sandbox.wire.schema import Cursor, DecodeError, struct_codec
@@ -26,6 +26,7 @@ from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, Parti
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli.measured import Measured, measure
 from tests.support.hostile.mutations import mutated, unnamed_groups
+from tests.support.hostile.scripted_broker import NO_WAIT, ScriptedBroker, part
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
 from tests.support.sandbox.frame_client import WireClient, join_body
 
@@ -213,6 +214,49 @@ def test_more_groups_than_there_can_be(upstream: str, tmp_path: Path) -> None:
     result = run(upstream, tmp_path, "list_groups", many_groups)
     assert_refused(result)
     assert "ListGroups v5 is larger than kgroups reads at once" in result.stderr
+
+
+MANY_BROKERS = 24
+GROUPS_EACH = 300_000
+# What is allowed to the answers of one question (512 MiB) and to those on their way (128 MiB), and
+# as much again for what is made of them.
+MAX_PEAK_OF_MANY = 1_400_000_000
+
+
+def test_many_brokers_at_once(tmp_path: Path) -> None:
+    """Each answers as much as one broker may: together that would be three gigabytes."""
+    names = (b"\x09%08d" % number for number in range(GROUPS_EACH))
+    rows = b"".join(name + name + name + name + b"\0" for name in names)
+    flood = struct.pack(">ih", 0, 0) + uvarint(GROUPS_EACH + 1) + rows + b"\0"
+
+    def metadata(version: int, _request: Any) -> dict[str, Any]:
+        brokers = tuple(
+            part(
+                "metadata",
+                version,
+                "MetadataResponseBroker",
+                node_id=number,
+                host="127.0.0.1",
+                port=broker.port,
+                rack=None,
+            )
+            for number in range(MANY_BROKERS)
+        )
+        return {
+            "throttle_time": NO_WAIT,
+            "brokers": brokers,
+            "cluster_id": "many",
+            "controller_id": 0,
+            "topics": (),
+        }
+
+    with ScriptedBroker({"metadata": metadata, "list_groups": lambda *_: flood}) as broker:
+        result = measure(tmp_path, "-b", broker.address, "--timeout", "120s", "list", "-o", "jsonl")
+    assert broker.count("list_groups") == MANY_BROKERS
+    assert result.peak_bytes < MAX_PEAK_OF_MANY
+    assert result.code == 3
+    assert "more:" in result.stderr
+    assert "ListGroups v5" in result.stderr
 
 
 ODD_BROKERS: list[tuple[str, dict[str, Any]]] = [

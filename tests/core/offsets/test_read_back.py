@@ -47,7 +47,7 @@ def test_settled(error: ItemError | None, found: int | None, result: str, code: 
     assert (row.result, None if row.error is None else row.error.code) == (result, code)
     if code in ("NOT_COORDINATOR", "NON_EMPTY_GROUP"):
         assert row.error is not None
-        assert not row.error.message.startswith("not known")
+        assert not row.error.message.startswith("outcome unknown")
 
 
 @pytest.mark.parametrize(("error", "result"), [(None, "done"), (LOST, "unknown")])

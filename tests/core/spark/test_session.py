@@ -73,6 +73,8 @@ def closed_port() -> int:
     ("options", "error", "message"),
     [
         (SessionOptions(master="local", remote="sc://h"), UsageError, "cannot be used together"),
+        (SessionOptions(remote="sc://127.0.0.1:99999"), UsageError, "sc://127.0.0.1:99999"),
+        (SessionOptions(master="spark://127.0.0.1:99999"), UsageError, "127.0.0.1:99999"),
         (SessionOptions(remote="http://h"), UsageError, "is not the address of a Spark Connect"),
         (SessionOptions(master="yarn"), UsageError, "is not a Spark master URL"),
         (
@@ -86,7 +88,15 @@ def closed_port() -> int:
             "Spark master `127.0.0.1:",
         ),
     ],
-    ids=["both", "not sc", "yarn", "no connect server", "no master"],
+    ids=[
+        "both",
+        "no Connect port",
+        "no master port",
+        "not sc",
+        "yarn",
+        "no connect server",
+        "no master",
+    ],
 )
 def test_bad_addresses_fail_at_once(
     options: SessionOptions, error: type[KgroupsError], message: str

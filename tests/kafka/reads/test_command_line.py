@@ -83,7 +83,7 @@ def test_list_shows_both_protocols(address: str, kafka: KafkaCluster) -> None:
         ("--state stable --type classic", {CLASSIC}),
         ("--type consumer", {KIP848}),
         (f"--topic {AUDIT}", {CLASSIC, KIP848}),
-        ("cli-m*", {KIP848}),
+        ("cli-k*", {KIP848}),
         ("kip848", {KIP848}),
     ],
 )

@@ -102,6 +102,21 @@ def test_conditions_on_time(address: str) -> None:
     assert [item["group"] for item in where.document["items"]] == [GROUP]
 
 
+def test_in_a_list(address: str) -> None:
+    """The figures of whole groups, equal to those of describe; in conditions too."""
+    at = ("-b", address, *LONG, "list", f"{GROUP}*", "-o", "json")
+    items = {i["group"]: i for i in run(*at, "--lag-time", "--over", "100ms").document["items"]}
+    old, new = items[GROUP], items[f"{GROUP}-new"]
+    assert 3_600 * 0.99 <= old["lag_seconds"] <= (3_600 + SLOW_S) * 1.01
+    assert 30 * 0.99 <= new["lag_seconds"] <= (30 + SLOW_S) * 1.01
+    assert (old["rate_in"], old["catch_up_seconds"]) == (0, None)
+    late = run(*at, "--where", "lag_seconds > 50m").document["items"]
+    assert [item["group"] for item in late] == [GROUP]
+    assert "rate_in" not in late[0]
+    table = run("-b", address, *LONG, "list", GROUP, "--lag-time").stdout
+    assert "LAG-SECONDS" in table
+
+
 def test_wait_for_time(address: str) -> None:
     """A wait may be for an age, and for a rate since the look before."""
     at = ("-b", address, *LONG, "wait", f"{GROUP}-new", "--until")
@@ -113,7 +128,7 @@ REFUSED = [
     ("describe g --lag-time --record-times", "two ways to one figure"),
     ("describe g --lag-time --state", "times are shown with offsets"),
     ("describe g --over soon", "is not a duration"),
-    ("list --where 'lag_seconds > 5'", "a list asks for no times"),
+    ("list --where 'rate_in > 5'", "--over 10s"),
     ("check g --fail-on 'lag_seconds > 5' --lag-time --from f.json", "knows no times"),
 ]
 

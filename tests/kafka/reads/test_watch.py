@@ -103,7 +103,7 @@ def test_tables_in_a_pipe(address: str) -> None:
         assert process.line().startswith("GROUP")
         assert process.line().startswith(name)
         assert run("-b", address, "delete", name, "--yes").exit_code == 0
-        process.line_that("since the last look")
+        process.line_that(lambda line: "changed since the last refresh" in line)
         assert process.line().split() == ["GROUP", "CHANGED", "BEFORE", "NOW"]
         assert process.line().split() == [name, "group", "Empty", "-"]
         assert end(process)[0] == 0

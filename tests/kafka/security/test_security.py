@@ -183,14 +183,14 @@ KEPT_OUT: list[tuple[str, SecurityProtocol, dict[str, str], str, str]] = [
         "TLS port spoken to in plain",
         "SSL",
         {"security.protocol": "PLAINTEXT"},
-        "speaks TLS",
+        "requires TLS",
         "security.protocol=SSL",
     ),
     (
         "SASL over TLS port spoken to in plain",
         "SASL_SSL",
         {"security.protocol": "SASL_PLAINTEXT"},
-        "speaks TLS",
+        "requires TLS",
         "SASL_SSL",
     ),
     (
@@ -211,7 +211,7 @@ KEPT_OUT: list[tuple[str, SecurityProtocol, dict[str, str], str, str]] = [
         "login on a port that asks for none",
         "PLAINTEXT",
         {"security.protocol": "SASL_PLAINTEXT"},
-        "asks for no login",
+        "does not support login",
         "PLAINTEXT",
     ),
     (

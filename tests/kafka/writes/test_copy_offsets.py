@@ -121,8 +121,8 @@ def test_to_another_cluster(
     assert fetch_offsets(elsewhere, new) == {(TOPIC, 0): 32, (TOPIC, 1): 28}
     assert outcome.document["cluster"]["bootstrap"] == elsewhere
     found = rows(outcome)
-    assert found[TOPIC, 0]["note"] == "next record is of 2026-09-21T14:13:20.250Z"
-    assert found[TOPIC, 1]["note"].endswith("no record there is as new, put to the end")
+    assert found[TOPIC, 0]["note"] == "next record is from 2026-09-21T14:13:20.250Z"
+    assert found[TOPIC, 1]["note"].endswith("no record there is that recent, set to the log end")
     assert [found[TOPIC, n]["lag_after"] for n in (0, 1)] == [25, 0]
     undo = outcome.document["summary"]["undo_file"]
     assert run("-b", address, "reset-offsets", "--undo", undo, "--yes").exit_code == 2

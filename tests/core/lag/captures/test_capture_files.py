@@ -13,11 +13,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from kgroups.core.errors import ClusterError, NotFoundError, UsageError
+from kgroups.core.errors import ClusterError, ItemError, NotFoundError, UsageError
 from kgroups.core.lag.captures import capture_files, collector
 from kgroups.core.lag.captures.capture_files import (
     VERSION_KEY,
     CapturedFile,
+    Span,
     find_captures,
     open_window,
 )
@@ -138,12 +139,12 @@ def test_a_window_finds_files_by_their_times(tmp_path: Path) -> None:
         write_capture(tmp_path, fleet(1, at_ms=at_ms))
     window = open_window(tmp_path, since_ms=2_000, until_ms=3_000)
     assert [file.first_ms for file in window.files] == [2_000, 3_000]
-    assert window.last_ms == {"c1": 3_000}
+    assert window.spans["c1"].last_ms == 3_000
     with pytest.raises(NotFoundError, match="no captures in the window") as caught:
         open_window(tmp_path, since_ms=4_000, until_ms=5_000)
     assert caught.value.hint is not None
     assert "1970-01-01T00:00:01.000Z to 1970-01-02T00:00:00.000Z" in caught.value.hint
-    with pytest.raises(NotFoundError, match="no folder"):
+    with pytest.raises(NotFoundError, match="does not exist"):
         open_window(tmp_path / "nowhere")
 
 
@@ -231,7 +232,7 @@ def test_windows_are_found_while_files_are_merged(tmp_path: Path) -> None:
             while not merging.done():
                 window = open_window(tmp_path)
                 assert window.broken == ()
-                assert window.last_ms == {"c1": first_ms + 9}
+                assert window.spans["c1"].last_ms == first_ms + 9
             assert merging.result(60)
 
 
@@ -269,3 +270,38 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
         list(collect(taking([]), tmp_path / "file" / "folder"))
+
+
+def test_merged_files_know_their_captures(tmp_path: Path) -> None:
+    """A window in a gap has no captures, and one without a row is still there."""
+    for at_ms in (1_000, 2_000, 9_000):
+        write_capture(tmp_path, fleet(1, at_ms=at_ms))
+    empty = ClusterSnapshot(captured_at_ms=9_500, groups=(), topics={}, cluster_id="c1")
+    write_capture(tmp_path, empty)
+    unmerged = open_window(tmp_path, until_ms=9_600)
+    left = {file.path: file.path.read_bytes() for file in find_captures(tmp_path)}
+    assert len(list(compact(tmp_path))) == 3
+    merged = open_window(tmp_path, until_ms=9_600)
+    assert merged.spans == unmerged.spans == {"c1": Span(1_000, 9_500)}
+    assert [file.times for file in merged.files] == [(1_000, 2_000, 9_000, 9_500)]
+    with pytest.raises(NotFoundError, match="no captures in the window"):
+        open_window(tmp_path, since_ms=2_001, until_ms=8_999)
+    # A merge that died before it removed anything.
+    for path, content in left.items():
+        path.write_bytes(content)
+    assert open_window(tmp_path) == merged
+
+
+def test_a_merge_names_what_it_cannot_read(tmp_path: Path) -> None:
+    """A broken file stays where it is, and the others are merged."""
+    for at_ms in (1_000, 2_000, 3_000):
+        write_capture(tmp_path, fleet(1, at_ms=at_ms))
+    broken = find_captures(tmp_path)[1].path
+    broken.write_bytes(broken.read_bytes()[:50])
+    errors: list[ItemError] = []
+    merged = {
+        done.path.parents[2].name: done.files for done in compact(tmp_path, tell=errors.append)
+    }
+    assert merged == {"rows": 2, "members": 3, "topics": 3}
+    assert [error.target for error in errors] == [str(broken)]
+    assert broken.exists()

@@ -73,11 +73,11 @@ MAKERS: dict[Callable[[Path, Path], None], str] = {
     a_device: "it is not a regular file",
     a_link_to_nothing: "it is a link to nothing",
     a_folder: "it is not a regular file",
-    fifty_gigabytes: "it is cut off or no Parquet file",
+    fifty_gigabytes: "truncated, or not a Parquet file",
     a_billion_rows: "its rows cannot be read a part at a time",
     other_columns: "its column `log_end_offset` is not as kgroups writes it",
     no_columns: "its column `captured_at_ms` is not as kgroups writes it",
-    half: "it is cut off or no Parquet file",
+    half: "truncated, or not a Parquet file",
 }
 
 

@@ -6,9 +6,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag import transforms
+from kgroups.core.lag.captures.capture_files import Span
 from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.window import trends
-from kgroups.core.lag.window.points import BUCKETS, points_by_aggregation, with_steps
+from kgroups.core.lag.window.points import BUCKETS, lives, with_steps
 from tests.support.lag.window_cases import (
     MINUTE_MS,
     WINDOW_CASES,
@@ -48,9 +49,9 @@ def test_columns(spark: SparkSession) -> None:
         frame = spark.createDataFrame([tuple(row.values()) for row in rows], schema=ROWS)
         now = transforms.with_lag(frame.where(frame.captured_at_ms == until_ms))
         # A window long enough that no two captures fall into one stretch.
-        since_ms = until_ms - BUCKETS * MINUTE_MS
-        points = points_by_aggregation(frame, since_ms, until_ms)
-        figures = trends.series_figures(with_steps(points))
+        spans = {"c1": Span(until_ms - BUCKETS * MINUTE_MS, until_ms)}
+        captures = lives(transforms.with_lag(frame), spans)
+        figures = trends.series_figures(with_steps(captures))
         for row in trends.with_history(now, figures, until_ms).collect():
             found[row["group"]] = said_by(row)
     assert set(found) == {case.id for case in WINDOW_CASES}
@@ -74,6 +75,7 @@ def said_by(row: Any) -> Said:
 
 def test_every_verdict_and_method_has_a_case() -> None:
     """The table leaves none out but the record's own time, which needs no window."""
-    assert {case.said.verdict for case in WINDOW_CASES} == {None, *trends.VERDICTS}
+    assert {case.said.rule for case in WINDOW_CASES} == {*trends.VERDICTS}
+    assert {case.said.verdict for case in WINDOW_CASES} == {*trends.VERDICTS.values()}
     assert {case.said.method for case in WINDOW_CASES} == {None, "at_head", "interpolated", "rate"}
     assert {case.said.trend for case in WINDOW_CASES} == {None, "growing", "steady", "draining"}

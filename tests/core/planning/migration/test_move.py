@@ -13,6 +13,7 @@ from kgroups.core.planning.changes.spelling import parse_pattern, parse_to_proto
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules, rules_from
+from kgroups.core.planning.migration.rehearsal import Rehearsal, Terms
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, MemberProtocol
@@ -89,6 +90,25 @@ def test_two_members_move() -> None:
         " `--assignor range`",
         "in all steps together, partitions change owner 8 times",
     )
+
+
+def test_the_only_member_moves() -> None:
+    """The group is empty in between, and the member gets everything again."""
+    alone = group_of(member("a-0", {"t": [0, 1, 2, 3]}, client_id="a"))
+    for group, protocol in ((alone, "consumer"), (kip848(*alone.members or ()), "classic")):
+        plan = moved(group, protocol, "range")  # type: ignore[arg-type] # a literal in a tuple
+        assert [held for _, held in told(plan)] == [{}, {"a-0": [0, 1, 2, 3]}]
+        assert plan.metrics.kept == 4
+
+
+def test_what_only_one_member_reads() -> None:
+    """It has no reader while that member is away, and gets it back."""
+    group = group_of(
+        member("a-0", {"t": [0, 1]}, client_id="a"), member("b-0", {"u": [0]}, client_id="b")
+    )
+    plan = moved(group, counts={"t": 2, "u": 1})
+    shares = [{who: set(held) for who, held in stage.assignment.items()} for stage in plan.stages]
+    assert shares == [{"b-0": {"u"}}, {"a-0": {"t"}, "b-0": {"u"}}, {"a-0": {"t"}}, shares[1]]
 
 
 def test_static_members_are_replaced_and_nothing_moves() -> None:
@@ -325,3 +345,16 @@ def test_the_item_has_it_all() -> None:
     (blocker,) = plan_item(moved(TWO, rules=disabled))["blockers"]
     assert set(blocker) == {"member_id", "code", "message", "hint", "refused_by"}
     assert plan_item(moved(TWO))["blockers"] == []
+
+
+def test_members_stand_in_the_order_of_the_broker() -> None:
+    """Those that share a slot of the coordinator's table, too, whichever came first."""
+    ids = [f"m{number}" for number in range(40)]
+    group = kip848(*(member(name, {"t": [number]}) for number, name in enumerate(ids)))
+    topics = topics_of({"t": 40})
+    terms = Terms("range", dict.fromkeys(ids))
+    once = Rehearsal(topics, group, terms, CoordinatorConfig()).settle().group
+    again = Rehearsal(topics, once, terms, CoordinatorConfig()).settle().group
+    order = [one.member_id for one in once.members or ()]
+    assert [one.member_id for one in again.members or ()] == order
+    assert order != ids

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
-from tests.kafka import test_protocol_moves as suite
+from tests.kafka.reads import test_protocol_moves as suite
 from tests.support.kafka.broker_config import BASE_PROPERTIES
 from tests.support.sandbox.shared_suites import take_over
 

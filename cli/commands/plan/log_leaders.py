@@ -1,0 +1,104 @@
+"""Who leads the groups that are planned, by `__consumer_offsets`: where it helps, or on demand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kgroups.cli.output.printer import Printer
+from kgroups.core.broker_errors import broker_error
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.errors import KgroupsError
+from kgroups.core.snapshot import ClusterSnapshot, Group
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders
+
+# Groups that are looked up without being asked to, at most: each may cost two round trips.
+MOST_UNASKED: Final = 8
+DENIED: Final = "TOPIC_AUTHORIZATION_FAILED"
+
+
+def with_leaders(
+    printer: Printer, admin: "ClusterAdmin", snapshot: ClusterSnapshot, *, asked: bool
+) -> ClusterSnapshot:
+    """The snapshot with the leaders of its classic groups, as far as they are found.
+
+    Args:
+        asked: read on until they are found, and fail where that may not be done; else one quick
+            look, and that only where members of different libraries may lead.
+    Raises:
+        ClusterError: it was asked for and cannot be read.
+    """
+    groups = [
+        group
+        for group in snapshot.groups
+        if group.type == "classic" and group.members and group.leader is None
+    ]
+    if not asked:
+        groups = [group for group in groups if _matters(group)]
+    if not groups or (not asked and len(groups) > MOST_UNASKED):
+        return snapshot
+    from kgroups.core.kafka.lookups.logged_leaders import QUICK, Reach, logged_leaders
+
+    hidden = [group for group in groups if group.offsets_partition is None]
+    if hidden and asked:
+        raise broker_error(OFFSETS_TOPIC, DENIED).as_error()
+    try:
+        answer = logged_leaders(admin, groups, Reach() if asked else QUICK)
+    except KgroupsError as error:
+        if asked:
+            raise
+        printer.note(f"who leads is not looked up in `{OFFSETS_TOPIC}`: {error.message}")
+        return snapshot
+    if asked:
+        for code in answer.failures.values():
+            raise broker_error(OFFSETS_TOPIC, code).as_error()
+    if printer.options.output == "table":
+        for text in _notes(groups, answer, asked=asked):
+            printer.note(text)
+    leaders = {group.group: _leader(group, answer) for group in groups}
+    return replace(
+        snapshot,
+        groups=tuple(
+            replace(group, leader=leaders.get(group.group, group.leader))
+            for group in snapshot.groups
+        ),
+    )
+
+
+def _matters(group: Group) -> bool:
+    """Whether it makes a difference which of the members leads."""
+    from kgroups.core.planning.leaders.guess import possible_libraries
+
+    members = group.members or ()
+    return len({possible_libraries(member, group.assignor) for member in members}) > 1
+
+
+def _leader(group: Group, answer: "LoggedLeaders") -> str | None:
+    """The leader in the group's record, if that is of the members that are there."""
+    logged = answer.found.get(group.group)
+    ids = {member.member_id for member in group.members or ()}
+    return logged.leader if logged is not None and logged.members == ids else None
+
+
+def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iterator[str]:
+    """Why a leader is not known, a sentence each."""
+    for group in groups:
+        if _leader(group, answer) is not None:
+            continue
+        place = f"`{OFFSETS_TOPIC}-{group.offsets_partition}`"
+        code = DENIED if group.offsets_partition is None else None
+        code = answer.failures.get(group.offsets_partition or 0, code)
+        if group.offsets_partition is None or code is not None:
+            why = f"`{OFFSETS_TOPIC}` cannot be read ({code})"
+        elif group.group in answer.found:
+            why = f"its newest record in {place} is not of the members of now"
+        elif group.offsets_partition in answer.unread:
+            at = answer.unread[group.offsets_partition]
+            why = f"{place} has no record of it from offset {at} on"
+            if not asked:
+                why += "; `--leader-from-log` reads on"
+        else:
+            why = f"{place} has no record of it"
+        yield f"`{group.group}`: which member leads is not known: {why}"

@@ -1,0 +1,90 @@
+"""Whole reports over random captures, figure by figure, against plain Python.
+
+A share of it by a fixed seed; `make fuzz-lag` has any number: KGROUPS_FUZZ_HISTORIES clusters with
+a history each, KGROUPS_FUZZ_SEED.
+"""
+
+import os
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.lag.captures.compacted import compact
+from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.odd_history import MINUTE_MS, START_MS, odd_captures, write_captures
+from tests.support.lag.plain_truth import KEYS, Asked, differences, truth
+
+pytestmark = pytest.mark.spark
+
+HISTORIES = int(os.environ.get("KGROUPS_FUZZ_HISTORIES", "12"))
+SEED = int(os.environ.get("KGROUPS_FUZZ_SEED", "17"))
+IS_FUZZ = "KGROUPS_FUZZ_HISTORIES" in os.environ
+SHOWN = 12
+
+DAY_MS = 1_440 * MINUTE_MS
+WINDOWS = (
+    (START_MS - DAY_MS, START_MS + DAY_MS),
+    (START_MS + 9 * MINUTE_MS, START_MS + 61 * MINUTE_MS),
+    (START_MS, START_MS + 14 * MINUTE_MS + 1),
+)
+UNCOMMITTED = (None, "start", "end")
+ISOLATIONS = ("read_uncommitted", "read_committed")
+STATES = ("as collected", "merged", "a merge that died")
+
+
+def choices() -> list[tuple[str, Asked]]:
+    """What is asked of which state of the files: everything, or a share that has all of each."""
+    every = [
+        (state, Asked(by, *window, isolation, uncommitted))
+        for by, state, window, isolation, uncommitted in product(
+            KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
+        )
+    ]
+    # 54 a grouping; an odd step walks through all of each kind.
+    return every if IS_FUZZ else every[::23]
+
+
+def test_every_figure(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and summary of each report."""
+    monkeypatch.setattr(os, "fsync", lambda _file: None)  # thousands of files that need not last
+    captures = odd_captures(SEED, HISTORIES)
+    folders = {state: tmp_path / state for state in STATES}
+    write_captures(folders["as collected"], captures)
+    for state in STATES[1:]:
+        shutil.copytree(folders["as collected"], folders[state])
+        list(compact(folders[state]))
+    shutil.copytree(folders["as collected"], folders["a merge that died"], dirs_exist_ok=True)
+    compared = 0
+    wrong: list[tuple[Any, ...]] = []
+    for state, asked in choices():
+        items, summary = truth(captures, asked)
+        query = LagQuery(
+            by=asked.by,
+            top=100_000,
+            isolation=cast("Isolation", asked.isolation),
+            uncommitted=cast("Uncommitted | None", asked.uncommitted),
+        )
+        report = lag_report_over(
+            folders[state],
+            query,
+            since_ms=asked.since_ms,
+            until_ms=asked.until_ms,
+            session=spark,
+        )
+        count, found = differences(report.items, items, KEYS[asked.by])
+        compared += count + len(summary)
+        found += [
+            ("summary", name, report.summary[name], value)
+            for name, value in summary.items()
+            if report.summary[name] != value
+        ]
+        wrong += [(state, tuple(asked), *difference) for difference in found]
+    print(f"{compared:,} figures compared, {len(wrong):,} differ")
+    lines = "\n".join(map(repr, wrong[:SHOWN]))
+    assert not wrong, f"{len(wrong):,} of {compared:,} figures differ:\n{lines}"

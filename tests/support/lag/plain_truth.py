@@ -1,0 +1,429 @@
+"""What a lag report over captures must say, in plain Python: lists, sorting, sums.
+
+Nothing of the product is used. A figure is what a person would work out of the captures with paper:
+rates, ages, peaks from every capture; trend and verdict from at most 61 points, as documented.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from tests.support.lag.odd_history import Capture, Row
+
+KEYS = {
+    "group": ("cluster", "group"),
+    "topic": ("cluster", "topic"),
+    "partition": ("cluster", "group", "topic", "partition"),
+    "member": ("cluster", "group", "member_id", "client_id", "host"),
+    "client": ("cluster", "client_id"),
+    "host": ("cluster", "host"),
+    "assignor": ("cluster", "assignor"),
+}
+SERIES = KEYS["partition"]
+MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
+LEADERLESS = "LEADER_NOT_AVAILABLE"
+STRETCHES = 60
+Figures = dict[str, Any]
+Key = tuple[Any, ...]
+
+
+class Asked(NamedTuple):
+    """A report: the grouping, the window (both ends included) and how lag is read."""
+
+    by: str
+    since_ms: int
+    until_ms: int
+    isolation: str = "read_uncommitted"
+    uncommitted: str | None = None
+
+
+def truth(captures: Iterable[Capture], asked: Asked) -> tuple[dict[Key, Figures], Figures]:
+    """The rows of the report by key, and its summary."""
+    clusters: dict[str, list[Capture]] = defaultdict(list)
+    for capture in captures:
+        if capture.is_whole and asked.since_ms <= capture.at_ms <= asked.until_ms:
+            clusters[capture.cluster].append(capture)
+    items: dict[Key, Figures] = {}
+    now: list[Figures] = []
+    members: list[Figures] = []
+    for own in clusters.values():
+        own.sort(key=lambda capture: capture.at_ms)
+        series = series_now(own, asked)
+        held = loads(own[-1], series)
+        items |= rows_by(own, series, held, asked)
+        now += series
+        members += held
+    return items, summary_of(now, members)
+
+
+def summary_of(now: Sequence[Figures], members: Sequence[Figures]) -> Figures:
+    """The totals."""
+    return {
+        "groups": len({(s["cluster"], s["group"]) for s in now}),
+        "members": len(members),
+        "idle_members": sum(m["held"] == 0 for m in members),
+        "partitions": len(now),
+        "lag": total(s["lag"] for s in now),
+        "lag_max": most(s["lag"] for s in now),
+        "lost": total(s["lost"] for s in now),
+        "unknown_partitions": sum(s["lag"] is None for s in now),
+    }
+
+
+# --- one row of a capture ----------------------------------------------------------------------
+
+
+def lag_of(row: Row, asked: Asked) -> tuple[int | None, str, int | None]:
+    """Lag, status and lost records."""
+    committed, start, log_end = (row[f"{n}_offset"] for n in ("committed", "log_start", "log_end"))
+    end = log_end if asked.isolation == "read_uncommitted" else row["last_stable_offset"]
+    if row["error"] == MISSING:
+        return None, "topic_missing", None
+    if row["error"] == LEADERLESS:
+        return None, "leaderless", None
+    if not row["commits_known"]:
+        return None, "unknown", None
+    if committed is None or committed < 0:
+        if asked.uncommitted is None or start is None or end is None:
+            return None, "no_commit", None
+        return (end - start if asked.uncommitted == "start" else 0), "no_commit", None
+    if start is None or end is None or log_end is None:
+        return None, "unknown", None
+    lag = max(end - max(committed, start), 0)
+    if committed < start:
+        return lag, "below_log_start", start - committed
+    return lag, "beyond_end" if committed > log_end else "ok", 0
+
+
+# --- a partition of a group over the window ----------------------------------------------------
+
+
+def series_now(own: Sequence[Capture], asked: Asked) -> list[Figures]:
+    """Every partition of a group in the newest capture, with what the window says of it."""
+    lives: dict[Key, list[Figures]] = defaultdict(list)
+    for capture in own:
+        for row in capture.rows:
+            lag, status, lost = lag_of(row, asked)
+            end = row[
+                "log_end_offset" if asked.isolation == "read_uncommitted" else "last_stable_offset"
+            ]
+            fact = {
+                **row,
+                "lag": lag,
+                "status": status,
+                "lost": lost,
+                "t": capture.at_ms,
+                "end": end,
+                "start": row["log_start_offset"],
+                "committed": row["committed_offset"],
+            }
+            lives[tuple(row[k] for k in SERIES)].append(fact)
+    first_ms, last_ms = own[0].at_ms, own[-1].at_ms
+    width = max((last_ms - first_ms) // STRETCHES, 1)
+    found = []
+    for life in lives.values():
+        if life[-1]["t"] == last_ms:
+            stretches = {(fact["t"] - first_ms) // width: fact for fact in life}
+            found.append(figures_of(life, list(stretches.values())))
+    return found
+
+
+def figures_of(life: Sequence[Figures], points: Sequence[Figures]) -> Figures:
+    """Rates, times, trend and verdict of one series."""
+    now = dict(life[-1])
+    produced, now["rate_in"], now["end_ms"] = moved(life, "end")
+    consumed, now["rate_out"], _ = moved(life, "committed")
+    _, expiry, _ = moved(life, "start")
+    now["produced"] = produced
+    seconds, method = age(life, now["rate_in"])
+    now |= {"lag_seconds": seconds, "lag_seconds_method": method}
+    # A commit that nobody will move: the topic is gone, or the group reads other things now.
+    is_left = now["status"] == "topic_missing" or now["group_state"] not in ("Empty", "Dead")
+    stood_still = bool(produced) and consumed == 0 and len(life) > 1
+    nobodys = now["committed"] is not None and now["member_id"] is None
+    now["is_stale"] = nobodys and (is_left or stood_still)
+    lags = [fact["lag"] for fact in points if fact["lag"] is not None]
+    now["lag_first"], now["lag_last"] = (lags[0], lags[-1]) if lags else (None, None)
+    now["verdict"], now["verdict_rule"] = verdict(points, now)
+    now["retention"] = None
+    if now["lag"] and now["committed"] is not None and expiry:
+        now["retention"] = max(now["committed"] - now["start"], 0) / expiry
+    now["points"] = len(points)
+    return now
+
+
+def moved(life: Sequence[Figures], name: str) -> tuple[int | None, float | None, int]:
+    """Records by which something went ahead, steps back not subtracted; a second; over which ms."""
+    known = [(fact["t"], fact[name]) for fact in life if fact[name] is not None]
+    if len(known) < 2:
+        return None, None, 0
+    ahead = sum(max(b - a, 0) for (_, a), (_, b) in pairwise(known))
+    ms = known[-1][0] - known[0][0]
+    return ahead, ahead * 1000 / ms, ms
+
+
+def age(life: Sequence[Figures], rate_in: float | None) -> tuple[float | None, str | None]:
+    """How long ago the log's end was at the commit, and how that is known."""
+    now = life[-1]
+    if now["lag"] is None:
+        return None, None
+    if now["lag"] == 0:
+        return 0.0, "at_head"
+    commit = now["committed"]
+    ends = [(fact["t"], fact["end"]) for fact in life if fact["end"] is not None]
+    if now["status"] == "ok":
+        shrank = [t for (_, a), (t, b) in pairwise(ends) if b < a]
+        passed = [
+            (t, before + (commit - a) * (t - before) / (b - a))
+            for (before, a), (t, b) in pairwise(ends)
+            if a <= commit < b
+        ]
+        if passed and (not shrank or passed[-1][0] > shrank[-1]):
+            return (now["t"] - passed[-1][1]) / 1000, "interpolated"
+    if now["status"] != "below_log_start" and rate_in:
+        return now["lag"] / rate_in, "rate"
+    return None, None
+
+
+def trend(first: int | None, last: int | None, produced: int, peak: int | None, points: int) -> Any:
+    """growing, steady, draining."""
+    if first is None or last is None or points < 2:
+        return None
+    slack = max(1.0, 0.05 * produced, 0.1 * (peak or 0))
+    change = last - first
+    return "growing" if change > slack else "draining" if change < -slack else "steady"
+
+
+def verdict(points: Sequence[Figures], now: Figures) -> tuple[str | None, str]:
+    """Burrow's rules on the last ten points."""
+    if now["lag"] is None:
+        return None, "lag_unknown"
+    if now["lag"] == 0:
+        return "OK", "no_lag"
+    recent = points[-10:]
+    commits = [fact["committed"] for fact in recent if fact["committed"] is not None]
+    if len(commits) < 3:
+        return None, "too_few_captures"
+    is_flat = len(set(commits)) == 1
+    ends = [fact["end"] for fact in recent if fact["end"] is not None]
+    behind = now["committed"] is not None and all(end > now["committed"] for end in ends)
+    if is_flat and now["member_id"] is None and behind:
+        return "STOP", "commits_stopped"
+    for place, (before, after) in enumerate(pairwise(commits), start=1):
+        if after < before:
+            if max(commits[place:]) < before:
+                return "REWIND", "offset_went_back"
+            break
+    lags = [fact["lag"] for fact in recent if fact["lag"] is not None]
+    if 0 in lags:
+        return "OK", "was_at_head"
+    if is_flat:
+        return "STALL", "offset_stands_still"
+    if len(lags) > 1 and all(b >= a for a, b in pairwise(lags)):
+        return "WARN", "lag_never_falls"
+    return "OK", "progresses"
+
+
+BADNESS = (
+    "lag_unknown",
+    "no_lag",
+    "was_at_head",
+    "progresses",
+    "too_few_captures",
+    "lag_never_falls",
+    "commits_stopped",
+    "offset_stands_still",
+    "offset_went_back",
+)
+
+
+# --- rows of the report ------------------------------------------------------------------------
+
+
+def rows_by(
+    own: Sequence[Capture], series: Sequence[Figures], members: Sequence[Figures], asked: Asked
+) -> dict[Key, Figures]:
+    """The report of one cluster."""
+    keys = KEYS[asked.by]
+    alike = grouped(series, keys)
+    peaks = peaks_by(own, keys, asked)
+    items = {key: summed(rows) | peaks[key] for key, rows in alike.items()}
+    for key, rows in alike.items():
+        first, last = (total(row[f"lag_{n}"] for row in rows) for n in ("first", "last"))
+        produced = total(row["produced"] for row in rows) or 0
+        points = max(row["points"] for row in rows)
+        items[key]["trend"] = trend(first, last, produced, items[key]["lag_peak"], points)
+    if asked.by == "member":
+        for member in members:
+            if not member["held"]:
+                key = tuple(member[k] for k in keys)
+                idle = {"partitions": 0, "unknown_partitions": 0, "stale_partitions": 0}
+                items[key] = idle | {"lag": 0, "lag_max": 0}
+    elif asked.by not in ("topic", "partition"):
+        of_members = grouped(members, keys)
+        for key in {*items, *of_members}:
+            nothing = {"partitions": 0, "unknown_partitions": 0, "stale_partitions": 0}
+            row = items.setdefault(key, nothing)
+            own_members = of_members.get(key, [])
+            held = [m["load"] for m in own_members if m["load"] is not None]
+            row |= {
+                "members": len(own_members),
+                "idle_members": sum(m["held"] == 0 for m in own_members),
+                "skew": max(held) / (sum(held) / len(held)) if sum(held) > 0 else None,
+            }
+    return items
+
+
+def summed(rows: Sequence[Figures]) -> Figures:
+    """Figures of some series together."""
+    lags = sorted(row["lag"] for row in rows if row["lag"] is not None)
+    lagging = [row for row in rows if row["lag"]]
+    known = lagging or [row for row in rows if row["lag"] == 0]
+    ages = [row["lag_seconds"] for row in known]
+    worst = max(ages) if ages and None not in ages else None
+    gains = [
+        None if None in (row["rate_in"], row["rate_out"]) else row["rate_out"] - row["rate_in"]
+        for row in rows
+    ]
+    gained = total(gains)
+    is_rated = all(gain is not None for gain, row in zip(gains, rows, strict=True) if row["lag"])
+    lag = total(row["lag"] for row in rows)
+    catch_up = None
+    if lag == 0:
+        catch_up = 0.0
+    elif lag is not None and is_rated and gained is not None and gained > 0:
+        catch_up = lag / gained
+    say = max(rows, key=lambda row: BADNESS.index(row["verdict_rule"]))
+    return {
+        "partitions": len(rows),
+        "lag": lag,
+        "lag_max": most(row["lag"] for row in rows),
+        **{f"lag_p{p}": share_of(lags, p) for p in (50, 95, 99)},
+        "lost": total(row["lost"] for row in rows),
+        "unknown_partitions": sum(row["lag"] is None for row in rows),
+        "stale_partitions": sum(row["is_stale"] for row in rows),
+        "rate_in": inflow(rows),
+        "rate_out": total(row["rate_out"] for row in rows),
+        "lag_seconds": worst,
+        "lag_seconds_method": {
+            row["lag_seconds_method"] for row in known if row["lag_seconds"] == worst
+        }
+        if worst is not None
+        else {None},
+        "lag_seconds_confidence": {
+            "low" if row["lag_seconds_method"] == "rate" else "high"
+            for row in known
+            if row["lag_seconds"] == worst
+        }
+        if worst is not None
+        else {None},
+        "catch_up_seconds": catch_up,
+        "verdict": say["verdict"],
+        "verdict_rule": say["verdict_rule"],
+        "retention_seconds_left": least(row["retention"] for row in rows),
+    }
+
+
+def inflow(rows: Sequence[Figures]) -> Any:
+    """Records a second into the partitions, each once, by whoever watched it longest."""
+    found: dict[Key, tuple[int, float]] = {}
+    for row in rows:
+        if row["rate_in"] is not None:
+            at = (row["topic"], row["partition"])
+            found[at] = max(found.get(at, (0, 0.0)), (row["end_ms"], row["rate_in"]))
+    return total(rate for _, rate in found.values())
+
+
+def peaks_by(own: Sequence[Capture], keys: Sequence[str], asked: Asked) -> dict[Key, Figures]:
+    """The most that the lag of a key, and that of one of its partitions, was in any capture."""
+    peaks: dict[Key, Figures] = {}
+    for capture in own:
+        rows = [{**row, "lag": lag_of(row, asked)[0]} for row in capture.rows]
+        for key, alike in grouped(rows, keys).items():
+            peak = peaks.setdefault(key, {"lag_peak": None, "partition_lag_peak": None})
+            lags = [row["lag"] for row in alike]
+            peak["lag_peak"] = most([peak["lag_peak"], total(lags)])
+            peak["partition_lag_peak"] = most([peak["partition_lag_peak"], *lags])
+    return peaks
+
+
+def loads(newest: Capture, series: Sequence[Figures]) -> list[Figures]:
+    """Members of the newest capture with the number of their partitions and the lag of these."""
+    held = grouped([s for s in series if s["member_id"] is not None], ("group", "member_id"))
+    found = []
+    for member in newest.members:
+        rows = held.get((member["group"], member["member_id"]), [])
+        load = total(row["lag"] for row in rows) if rows else 0
+        found.append({**member, "held": len(rows), "load": load})
+    return found
+
+
+# --- sums --------------------------------------------------------------------------------------
+
+
+def grouped(rows: Iterable[Figures], keys: Sequence[str]) -> dict[Key, list[Figures]]:
+    """Rows by key."""
+    found: dict[Key, list[Figures]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[key] for key in keys)].append(row)
+    return found
+
+
+def _known(values: Iterable[Any]) -> Iterator[Any]:
+    return (value for value in values if value is not None)
+
+
+def total(values: Iterable[Any]) -> Any:
+    """Of what is known; None where nothing is."""
+    known = list(_known(values))
+    return sum(known) if known else None
+
+
+def most(values: Iterable[Any]) -> Any:
+    """Likewise."""
+    return max(_known(values), default=None)
+
+
+def least(values: Iterable[Any]) -> Any:
+    """Likewise."""
+    return min(_known(values), default=None)
+
+
+def share_of(ordered: Sequence[int], percent: int) -> int | None:
+    """The least value that so many percent of them do not exceed."""
+    return ordered[math.ceil(len(ordered) * percent / 100) - 1] if ordered else None
+
+
+# --- comparing ---------------------------------------------------------------------------------
+
+
+def is_same(found: Any, expected: Any) -> bool:
+    """Equal up to rounding; a set is any of several that are equally right."""
+    if isinstance(expected, set):
+        return found in expected
+    if isinstance(expected, float) and found is not None:
+        return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-6)
+    return bool(found == expected)
+
+
+def differences(
+    items: Sequence[Figures], expected: dict[Key, Figures], keys: Sequence[str]
+) -> tuple[int, list[tuple[Any, ...]]]:
+    """How many figures were compared; key, column, found and expected of those that differ."""
+    found = {tuple(item[key] for key in keys): item for item in items}
+    compared = 0
+    wrong: list[tuple[Any, ...]] = []
+    for key in sorted({*found, *expected}, key=str):
+        if key not in found or key not in expected:
+            compared += 1
+            wrong.append((key, "row", key in found, key in expected))
+            continue
+        own = {name: value for name, value in found[key].items() if name not in keys}
+        said = expected[key]
+        for name in sorted({*own, *said}):
+            compared += 1
+            if not is_same(own.get(name), said.get(name)):
+                wrong.append((key, name, own.get(name), said.get(name)))
+    return compared, wrong
