@@ -88,19 +88,23 @@ def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: Play
     seen: set[object] = set()
     rounds = 0
     complete = True
+    last: _State | None = None
     while open_ and rounds < MOST_ROUNDS:
         state = open_.pop(0)
         rounds += 1
         for after in race.after(state, play):
+            last = after
             if len(after.steps) == MAX_ROUNDS:
-                complete = False  # it goes round and round
-                end = Settled(after.held, after.steps, (), settled=False)
-                race.ends.append(Outcome(end, after.share))
+                complete = False
                 continue
             key = (after.late, canonical(after.held))
             if key not in seen:
                 seen.add(key)
                 open_.append(after)
+    if last is not None and not race.ends and not race.failures:  # it goes round and round
+        end = Settled(last.held, last.steps, (), settled=False)
+        race.ends.append(Outcome(end, last.share))
+        complete = False
     alone = strategy.leader_client == "librdkafka"
     # A sarama member begins anew when it comes, which is not played.
     anew = strategy.leader_client == "sarama" and strategy.protocol == "cooperative"
