@@ -36,7 +36,7 @@ from kgroups.core.snapshot import (
     TopicPartition,
 )
 
-JAVA, FRANZ_GO = "java", "franz-go"
+JAVA, FRANZ_GO, SARAMA = "java", "franz-go", "sarama"
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -63,17 +63,23 @@ class Round:
     current: Mapping[str, Holdings] | None = None
 
 
-def first_round(roster: Roster, protocol: RebalanceProtocol) -> Round:
+def first_round(roster: Roster, protocol: RebalanceProtocol, leader: str | None = None) -> Round:
     """What the members of a group bring to its next rebalance.
 
     Args:
         protocol: where the coordinator assigns, it starts from the target assignment.
+        leader: its client library.
     """
     members = roster.group.members or ()
     current = {member.member_id: member.assignment or {} for member in members}
     generation = current_generation(roster.group)
     if protocol == "consumer":
         return Round({member.member_id: _target(member) for member in members}, generation, current)
+    if protocol == "cooperative":
+        # A sarama member that subscribes to something else begins anew, and claims nothing.
+        anew = {s.member.member_id for s in roster.seats if s.changed}
+        anew -= {s.member.member_id for s in roster.seats if _library(s, roster, leader) != SARAMA}
+        current = {name: held for name, held in current.items() if name not in anew}
     return next_round(roster, current, generation, protocol)
 
 

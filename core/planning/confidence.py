@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
@@ -14,6 +15,9 @@ from kgroups.core.planning.outcomes.unseen import (
 )
 from kgroups.core.planning.prospects import Prospect, Prospects
 from kgroups.core.planning.roster import Roster
+
+# Strategies that deal the same numbers to members that read the same, whoever leads.
+EVEN: Final = frozenset({"roundrobin", "sticky", "cooperative-sticky", "uniform"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,8 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     if not outcomes.complete:
         doubts += _gaps(prospects)
     if doubts:
-        by_size = not roster.guesses and outcomes.complete and _same_sizes(outcomes)
+        sure = outcomes.complete or _deals_evenly(roster, prospects)
+        by_size = not roster.guesses and sure and same_sizes(outcomes)
         return Confidence("counts" if by_size else "likely", "; ".join(doubts))
     if len(outcomes.each) == 1 and not outcomes.failures:
         return Confidence("exact", _ground(prospects))
@@ -82,7 +87,19 @@ def _one_by_one(prospect: Prospect) -> str:
     )
 
 
-def _same_sizes(outcomes: Outcomes) -> bool:
+def _deals_evenly(roster: Roster, prospects: Prospects) -> bool:
+    """Whether the sizes of shares are known whatever comes: all members read the same."""
+    return len({frozenset(seat.topics) for seat in roster.seats}) == 1 and all(
+        prospect.strategy.assignor.name in EVEN and _comes_to_rest(prospect)
+        for prospect in prospects.each
+    )
+
+
+def _comes_to_rest(prospect: Prospect) -> bool:
+    return all(each.settled.settled for each in prospect.outcomes.each)
+
+
+def same_sizes(outcomes: Outcomes) -> bool:
     """Whether shares are of the same sizes, whatever happens."""
     if outcomes.failures:
         return False
@@ -123,7 +140,7 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
     unraced = [prospect for prospect in several if not prospect.raced]
     if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
-        found.append("the leader may not know a topic at first that nobody reads now")
+        found.append("the leader may not know a topic at first that it has not read")
     if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
         found.append("members do not show their client libraries")
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):

@@ -124,7 +124,7 @@ def find_prospects(
 def _prospect(
     roster: Roster, strategy: Strategy, lags: LagByPartition, runs: int, *, faithful: bool
 ) -> Prospect:
-    brought = first_round(roster, strategy.protocol)
+    brought = first_round(roster, strategy.protocol, strategy.leader_client)
     raced = is_raced(roster, strategy)
 
     def play(known: Roster, held: Round, draw: Draw, rounds: int = MAX_ROUNDS) -> Ends:

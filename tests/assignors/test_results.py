@@ -179,5 +179,5 @@ def test_moves_in_a_circle_end_after_a_while(literal: bool) -> None:
     assert [fault.code for fault in result.faults] == ["LEADER_FAILS"]
     assert sum(result.counts()) == 20
     faithful = AssignmentRequest(members, request.topics, faithful=True)
-    with pytest.raises(AssignorError, match="never ends"):
+    with pytest.raises(AssignorError, match="never finishes"):
         StickyAssignor(literal=literal).assign(faithful)

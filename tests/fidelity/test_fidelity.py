@@ -38,7 +38,7 @@ from tests.support.kafka.broker_config import ClusterSpec
 CHANGES: Final = int(os.environ.get("KGROUPS_FIDELITY_CHANGES", "0"))
 SEEDS: Final = [int(s) for s in os.environ.get("KGROUPS_FIDELITY_SEED", "1").split(",")]
 LEAST: Final = 30
-AT_ONCE: Final = 6
+AT_ONCE: Final = 8
 RACKS: Final = ("a", "b")
 PROPERTIES: Final = {
     "group.consumer.session.timeout.ms": "8000",

@@ -110,10 +110,10 @@ async def _describe_on(
 ) -> dict[str, Described]:
     """Describes groups of one coordinator: one request a type, at once those of frequent types."""
     connection = await cluster.connection(broker, limit)
-    outcomes: dict[str, list[Described]] = {group: [] for group in groups}
+    described: dict[str, Described] = {}
     asked: set[str] = set()
+    left = list(groups)
     for kinds in _TYPES_AT_ONCE:
-        left = [g for g in groups if not any(isinstance(each, Group) for each in outcomes[g])]
         names = {
             kind: [group for group in left if types.get(group, kind) == kind]
             for kind in kinds
@@ -122,19 +122,20 @@ async def _describe_on(
         answers = await asyncio.gather(
             *(_describe_as(cluster, broker, kind, of, limit) for kind, of in names.items() if of)
         )
-        for of in names.values():
-            asked.update(of)
+        asked.update(*names.values())
         for answer in answers:
-            for group in answer.keys() & outcomes.keys():
-                outcomes[group].append(answer[group])
-    described: dict[str, Described] = {}
-    for group in groups:
-        if outcomes[group]:
-            described[group] = _choose(outcomes[group])
-        elif group in asked:
-            described[group] = left_out()
-        else:
-            described[group] = _not_describable(types.get(group))
+            for group in left:
+                if group in answer:
+                    known = described.get(group)
+                    new = answer[group]
+                    described[group] = new if known is None else _choose((known, new))
+        left = [group for group in left if not isinstance(described.get(group), Group)]
+        if not left:
+            break
+    for group in left:
+        if group not in described:
+            kind_known = types.get(group)
+            described[group] = left_out() if group in asked else _not_describable(kind_known)
     return described
 
 

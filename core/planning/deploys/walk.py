@@ -56,6 +56,7 @@ class Walk:
         choices: which outcome of each plan is followed.
         plans: those made on other walks, by the choices before them.
         share: how likely its outcomes are together.
+        guessed: whether something had to be guessed, such as what members read.
         length: how many events there are; 0 while that is not known.
     """
 
@@ -72,6 +73,7 @@ class Walk:
     choices: Choices = field(default_factory=Choices)
     plans: MutableMapping[tuple[int, ...], Plan] = field(default_factory=dict)
     share: float = 1.0
+    guessed: bool = False
     length: int = 0
     start: Group = field(init=False)
 
@@ -123,6 +125,7 @@ class Walk:
             )
         )
         self.last = plan
+        self.guessed = self.guessed or bool(plan.roster and plan.roster.guesses)
         if plan.confidence not in ("exact", "outcomes", None) or plan.outcomes.failures:
             self.doubts.append(f"{event.text}: {plan.confidence}, {plan.confidence_reason}")
 

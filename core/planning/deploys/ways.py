@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.core.planning.confidence import EVEN, same_sizes
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.deploys.walk import Walk
 from kgroups.core.planning.outcomes.outcome import Outcome, Outcomes, gathered
@@ -14,8 +15,8 @@ from kgroups.core.planning.settle import Settled
 TOLD: Final = 3
 
 # Ways that are followed, and plans that are made on all of them together.
-MOST_WALKS: Final = 64
-MOST_PLANS: Final = 64
+MOST_WALKS: Final = 24
+MOST_PLANS: Final = 24
 
 Plans = dict[tuple[int, ...], Plan]
 
@@ -53,6 +54,8 @@ class Ways:
         if doubts:
             more = f"; {len(doubts) - TOLD} more" if len(doubts) > TOLD else ""
             told = "; ".join(doubts[:TOLD])
+            if self._deals_evenly() and same_sizes(outcomes):
+                return "counts", told + more
             return "likely", f"follows the likeliest outcome of each step: {told}{more}"
         if len(outcomes.each) == 1:
             steps = len(self.each[0].stages)
@@ -67,6 +70,18 @@ class Ways:
             if stage.confidence == "outcomes"
         )
         return "outcomes", "; ".join(list(reasons)[:TOLD])
+
+    def _deals_evenly(self) -> bool:
+        """Whether the sizes of shares are known whatever comes."""
+        walk = self.each[0]
+        last = walk.last
+        members = walk.group.members or ()
+        return (
+            last is not None
+            and last.assignor in EVEN
+            and len({frozenset(member.subscription or ()) for member in members}) == 1
+            and not any(way.guessed for way in self.each)
+        )
 
 
 def find_ways(walked: Callable[[Sequence[int], int, Plans], Walk]) -> Ways:

@@ -132,11 +132,12 @@ def _next_leaders(
     found: dict[str, tuple[Member, frozenset[str]]] = {}
     for member, libraries in present:
         if member.member_id in ids:
-            found[member.member_id] = (member, libraries)
+            leads, can_be = member, libraries
         else:
-            first = staying[0]
-            follows = possible_libraries(first, group.assignor, known)
-            found.setdefault(first.member_id, (first, follows))
+            leads = staying[0]
+            can_be = possible_libraries(leads, group.assignor, known)
+        _, before = found.get(leads.member_id, (leads, frozenset[str]()))
+        found[leads.member_id] = (leads, before | can_be)
     return list(found.values())
 
 

@@ -138,7 +138,10 @@ def kip848_records(
         asked: member id to the server-side assignor that it asks for.
     """
     name, epoch = group.group, _epoch(group)
-    members = [_kip848_member(one, topology, epoch, strategy, asked) for one in group.members or ()]
+    # The coordinator walks members of one slot from the newest to the oldest: read in reverse they
+    # stand as they do now.
+    listed = (group.members or ())[::-1]
+    members = [_kip848_member(one, topology, epoch, strategy, asked) for one in listed]
     patterns = sorted({one.subscribed_topic_regex for one in members if one.subscribed_topic_regex})
     resolved = {one: matching_topics(topology.topics, one, "re2") for one in patterns}
     read = {topic for one in members for topic in one.subscribed_topic_names}

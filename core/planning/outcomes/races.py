@@ -93,14 +93,18 @@ def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: Play
         rounds += 1
         for after in race.after(state, play):
             if len(after.steps) == MAX_ROUNDS:
-                complete = False
+                complete = False  # it goes round and round
+                end = Settled(after.held, after.steps, (), settled=False)
+                race.ends.append(Outcome(end, after.share))
                 continue
             key = (after.late, canonical(after.held))
             if key not in seen:
                 seen.add(key)
                 open_.append(after)
     alone = strategy.leader_client == "librdkafka"
-    sure = len(finders) <= SURE_FINDERS or not alone
+    # A sarama member begins anew when it comes, which is not played.
+    anew = strategy.leader_client == "sarama" and strategy.protocol == "cooperative"
+    sure = (len(finders) <= SURE_FINDERS or not alone) and not anew
     return gathered(race.ends, race.failures, complete=complete and sure and not open_)
 
 

@@ -88,9 +88,15 @@ def may_be_late(roster: Roster, strategy: Strategy) -> bool:
 
 
 def unread_topics(roster: Roster) -> frozenset[str]:
-    """Topics that members will read and nobody reads now."""
+    """Topics that a leader may not know: nobody reads them now, or it leads for the first time.
+
+    Where a member leaves, it may be the leader, and the first of the others follows it.
+    """
     before = {topic for seat in roster.seats for topic in seat.read_before}
     before |= {topic for member in roster.leavers for topic in member.subscription or ()}
+    first = next((seat for seat in roster.seats if not seat.joins), None)
+    if roster.leavers and first is not None:
+        before &= set(first.read_before)
     return frozenset(roster.subscribed()) - before
 
 
@@ -152,7 +158,7 @@ def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
         return False
     if library == "java":
         return name == "range" or name in STICKY_FAMILY
-    return library is None or (library == "librdkafka" and name == "range")
+    return library is None or (library == "librdkafka" and name in ("range", "cooperative-sticky"))
 
 
 def _added(

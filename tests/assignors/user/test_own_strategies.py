@@ -230,7 +230,7 @@ def test_the_checker_prints_a_small_case() -> None:
     assert kinds == {"subscribed", "balanced", "order-free"}
     balanced = next(f for f in found if f.property == "balanced")
     assert balanced.case.count("\n") == 2, balanced.case
-    assert "holds 2 partitions" in balanced.message
+    assert "has 2 partitions" in balanced.message
 
 
 class Forgetful(RangeAssignor):

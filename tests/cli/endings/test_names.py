@@ -54,6 +54,7 @@ TAKERS: Final = {
     "list": "list {name}",
     "list by expression": "list --regex {name}",
     "list by topic": "list --topic {name}",
+    "list where": "list --where {name}",
     "plan": "plan {name}",
     "coordinator": "coordinator {name}",
     "check": "check {name} --fail-on 'lag > 1'",

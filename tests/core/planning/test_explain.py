@@ -147,12 +147,12 @@ def test_every_strategy_has_a_rule() -> None:
 
 
 def test_numbers_of_a_newcomer_whose_id_is_not_known() -> None:
-    """Its place in the circle depends on its id, so none is claimed; the chance is."""
+    """Its turn depends on its id, so none is claimed; the chance is."""
     group = group_of(
         member("app-33333333-0000-4000-8000-000000000000", {"t": [0, 1, 2]}),
         member("app-99999999-0000-4000-8000-000000000000", {"t": [3, 4, 5]}),
     )
     plan = plan_group(cluster_of(group, {"t": 6}), group, [AddMembers()], "roundrobin", "java")
     text = "\n".join(explain(plan, "t", 4).reasons)
-    assert "in the circle" not in text.replace("in a circle", "")
+    assert " is number " not in text.replace("; this is number ", "")
     assert "of the possible outcomes" in text

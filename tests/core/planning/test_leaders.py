@@ -177,12 +177,12 @@ def test_a_new_topic_under_a_pattern_is_a_race_for_librdkafka(
 
 
 def test_with_three_members_the_race_is_not_told_to_the_end() -> None:
-    """Two members: every end; three: those that are likely, and no promise."""
+    """Two members: every end; three: only that all get as many, which is certain."""
     held = [member(name, {"t1": [number]}) for number, name in enumerate("abc")]
     changes: list[Change] = [Pattern("t.*", "librdkafka"), AddTopic("t2", 2)]
     group = group_of(*held, assignor="cooperative-sticky")
     plan = plan_group(cluster_of(group, {"t1": 3}), group, changes, leader="librdkafka")
-    assert (plan.confidence, plan.outcomes.complete) == ("likely", False)
+    assert (plan.confidence, plan.outcomes.complete) == ("counts", False)
     assert "one after another" in (plan.confidence_reason or "")
     for outcome in plan.outcomes.each:  # whoever came first, everything is given out in the end
         assert sum(len(p) for held in outcome.settled.shares.values() for p in held.values()) == 5

@@ -5,18 +5,26 @@ from dataclasses import replace
 import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
+from kgroups.core.planning.assignor_request import first_round
+from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     AddTopic,
     Change,
     Pattern,
+    RemoveMember,
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.planning.leaders.strategies import leader_strategies
+from kgroups.core.planning.moves import round_step
 from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.outcomes.races import race_outcomes
 from kgroups.core.planning.plan import Plan, plan_group
+from kgroups.core.planning.settle import Ends, Settled
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
-from tests.support.planning.member_bytes import UNDATED
+from tests.support.planning.member_bytes import NUMBER, UNDATED
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
@@ -39,11 +47,20 @@ def racked(assignor: str, replicas: int = 1) -> ClusterSnapshot:
     return replace(snapshot, brokers=BROKERS, topics={"t": Topic("t", logs)})
 
 
-@pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky"])
-def test_racks_of_new_partitions_are_not_known(assignor: str) -> None:
-    """Brokers place them at random, and a Java leader looks at racks."""
+@pytest.mark.parametrize(
+    ("assignor", "leader"),
+    [
+        ("range", "java"),
+        ("sticky", "java"),
+        ("cooperative-sticky", "java"),
+        ("range", "librdkafka"),
+        ("cooperative-sticky", "librdkafka"),
+    ],
+)
+def test_racks_of_new_partitions_are_not_known(assignor: str, leader: str) -> None:
+    """Brokers place them at random, and these leaders look at racks."""
     snapshot = racked(assignor)
-    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 6)], leader="java")
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 6)], leader=leader)
     assert plan.confidence == "outcomes"
     assert plan.confidence_reason == "the racks in which brokers place new partitions decide"
     assert len(ends(plan)) > 1
@@ -68,7 +85,8 @@ def test_so_many_new_partitions_are_not_all_tried() -> None:
     """Two racks for each of ten partitions are a thousand ways."""
     snapshot = racked("sticky")
     plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
-    assert plan.confidence == "likely"
+    assert not plan.outcomes.complete
+    assert plan.confidence == "counts"
 
 
 def test_a_new_topic_may_have_any_number_of_replicas() -> None:
@@ -181,3 +199,79 @@ def test_kafka_pythons_roundrobin_may_fail_while_members_change() -> None:
     plan = plan_group(snapshot, snapshot.groups[0], changes, leader="kafka-python")
     assert plan.confidence == "outcomes"
     assert plan.outcomes.failures
+
+
+def test_a_leader_that_follows_may_not_know_what_others_read() -> None:
+    """kafka-python: the first leader leaves, and the next one reads one topic of two.
+
+    Seen on a broker: it dealt the topic that it knew first, and both a moment later.
+    """
+    c2 = member("k-c2-1", {"f": [4, 6], "h": [1, 3]}, instance_id="k-c2", version=1, user_data=b"")
+    x3 = member("x3-1", {"f": [0, 1, 2]}, version=1, user_data=b"")
+    c1 = member("l-c1-1", {"f": [3, 5], "h": [0, 2]}, instance_id="l-c1", version=1, user_data=b"")
+    written = [replace(each, assignment_version=1) for each in (c2, x3, c1)]
+    snapshot = cluster_of(group_of(*written, assignor="cooperative-sticky"), {"f": 7, "h": 4})
+    plan = plan_group(snapshot, snapshot.groups[0], [RemoveMember("k-c2")], leader="kafka-python")
+    assert plan.confidence == "outcomes"
+    came = {"x3-1": {"f": [0, 1, 2, 3, 4]}, "l-c1-1": {"f": [5, 6], "h": [0, 1, 2, 3]}}
+    assert canonical(came) in ends(plan)
+
+
+def test_a_sarama_member_begins_anew_with_another_subscription() -> None:
+    """It claims nothing of what it had, so that the leader deals all of it."""
+    members = [
+        member("a-1", {"c": [0, 1]}, topics=("c",), version=2, user_data=NUMBER),
+        member("b-1", {"c": [2, 3]}, topics=("c",), version=2, user_data=NUMBER),
+    ]
+    group = group_of(*members, assignor="cooperative-sticky")
+    snapshot = cluster_of(group, {"c": 4, "d": 2})
+    roster = next_roster(snapshot, group, [Subscribe(("c", "d"), member="a-1")])
+    brought = first_round(roster, "cooperative", "sarama")
+    assert "a-1" not in brought.held
+    assert brought.held["b-1"] == {"c": (2, 3)}
+    assert set(first_round(roster, "cooperative", "java").held) == {"a-1", "b-1"}
+
+
+def test_sizes_are_sure_where_all_read_the_same() -> None:
+    """More orders of seven newcomers than are tried, but all strategies deal evenly."""
+    group = group_of(member("a-1", {"t": [0, 1, 2, 3]}), assignor="cooperative-sticky")
+    joins = [AddMembers(client_id=name) for name in ("b", "b", "c", "c", "d", "d", "e")]
+    plan = plan_group(cluster_of(group, {"t": 20}), group, joins, leader="librdkafka")
+    assert plan.confidence == "counts"
+    unlike = [*joins, AddMembers(client_id="z", topics=("u",))]
+    plan = plan_group(cluster_of(group, {"t": 20, "u": 3}), group, unlike, leader="librdkafka")
+    assert plan.confidence != "counts"
+
+
+def test_who_follows_the_leader_may_use_another_library() -> None:
+    """Any of them may have led, with franz-go; who follows it may use librdkafka."""
+    members = [
+        replace(
+            member(name, {"t": [n]}, rack="r", user_data=encode_sticky_data((("t", (n,)),), 7)),
+            assignment_version=0,
+        )
+        for n, name in enumerate(("z1-1", "b3-1", "b2-1"))
+    ]
+    group = group_of(*members, assignor="cooperative-sticky")
+    plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b2-1")])
+    assert set(plan.leader_clients) == {"franz-go", "librdkafka"}
+
+
+def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
+    """A leader that takes something from a member in every round: shown is where it stops."""
+    group = group_of(
+        member("a", {"t": [0]}), member("b", {"t": [1]}), assignor="cooperative-sticky"
+    )
+    snapshot = cluster_of(group, {"t": 2, "u": 1})
+    roster = next_roster(snapshot, group, [Subscribe(("u",), added=True)])
+    strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"), [])[0]
+    held = {"a": {"t": (0,)}, "b": {"t": ()}}
+    step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
+    outcomes = race_outcomes(
+        roster,
+        first_round(roster, "cooperative"),
+        strategy,
+        lambda _, __: Ends((Settled(held, (step,), ()),)),
+    )
+    assert not outcomes.complete
+    assert [each.settled.settled for each in outcomes.each] == [False]

@@ -56,6 +56,7 @@ LINES: Final = {
     "list and watch": Line("list --watch 3600 -o json", "list", kind="watch"),
     "describe": Line("describe --all-groups -o json", "describe"),
     "describe as csv": Line("describe {origin} -o csv", "describe"),
+    "describe times": Line("describe origin --lag-time --over 100ms -o json", "describe"),
     "describe members": Line("describe {alive} --members -o yaml", "describe"),
     "describe a file": Line("describe --all-groups --from {folder}/shop.json", "describe", False),
     "check": Line("check {origin} {alive} --fail-on 'members > 9' -o json", "check"),
@@ -73,6 +74,11 @@ LINES: Final = {
     "reset-offsets": Line(RESET + " --undo-dir {folder}/undo", "reset-offsets", writes="offsets"),
     "reset-offsets in words": Line(
         "reset-offsets {group} {other} --to earliest --all-topics --yes --undo-dir {folder}/undo",
+        "reset-offsets",
+        writes="offsets",
+    ),
+    "reset-offsets between a wait and a watch": Line(
+        RESET + " --wait-empty 10ms --watch-after 10ms --undo-dir {folder}/undo",
         "reset-offsets",
         writes="offsets",
     ),

@@ -73,6 +73,8 @@ class MovingGroup:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        for driven in self._driven.values():  # before either gives up the programs that both use
+            driven.leave(list(driven.members), orderly=False)
         self._exits.close()
 
     def join(self, mover: Mover, protocol: MemberProtocol) -> None:

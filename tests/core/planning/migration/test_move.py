@@ -13,6 +13,7 @@ from kgroups.core.planning.changes.spelling import parse_pattern, parse_to_proto
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.metrics import PLAN_FIELDS, values_of
 from kgroups.core.planning.migration.broker_rules import POLICY, BrokerRules, rules_from
+from kgroups.core.planning.migration.rehearsal import Rehearsal, Terms
 from kgroups.core.planning.plan import Plan
 from kgroups.core.planning.plan_item import plan_item
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, MemberProtocol
@@ -344,3 +345,16 @@ def test_the_item_has_it_all() -> None:
     (blocker,) = plan_item(moved(TWO, rules=disabled))["blockers"]
     assert set(blocker) == {"member_id", "code", "message", "hint", "refused_by"}
     assert plan_item(moved(TWO))["blockers"] == []
+
+
+def test_members_stand_in_the_order_of_the_broker() -> None:
+    """Those that share a slot of the coordinator's table, too, whichever came first."""
+    ids = [f"m{number}" for number in range(40)]
+    group = kip848(*(member(name, {"t": [number]}) for number, name in enumerate(ids)))
+    topics = topics_of({"t": 40})
+    terms = Terms("range", dict.fromkeys(ids))
+    once = Rehearsal(topics, group, terms, CoordinatorConfig()).settle().group
+    again = Rehearsal(topics, once, terms, CoordinatorConfig()).settle().group
+    order = [one.member_id for one in once.members or ()]
+    assert [one.member_id for one in again.members or ()] == order
+    assert order != ids
