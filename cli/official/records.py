@@ -74,7 +74,13 @@ def _delete_records(arguments: Arguments) -> int:
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)
         with Interruption(admin) as interruption:
-            found = _sent(admin, before, interruption) if before else {}
+            try:
+                found = _sent(admin, before, interruption) if before else {}
+            except KgroupsError as error:
+                if not interruption.asked:
+                    raise
+                say(exception_text(error.code, error.message))
+                return EXIT_CODE_INTERRUPTED
             show(RECORDS_DONE)
             failed = False
             for at, outcome in sorted(found.items()):

@@ -46,6 +46,7 @@ def delete_offsets(arguments: Arguments) -> int:
 
         group = arguments.value("group") or ""
         scope = scope_of(arguments.values("topic"))
+        interruption = Interruption(admin)
         try:
             listing = topics_with_bounds(admin, scope.topics)
             unknown = {
@@ -59,13 +60,14 @@ def delete_offsets(arguments: Arguments) -> int:
                 if name in listing.topics
                 for number in listing.topics[name].partitions
             } | dict.fromkeys(scope.partitions)
-            with Interruption(admin) as interruption:
+            with interruption:
                 answers = commit(admin, {group: partitions}, interruption)
                 found = {at: answers[group, *at] for at in partitions}
                 code = _report(group, found, unknown)
                 return EXIT_CODE_INTERRUPTED if interruption.asked else code
         except KgroupsError as error:
-            return _stopped(error, scope)
+            code = _stopped(error, scope)
+            return EXIT_CODE_INTERRUPTED if interruption.asked else code
 
 
 def _report(

@@ -73,19 +73,19 @@ def reset_offsets(arguments: Arguments) -> int:
     if not arguments.has("execute") and not arguments.has("dry-run"):
         say(WITHOUT_MODE)
     with open_cluster(arguments) as admin, ExitStack() as stack:
-        reset = Reset()
+        reset, interruption = Reset(), Interruption(admin)
         try:
             groups = _groups(arguments, admin, reset)
             _plan(arguments, admin, groups, reset)
             for text in reset.notices:
                 say(text)
             if arguments.has("execute"):
-                _write(admin, reset, stack.enter_context(Interruption(admin)))
+                _write(admin, reset, stack.enter_context(interruption))
         except KgroupsError as error:
             if isinstance(error, UsageError):
                 raise
             fail_command(_cause(error), error.hint or error.message)
-            return 1
+            return EXIT_CODE_INTERRUPTED if interruption.asked else 1
         return _report(arguments, reset)
 
 
