@@ -102,8 +102,11 @@ def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: Play
                 seen.add(key)
                 open_.append(after)
     if last is not None and not race.ends and not race.failures:  # it goes round and round
-        end = Settled(last.held, last.steps, (), settled=False)
-        race.ends.append(Outcome(end, last.share))
+        shares = {
+            member: {topic: tuple(numbers) for topic, numbers in topics.items()}
+            for member, topics in last.held.items()
+        }
+        race.ends.append(Outcome(Settled(shares, last.steps, (), settled=False), last.share))
         complete = False
     alone = strategy.leader_client == "librdkafka"
     # A sarama member begins anew when it comes, which is not played.
