@@ -22,7 +22,7 @@ from kgroups.core.planning.moves import round_step
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.races import race_outcomes
 from kgroups.core.planning.plan import Plan, plan_group
-from kgroups.core.planning.settle import Ends, Settled
+from kgroups.core.planning.settle import Ends, Settled, Shares
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
 from tests.support.planning.member_bytes import NUMBER, UNDATED
 from tests.support.planning.small_groups import cluster_of, group_of, member
@@ -265,7 +265,7 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
     snapshot = cluster_of(group, {"t": 2, "u": 1})
     roster = next_roster(snapshot, group, [Subscribe(("u",), added=True)])
     strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"), [])[0]
-    held = {"a": {"t": (0,)}, "b": {"t": ()}}
+    held: Shares = {"a": {"t": (0,)}, "b": {"t": ()}}
     step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
     outcomes = race_outcomes(
         roster,
