@@ -18,7 +18,7 @@ from kgroups.core.errors import UsageError
 
 FORM: Final = (
     "write it like `lag > 10k and state != 'Stable'`; "
-    "signs are " + " ".join(SIGNS) + ", joined by `and`, `or`, `not` and parentheses"
+    "operators are " + " ".join(SIGNS) + ", and comparisons are joined by `and`, `or` and `not`"
 )
 DEEPEST: Final = 50
 """Levels of `not` and parentheses; more is no condition that somebody wrote."""
