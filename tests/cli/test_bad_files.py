@@ -27,7 +27,7 @@ class Kind(NamedTuple):
     Args:
         suffix: of its name.
         command: that reads one, with `{file}`, `{folder}` around it, `{cluster}`, `{properties}`.
-        exit_code: of that command; where it is 0, such a file is left out silently.
+        exit_code: of that command.
         name: of the file within a folder, where it must have one.
         properties: of the client that name it.
     """
@@ -87,7 +87,7 @@ KINDS: dict[str, Kind] = {
     "capture": Kind(
         ".parquet",
         ("lag", "compact", "{folder}", "--today"),
-        exit_code=0,
+        exit_code=1,
         name="rows/cluster=c/date=2026-11-21/1795223045678-1795223045678-a1b2.parquet",
     ),
 }
@@ -123,8 +123,12 @@ BYTES: dict[str, bytes] = {
 }
 
 PROPERTIES = ("nothing", "a mark and nothing", "laughs", "a tag")
-GOOD = {(".pem", "a folder"), *((".properties", name) for name in PROPERTIES)}
-"""What is a file of its kind after all: a folder of certificates, odd properties."""
+GOOD = {
+    (".pem", "a folder"),
+    (".parquet", "nothing there"),
+    *((".properties", name) for name in PROPERTIES),
+}
+"""What is fine after all: a folder of certificates, one without captures, odd properties."""
 
 Maker = Callable[[Path], None]
 
@@ -204,11 +208,11 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
         return f"{result.peak_bytes:,} bytes"
     if result.cpu_s > MAX_CPU_S:
         return f"{result.cpu_s:.1f} s"
-    if len(said) != (kind.exit_code > 0) or "Traceback" in words or "a bug in" in words:
+    if len(said) != 1 or "Traceback" in words or "a bug in" in words:
         return words[:300]
     if max(map(len, words.splitlines()), default=0) > 700:
         return f"a line of {max(map(len, words.splitlines())):,} characters"
-    if kind.exit_code == 2 and file.name not in said[0]:
+    if (kind.exit_code == 2 or kind.name) and file.name not in said[0]:
         return f"the file is not named: {said[0][:300]}"
     return None
 
