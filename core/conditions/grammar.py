@@ -133,6 +133,8 @@ class _Parser:
         if value.sort != "number":
             self.refuse(f"`{value.text}` is not a number, but `{field.name}` is")
         number = number_of(value.text)
+        if number is None:
+            self.refuse(f"`{value.text}` is longer than a hundred years")
         if number.unit == "%" and field.whole is None:
             self.refuse(f"`{field.name}` has no percentage")
         if number.unit == "time" and field.unit != SECONDS:
