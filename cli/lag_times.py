@@ -59,7 +59,7 @@ class TimeQuestion:
         """
         if not self.over_ms and not fields.isdisjoint(OF_RATES):
             (name, *_) = sorted(fields & OF_RATES)
-            raise UsageError(f"`{name}` needs two looks", hint="say how far apart: --over 10s")
+            raise UsageError(f"`{name}` requires --over", hint="use --over 10s")
         if self.records or fields.isdisjoint(OF_AGES):
             return self
         return replace(self, ages=True)
@@ -77,10 +77,12 @@ def time_question(
     if over is not None:
         over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
     if lag_time and record_times:
-        raise UsageError("--lag-time and --record-times are two ways to one figure")
+        raise UsageError("--lag-time and --record-times cannot be used together")
     question = TimeQuestion(lag_time, record_times, over_ms)
     if question.is_asked and file is not None:
-        raise UsageError("a snapshot file knows no times", hint="leave out --from")
+        raise UsageError(
+            "--lag-time, --record-times and --over require a cluster", hint="leave out --from"
+        )
     return question
 
 

@@ -10,14 +10,11 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
-    OFFSETS,
     Source,
-    facts_of,
-    figures_of,
+    figures_in,
     source_of,
 )
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -54,13 +51,15 @@ class Where:
         """
         kept, unknown = [], 0
         for group in snapshot.groups:
-            rows = timed = None
-            if self.source in OFFSETS and group.offsets is not None:
-                rows = offset_rows(
-                    snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
-                )
-                timed = None if times is None else group_times(snapshot, group, rows, times)
-            answer = self.condition.holds(figures_of(facts_of(group, rows, timed), self.source))
+            figures = figures_in(
+                snapshot,
+                group,
+                self.source,
+                uncommitted=self.uncommitted,
+                isolation=self.isolation,
+                times=times,
+            )
+            answer = self.condition.holds(figures)
             unknown += answer is None
             if answer:
                 kept.append(group)

@@ -164,7 +164,9 @@ def describe(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(set() if kept is None else set(kept.condition.fields))
     if question.is_asked and "offsets" not in views:
-        raise UsageError("times are shown with offsets", hint="add --offsets")
+        raise UsageError(
+            "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
+        )
     request = Request(
         choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
     )
