@@ -86,6 +86,22 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": Works(("describe", "--topic", TOPIC["read"])),
         "delete topic": READS,
     },
+    ("check",): {
+        "describe group": (Refused(("check", G, "--fail-on", "lag < 0"), G),),
+        "read group": Works(("check", R, "--fail-on", "lag < 0")),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": READS,
+        "delete topic": READS,
+    },
+    ("wait",): {
+        "describe group": (Refused(("wait", G, "--until", "members >= 0"), G),),
+        "read group": Works(("wait", R, "--until", "members >= 0")),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": READS,
+        "delete topic": READS,
+    },
     ("coordinator",): {
         "describe group": (Refused(("coordinator", G), G),),
         "read group": Works(("coordinator", R)),
