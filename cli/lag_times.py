@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from kgroups.cli.output.printer import Printer
-from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.group_times import Times
 from kgroups.core.snapshot import ClusterSnapshot
@@ -57,6 +56,10 @@ class TimeQuestion:
         Raises:
             UsageError: rates are named, and nobody said over which time.
         """
+        if not fields:
+            return self
+        from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES  # which has all figures
+
         if not self.over_ms and not fields.isdisjoint(OF_RATES):
             (name, *_) = sorted(fields & OF_RATES)
             raise UsageError(f"`{name}` requires --over", hint="use --over 10s")

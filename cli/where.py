@@ -2,21 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.core.conditions.condition import Condition
-from kgroups.core.conditions.grammar import parse_condition
-from kgroups.core.conditions.group_figures import (
-    GROUP_FIELDS,
-    Source,
-    figures_in,
-    source_of,
-)
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.conditions.condition import Condition
+    from kgroups.core.conditions.group_figures import Source
 
 WhereText = Annotated[
     str | None,
@@ -32,13 +28,31 @@ class Where:
         uncommitted, isolation: how their lag is counted.
     """
 
-    condition: Condition
+    condition: "Condition"
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"
 
     @property
-    def source(self) -> Source:
-        """What has to be asked for it."""
+    def fields(self) -> set[str]:
+        """The fields that it names."""
+        return set(self.condition.fields)
+
+    @property
+    def needs_description(self) -> bool:
+        """Whether it takes more than the list of groups."""
+        return self._source != "listing"
+
+    @property
+    def needs_offsets(self) -> bool:
+        """Whether commits and the bounds of logs have to be read for it."""
+        from kgroups.core.conditions.group_figures import OFFSETS
+
+        return self._source in OFFSETS
+
+    @property
+    def _source(self) -> "Source":
+        from kgroups.core.conditions.group_figures import source_of
+
         return source_of([self.condition])
 
     def cut(
@@ -49,12 +63,14 @@ class Where:
         Args:
             note: told how many were left out because that is not known.
         """
+        from kgroups.core.conditions.group_figures import figures_in
+
         kept, unknown = [], 0
         for group in snapshot.groups:
             figures = figures_in(
                 snapshot,
                 group,
-                self.source,
+                self._source,
                 uncommitted=self.uncommitted,
                 isolation=self.isolation,
                 times=times,
@@ -81,4 +97,7 @@ def parse_where(
     """
     if text is None:
         return None
+    from kgroups.core.conditions.grammar import parse_condition  # of no use without a condition
+    from kgroups.core.conditions.group_figures import GROUP_FIELDS
+
     return Where(parse_condition(text, GROUP_FIELDS, "--where"), uncommitted, isolation)
