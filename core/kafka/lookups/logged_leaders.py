@@ -11,7 +11,7 @@ Source: GroupMetadataManager (records of classic groups); `GroupMetadataValue.le
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key
@@ -23,7 +23,8 @@ from kgroups.core.kafka.failures import BrokerFailure, only
 from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.lengths import Room
 from kgroups.core.snapshot import Group
 
 FIRST_WINDOW: Final = 2_000  # offsets
@@ -176,7 +177,8 @@ class _Search:
     async def _fetch(self, offset: int) -> bytes | None:
         """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
         body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
-        _, answer = await self._cluster.ask(self._broker, "fetch", body, self._deadline.at)
+        until = self._deadline.at
+        _, answer = await self._cluster.ask(self._broker, "fetch", body, until, _passing)
         code = error_name(answer.error_code) if hasattr(answer, "error_code") else None
         if code is not None:
             raise BrokerFailure(code)
@@ -196,6 +198,11 @@ class _Search:
         if code is not None:
             raise BrokerFailure(code)
         return int(part.offset)
+
+
+def _passing(api: str, version: int, frame: bytes, _: Room) -> Any:
+    """An answer that is searched and let go: it takes nothing of the memory that others share."""
+    return decode_response(api, version, frame)
 
 
 def _leader(key: bytes, value: bytes | None) -> LoggedLeader | None:

@@ -1,21 +1,28 @@
 """Answers about one thing that hold nothing, or are held back by a quota: told, never a crash."""
 
 from collections.abc import Iterator
+from itertools import count, islice
 from typing import Any
 
 import pytest
 
+from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.lookups.broker_settings import broker_settings
 from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders, logged_leaders
+from kgroups.core.kafka.writes.group_writes import write_commits
 from kgroups.core.sandbox.sandbox import Sandbox
-from kgroups.core.snapshot import Group
+from kgroups.core.snapshot import CommittedOffset, Group
 from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
-from tests.support.kafka.workload import commit_offsets
+from tests.support.kafka.workload import commit_offsets, create_topics
 
 NAME = "gone"
 THROTTLED_MS = 10
+OFFSETS_PARTITIONS = 50
+# 12 MB of commits, where the answers to one question may take 8.8.
+WIDE, GROUPS, METADATA = 100, 30, 4_000
+LONGEST = 1_100_000
 ROWS = {"fetch": "responses", "list_offsets": "topics", "describe_configs": "results"}
 """Where each answer has its rows."""
 
@@ -88,3 +95,18 @@ def test_settings_that_are_left_out(upstream: str, deleted: Group) -> None:
     ):
         (answer,) = broker_settings(admin, [deleted.coordinator], ["group.max.size"]).values()
     assert (answer.values, answer.failure) == ({}, "CORRUPT_MESSAGE")
+
+
+def test_a_log_that_is_longer_than_answers_may_be_together(upstream: str, deleted: Group) -> None:
+    """What was searched is let go: only what is kept counts against the memory of a question."""
+    names = (f"beside-{number}" for number in count())
+    wanted = deleted.offsets_partition
+    beside = (n for n in names if offsets_partition(n, OFFSETS_PARTITIONS) == wanted)
+    create_topics(upstream, {"wide": WIDE})
+    long_ago = {("wide", n): CommittedOffset(1, None, "m" * METADATA) for n in range(WIDE)}
+    with ClusterAdmin(ClientSettings(upstream), timeout_ms=60_000) as admin:
+        for name in islice(beside, GROUPS):
+            assert set(write_commits(admin, {name: long_ago}).values()) == {None}
+    settings = ClientSettings(upstream, max_answer_bytes=LONGEST)
+    with ClusterAdmin(settings, timeout_ms=60_000) as admin:
+        assert logged_leaders(admin, [deleted]) == LoggedLeaders({NAME: None})
