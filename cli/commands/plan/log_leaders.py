@@ -49,7 +49,7 @@ def with_leaders(
     except KgroupsError as error:
         if asked:
             raise
-        printer.note(f"who leads is not looked up in `{OFFSETS_TOPIC}`: {error.message}")
+        printer.note(f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}")
         return snapshot
     if asked:
         for code in answer.failures.values():
@@ -93,12 +93,12 @@ def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iter
         if group.offsets_partition is None or code is not None:
             why = f"`{OFFSETS_TOPIC}` cannot be read ({code})"
         elif group.group in answer.found:
-            why = f"its newest record in {place} is not of the members of now"
+            why = f"its newest record in {place} lists other members"
         elif group.offsets_partition in answer.unread:
             at = answer.unread[group.offsets_partition]
-            why = f"{place} has no record of it from offset {at} on"
+            why = f"{place} has no record of the group from offset {at} on"
             if not asked:
-                why += "; `--leader-from-log` reads on"
+                why += "; `--leader-from-log` reads further back"
         else:
-            why = f"{place} has no record of it"
-        yield f"`{group.group}`: which member leads is not known: {why}"
+            why = f"{place} has no record of the group"
+        yield f"`{group.group}`: the leader is unknown: {why}"
