@@ -37,6 +37,8 @@ from kgroups.core.snapshot import (
 )
 
 JAVA, FRANZ_GO, SARAMA = "java", "franz-go", "sarama"
+# Library -> what it makes of one pattern for a coordinator.
+SENT_PATTERNS: Final = {FRANZ_GO: ".*(?:(?:{})).*", "librdkafka": "({})"}
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -210,11 +212,13 @@ def _likeness(roster: Roster) -> Mapping[str, object]:
 
 
 def sent_pattern(seat: Seat) -> str:
-    """A member's pattern as the coordinator has it: franz-go rewrites it; empty if it has none."""
+    """A member's pattern as the coordinator has it; empty if it has none.
+
+    franz-go and librdkafka rewrite it.
+    """
     text = seat.pattern.pattern if seat.pattern is not None else ""
-    if text and seat.joins and seat.library == FRANZ_GO:
-        return f".*(?:(?:{text})).*"
-    return text
+    rewritten = SENT_PATTERNS.get(seat.library or "") if seat.joins else None
+    return rewritten.format(text) if text and rewritten else text
 
 
 def _shown_orders(roster: Roster) -> Mapping[frozenset[str], tuple[str, ...]]:
