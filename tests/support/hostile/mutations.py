@@ -8,6 +8,7 @@ read, how many refused, and the most memory it held.
 import io
 import json
 import random
+import resource
 import struct
 import sys
 from collections import Counter
