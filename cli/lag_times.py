@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from kgroups.cli.output.printer import Printer
-from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.group_times import Times
 from kgroups.core.snapshot import ClusterSnapshot
@@ -57,9 +56,13 @@ class TimeQuestion:
         Raises:
             UsageError: rates are named, and nobody said over which time.
         """
+        if not fields:
+            return self
+        from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES  # which has all figures
+
         if not self.over_ms and not fields.isdisjoint(OF_RATES):
             (name, *_) = sorted(fields & OF_RATES)
-            raise UsageError(f"`{name}` needs two looks", hint="say how far apart: --over 10s")
+            raise UsageError(f"`{name}` requires --over", hint="use --over 10s")
         if self.records or fields.isdisjoint(OF_AGES):
             return self
         return replace(self, ages=True)
@@ -77,10 +80,12 @@ def time_question(
     if over is not None:
         over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
     if lag_time and record_times:
-        raise UsageError("--lag-time and --record-times are two ways to one figure")
+        raise UsageError("--lag-time and --record-times cannot be used together")
     question = TimeQuestion(lag_time, record_times, over_ms)
     if question.is_asked and file is not None:
-        raise UsageError("a snapshot file knows no times", hint="leave out --from")
+        raise UsageError(
+            "--lag-time, --record-times and --over require a cluster", hint="leave out --from"
+        )
     return question
 
 

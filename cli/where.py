@@ -2,24 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgroups.core.conditions.condition import Condition
-from kgroups.core.conditions.grammar import parse_condition
-from kgroups.core.conditions.group_figures import (
-    GROUP_FIELDS,
-    OFFSETS,
-    Source,
-    facts_of,
-    figures_of,
-    source_of,
-)
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
+
+if TYPE_CHECKING:
+    from kgroups.core.conditions.condition import Condition
+    from kgroups.core.conditions.group_figures import Source
 
 WhereText = Annotated[
     str | None,
@@ -35,13 +28,31 @@ class Where:
         uncommitted, isolation: how their lag is counted.
     """
 
-    condition: Condition
+    condition: "Condition"
     uncommitted: Uncommitted | None = None
     isolation: Isolation = "read_uncommitted"
 
     @property
-    def source(self) -> Source:
-        """What has to be asked for it."""
+    def fields(self) -> set[str]:
+        """The fields that it names."""
+        return set(self.condition.fields)
+
+    @property
+    def needs_description(self) -> bool:
+        """Whether it takes more than the list of groups."""
+        return self._source != "listing"
+
+    @property
+    def needs_offsets(self) -> bool:
+        """Whether commits and the bounds of logs have to be read for it."""
+        from kgroups.core.conditions.group_figures import OFFSETS
+
+        return self._source in OFFSETS
+
+    @property
+    def _source(self) -> "Source":
+        from kgroups.core.conditions.group_figures import source_of
+
         return source_of([self.condition])
 
     def cut(
@@ -52,15 +63,19 @@ class Where:
         Args:
             note: told how many were left out because that is not known.
         """
+        from kgroups.core.conditions.group_figures import figures_in
+
         kept, unknown = [], 0
         for group in snapshot.groups:
-            rows = timed = None
-            if self.source in OFFSETS and group.offsets is not None:
-                rows = offset_rows(
-                    snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
-                )
-                timed = None if times is None else group_times(snapshot, group, rows, times)
-            answer = self.condition.holds(figures_of(facts_of(group, rows, timed), self.source))
+            figures = figures_in(
+                snapshot,
+                group,
+                self._source,
+                uncommitted=self.uncommitted,
+                isolation=self.isolation,
+                times=times,
+            )
+            answer = self.condition.holds(figures)
             unknown += answer is None
             if answer:
                 kept.append(group)
@@ -82,4 +97,7 @@ def parse_where(
     """
     if text is None:
         return None
+    from kgroups.core.conditions.grammar import parse_condition  # of no use without a condition
+    from kgroups.core.conditions.group_figures import GROUP_FIELDS
+
     return Where(parse_condition(text, GROUP_FIELDS, "--where"), uncommitted, isolation)

@@ -37,7 +37,6 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.conditions.group_figures import OFFSETS
 from kgroups.core.group_item import coordinator_item
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.lag.group_times import Times, group_times
@@ -154,7 +153,7 @@ def list_groups(
         parse_where(where),
     )
 
-    named = set() if filters.where is None else set(filters.where.condition.fields)
+    named = set() if filters.where is None else filters.where.fields
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
@@ -228,14 +227,15 @@ def _listing(
     Args:
         timed: whether commits and logs are needed too, for figures of time.
     """
-    needs = "listing" if filters.where is None else filters.where.source
-    needs = "times" if timed else needs
-    if admin is None or filters.topics or needs != "listing":
+    where = filters.where
+    logs = timed or (where is not None and where.needs_offsets)
+    inside = logs or bool(filters.topics) or (where is not None and where.needs_description)
+    if admin is None or inside:
         found = snapshot_of(
             admin,
             file=file,
-            offsets=bool(filters.topics) or needs in OFFSETS,
-            log_offsets=needs in OFFSETS,
+            offsets=bool(filters.topics) or logs,
+            log_offsets=logs,
             progress=printer.progress,
         )
         if admin is None or not filters.topics:

@@ -42,7 +42,7 @@ class Printer:
     def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
         if options.output in OWN_FORMS and not own_forms:
             raise UsageError(
-                f"only `kgroups check` has the form `{options.output}`", hint=OUTPUT_HINT
+                f"`{options.output}` output is available for `kgroups check` only", hint=OUTPUT_HINT
             )
         self.options = options
         self._waiting = False

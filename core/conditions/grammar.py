@@ -18,7 +18,7 @@ from kgroups.core.errors import UsageError
 
 FORM: Final = (
     "write it like `lag > 10k and state != 'Stable'`; "
-    "signs are " + " ".join(SIGNS) + ", joined by `and`, `or`, `not` and parentheses"
+    "operators are " + " ".join(SIGNS) + ", and comparisons are joined by `and`, `or` and `not`"
 )
 DEEPEST: Final = 50
 """Levels of `not` and parentheses; more is no condition that somebody wrote."""
@@ -133,6 +133,8 @@ class _Parser:
         if value.sort != "number":
             self.refuse(f"`{value.text}` is not a number, but `{field.name}` is")
         number = number_of(value.text)
+        if number is None:
+            self.refuse(f"`{value.text}` is longer than a hundred years")
         if number.unit == "%" and field.whole is None:
             self.refuse(f"`{field.name}` has no percentage")
         if number.unit == "time" and field.unit != SECONDS:

@@ -10,9 +10,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, AtLeast, Field, Fields, Kind, Value
-from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary
-from kgroups.core.lag.group_times import GroupTimes
-from kgroups.core.snapshot import Group
+from kgroups.core.lag.group_lag import LagSummary, OffsetRow, lag_summary, offset_rows
+from kgroups.core.lag.group_times import GroupTimes, Times, group_times
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.snapshot import ClusterSnapshot, Group
 
 Source = Literal["listing", "description", "offsets", "times"]
 """What has to be asked for a figure: the list of groups, their description, their commits, and the
@@ -77,15 +78,21 @@ def _of_lag(name: str, meaning: str, read: Callable[[LagSummary], int | None]) -
     return _Figure(Field(name, "number", "records", meaning), "offsets", value)
 
 
-def _of_times(name: str, unit: str, meaning: str) -> _Figure:
-    """A figure of the group's lag in time."""
+def _age(facts: GroupFacts) -> Value:
+    """The lag in seconds: at least the largest known, where some are not; that is never below 0."""
+    if facts.times is None:
+        return None
+    if not facts.times.unknown:
+        return facts.times.oldest_s
+    return AtLeast(facts.times.oldest_s) if facts.times.oldest_s else None
+
+
+def _of_rates(name: str, unit: str, meaning: str) -> _Figure:
+    """A figure between two looks."""
 
     def value(facts: GroupFacts) -> Value:
-        if facts.times is None:
-            return None
-        found: float | None = getattr(facts.times.total, name)
-        partial = name in OF_AGES and facts.times.unknown > 0
-        return AtLeast(found) if partial and found is not None else found
+        found: float | None = None if facts.times is None else getattr(facts.times.total, name)
+        return found
 
     return _Figure(Field(name, "number", unit, meaning), "times", value)
 
@@ -133,13 +140,15 @@ _FIGURES: Final = (
         "offsets",
         lambda facts: None if facts.lag is None else facts.lag.unknown_partitions,
     ),
-    _of_times("lag_seconds", SECONDS, "age of the oldest unread record"),
-    _of_times("rate_in", "records/s", "records that come; needs --over"),
-    _of_times("rate_out", "records/s", "records that are read; needs --over"),
-    _of_times(
+    _Figure(
+        Field("lag_seconds", "number", SECONDS, "age of the oldest unread record"), "times", _age
+    ),
+    _of_rates("rate_in", "records/s", "records written per second; needs --over"),
+    _of_rates("rate_out", "records/s", "records read per second; needs --over"),
+    _of_rates(
         "catch_up_seconds",
         SECONDS,
-        "time until the lag is gone at these rates, unknown if never; needs --over",
+        "time to catch up at these rates, unknown if never; needs --over",
     ),
 )
 GROUP_FIELDS: Final = Fields("a group", (figure.field for figure in _FIGURES))
@@ -161,9 +170,33 @@ def figures_of(facts: GroupFacts, source: Source = "offsets") -> dict[str, Value
     return {each.field.name: each.read(facts) for each in _FIGURES if each.source in asked}
 
 
+def figures_in(
+    snapshot: ClusterSnapshot,
+    group: Group,
+    source: Source,
+    *,
+    uncommitted: Uncommitted | None = None,
+    isolation: Isolation = "read_uncommitted",
+    times: Times | None = None,
+) -> dict[str, Value]:
+    """The figures of a group of a snapshot.
+
+    Args:
+        uncommitted, isolation: how lag is counted.
+        times: None if nothing was asked about time.
+    """
+    rows = timed = None
+    if source in OFFSETS and group.offsets is not None:
+        rows = offset_rows(snapshot, group, uncommitted=uncommitted, isolation=isolation)
+        timed = None if times is None else group_times(snapshot, group, rows, times)
+    return figures_of(facts_of(group, rows, timed), source)
+
+
 def document_of(figures: Mapping[str, Value]) -> dict[str, Any]:
-    """Figures as a document holds them; of what is known in part that part."""
-    return {
-        name: value.number if isinstance(value, AtLeast) else value
-        for name, value in figures.items()
-    }
+    """Figures as a document holds them, to a thousandth; of what is known in part that part."""
+    return {name: _rounded(value) for name, value in figures.items()}
+
+
+def _rounded(value: Value) -> str | float | None:
+    number = value.number if isinstance(value, AtLeast) else value
+    return round(number, 3) if isinstance(number, float) else number

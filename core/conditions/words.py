@@ -62,8 +62,8 @@ def words_of(text: str) -> tuple[list[Word], str]:
     return words, ""
 
 
-def number_of(text: str) -> Number:
-    """What the text of a number says."""
+def number_of(text: str) -> Number | None:
+    """What the text of a number says; None for a duration beyond a hundred years."""
     if text.endswith("%"):
         return Number(float(text[:-1]), "%")
     if text[-1] in MULTIPLES:
@@ -71,7 +71,8 @@ def number_of(text: str) -> Number:
     if text[-1].isdigit():
         return Number(float(text), "")
     ms = duration_ms(text.removeprefix("-"))
-    assert ms is not None, "the pattern of words takes durations alone"
+    if ms is None:
+        return None
     return Number((-ms if text.startswith("-") else ms) / 1_000, "time")
 
 

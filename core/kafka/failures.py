@@ -4,7 +4,8 @@ It becomes a `ClusterError` when nothing at all could be learned, and an `ItemEr
 rest could.
 """
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 from kgroups.core.broker_errors import broker_error, meaning_of
 from kgroups.core.errors import ItemError, KgroupsError
@@ -93,6 +94,17 @@ def may_repeat(failure: "str | BrokerFailure | None") -> bool:
 def left_out() -> BrokerFailure:
     """What was asked about one item of several, and the broker answered only for the others."""
     return BrokerFailure("CORRUPT_MESSAGE", "missing from the broker's response")
+
+
+def only(rows: Sequence[Any]) -> Any:
+    """The row of an answer about a single item.
+
+    Raises:
+        BrokerFailure: the answer does not have it, or has others.
+    """
+    if len(rows) != 1:
+        raise left_out()
+    return rows[0]
 
 
 def item_error(target: str, failure: str | BrokerFailure, detail: str | None = None) -> ItemError:

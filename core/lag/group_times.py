@@ -56,12 +56,15 @@ class GroupTimes(NamedTuple):
 
     Args:
         rows: topic and partition, and their figures.
-        total: of the group: the largest lag, sums of rates.
-        unknown: partitions whose lag in seconds is not known, which the total leaves out.
+        total: of the group: the largest lag in seconds, sums of rates. It has no lag in seconds
+            while that of a lagging partition is not known.
+        oldest_s: the largest lag in seconds that is known, so the group's is at least this.
+        unknown: partitions whose lag in seconds is not known.
     """
 
     rows: Sequence[tuple[TopicPartition, TimeFigures]]
     total: TimeFigures
+    oldest_s: float | None
     unknown: int
 
 
@@ -82,9 +85,13 @@ def group_times(
     known = [each for each in found if each.lag_seconds is not None]
     worst = max(known, key=lambda each: each.lag_seconds or 0.0, default=TimeFigures())
     catch_up = catch_up_seconds(lag, rate_in, rate_out) if times.before else None
-    total = TimeFigures(worst.lag_seconds, worst.lag_seconds_method, rate_in, rate_out, catch_up)
+    hidden = any(
+        row.lag and each.lag_seconds is None for row, each in zip(rows, found, strict=True)
+    )
+    age = (None, None) if hidden else (worst.lag_seconds, worst.lag_seconds_method)
+    total = TimeFigures(*age, rate_in, rate_out, catch_up)
     named = [((row.topic, row.partition), each) for row, each in zip(rows, found, strict=True)]
-    return GroupTimes(named, total, len(found) - len(known))
+    return GroupTimes(named, total, worst.lag_seconds, len(found) - len(known))
 
 
 def catch_up_seconds(

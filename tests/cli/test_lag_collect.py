@@ -103,3 +103,21 @@ def test_no_local_folder_in_the_name_of_a_bucket(
         assert f"captures cannot be kept at `{place}`" in stderr
         assert "hint: name a folder of this machine" in stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_merge_leaves_a_broken_capture_and_says_so(bootstrap: str, tmp_path: Path) -> None:
+    """Exit 1, the file named; the others are merged."""
+    for _ in range(3):
+        assert finish("lag", "collect", str(tmp_path), "-b", bootstrap)[0] == 0
+    broken = find_captures(tmp_path)[1].path
+    broken.write_bytes(broken.read_bytes()[:50])
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--today", "-o", "json")
+    assert code == 1
+    document = json.loads(stdout)
+    check_document(document)
+    merged = {Path(item["file"]).parents[2].name: item["files"] for item in document["items"]}
+    assert merged == {"rows": 2, "members": 3, "topics": 3}
+    (error,) = document["errors"]
+    assert (error["target"], error["code"]) == (str(broken), "BROKEN_CAPTURE")
+    assert f"error: `{broken}`: truncated, or not a Parquet file" in stderr
+    assert broken.read_bytes()[:4] == b"PAR1"

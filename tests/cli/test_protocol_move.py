@@ -58,8 +58,16 @@ def test_a_group_that_can_move() -> None:
         told = moved(address, "--steps")
         assert told.exit_code == 0
         assert "with the consumer protocol" in told.stdout
+        assert "`g`: no blockers" in moved(address, "--blockers").stderr
         both = moved(address, "--assignor", "uniform,range", "-o", "json")
         assert [each["assignor"] for each in both.document["items"]] == ["uniform", "range"]
+
+
+def test_blockers_of_nothing() -> None:
+    """The view is of a move; it is not taken in silence where none is asked for."""
+    refused = run("plan", "g", "--blockers", "-b", "127.0.0.1:1")
+    assert refused.exit_code == 2
+    assert "`--blockers` requires `--to-protocol`" in refused.stderr
 
 
 @pytest.mark.parametrize(

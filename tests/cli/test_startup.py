@@ -16,6 +16,7 @@ from tests.support.cli.process import environment, finish
 from tests.support.kafka.child import run_program
 
 HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
+CONDITIONS = ("kgroups.core.conditions.grammar", "kgroups.core.conditions.group_figures")
 
 PROBE = """
 import json, sys
@@ -26,16 +27,15 @@ try:
 except SystemExit:
     pass
 sys.stdout.flush()
-heavy = [name for name in {heavy!r} if name in sys.modules]
-print(json.dumps(heavy), file=sys.stderr)
+found = [name for name in {modules!r} if name in sys.modules]
+print(json.dumps(found), file=sys.stderr)
 """
 
 
-def imported(*args: str) -> list[str]:
-    """The heavy modules that a command has imported when it ends."""
-    done = run_program(
-        [sys.executable, "-c", PROBE.format(args=args, heavy=HEAVY)], env=environment(), check=True
-    )
+def imported(*args: str, modules: tuple[str, ...] = HEAVY) -> list[str]:
+    """Those of the modules that a command has imported when it ends."""
+    probe = PROBE.format(args=args, modules=modules)
+    done = run_program([sys.executable, "-c", probe], env=environment(), check=True)
     found: list[str] = json.loads(done.stderr.splitlines()[-1])
     return found
 
@@ -69,6 +69,14 @@ def test_help_and_completion_import_nothing_heavy(args: tuple[str, ...]) -> None
 def test_list_and_describe_import_nothing_heavy(command: str, shop: str) -> None:
     """In a pipe not even Rich's tables are imported."""
     assert imported(*command.split(), "--from", shop) == []
+
+
+@pytest.mark.parametrize("command", ["list", "describe --all-groups"])
+def test_conditions_are_imported_with_a_condition(command: str, shop: str) -> None:
+    """Who gives none does not wait for their parser."""
+    line = (*command.split(), "--from", shop)
+    assert imported(*line, modules=CONDITIONS) == []
+    assert imported(*line, "--where", "lag > 1", modules=CONDITIONS) == list(CONDITIONS)
 
 
 def test_each_noun_registers_the_command_of_its_name() -> None:

@@ -77,7 +77,7 @@ def test_nothing_is_written_without_the_file(
     told = run_ours([*line, "--execute"])
     assert (told.status, told.stdout) == (1, "")
     assert "cannot be written" in told.stderr
-    assert "hint: KGROUPS_UNDO_DIR names another folder" in told.stderr
+    assert "hint: set KGROUPS_UNDO_DIR to another folder" in told.stderr
     assert {name: fetch_offsets(undoable, name) for name in BEFORE} == BEFORE
     monkeypatch.setenv("KGROUPS_NO_UNDO", "1")
     told = run_ours([*line, "--execute"])

@@ -38,7 +38,6 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.conditions.group_figures import OFFSETS
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.lag.rules import Isolation, Uncommitted
@@ -162,9 +161,11 @@ def describe(
     kept = parse_where(where, uncommitted, isolation)
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
-    ).needed_by(set() if kept is None else set(kept.condition.fields))
+    ).needed_by(set() if kept is None else kept.fields)
     if question.is_asked and "offsets" not in views:
-        raise UsageError("times are shown with offsets", hint="add --offsets")
+        raise UsageError(
+            "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
+        )
     request = Request(
         choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
     )
@@ -211,7 +212,7 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         NotFoundError: it does not exist.
     """
     views = request.views
-    needs_offsets = request.where is not None and request.where.source in OFFSETS
+    needs_offsets = request.where is not None and request.where.needs_offsets
     with_offsets = set(views) != {"state"} or bool(request.topics) or needs_offsets
 
     def once() -> ClusterSnapshot:

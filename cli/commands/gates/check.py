@@ -43,14 +43,11 @@ from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
     GROUP_FIELDS,
     OFFSETS,
-    facts_of,
-    figures_of,
+    figures_in,
     source_of,
 )
 from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -243,13 +240,14 @@ def look(request: Request, printer: Printer, admin: "ClusterAdmin | None") -> Fo
     for group in snapshot.groups:
         if group.group in failed:
             continue
-        rows = timed = None
-        if group.offsets is not None and source in OFFSETS:
-            rows = offset_rows(
-                snapshot, group, uncommitted=request.uncommitted, isolation=request.isolation
-            )
-            timed = None if times is None else group_times(snapshot, group, rows, times)
-        figures = figures_of(facts_of(group, rows, timed), source)
+        figures = figures_in(
+            snapshot,
+            group,
+            source,
+            uncommitted=request.uncommitted,
+            isolation=request.isolation,
+            times=times,
+        )
         judged.append(judge(group.group, request.gate, figures))
     return Found(snapshot, judged, snapshot.errors)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Final
-from xml.etree import ElementTree
 
 from kgroups.cli.commands.gates.check_report import met_text
 from kgroups.cli.output.envelope import timestamp
@@ -21,6 +20,8 @@ NAMED: Final = 3
 
 def junit(judged: Sequence[Judged], errors: Sequence[ItemError], now_ms: int) -> str:
     """One `<testsuite>` with a `<testcase>` for each group, as readers of JUnit's XML take it."""
+    from xml.etree import ElementTree  # slow to load, and needed here alone
+
     suite = ElementTree.Element("testsuite", name="kgroups check", timestamp=_iso(now_ms))
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for each in judged:
@@ -65,10 +66,10 @@ def nagios_code(judged: Sequence[Judged], errors: Sequence[ItemError]) -> int:
 def nagios(judged: Sequence[Judged], errors: Sequence[ItemError]) -> str:
     """One status line with the figures as perfdata after `|`."""
     parts = []
-    for verdict, words in (("failed", "fail"), ("unknown", "unknown"), ("warning", "warn")):
+    for verdict in ("failed", "unknown", "warning"):
         alike = [each for each in judged if each.verdict == verdict]
         if alike:
-            parts.append(f"{len(alike)} {words}: {_some([_line(each) for each in alike])}")
+            parts.append(f"{len(alike)} {verdict}: {_some([_line(each) for each in alike])}")
     if errors:
         parts.append(_some([error.text for error in errors]))
     if not parts:

@@ -25,14 +25,12 @@ from kgroups.core.conditions.group_figures import (
     OFFSETS,
     Source,
     document_of,
-    facts_of,
-    figures_of,
+    figures_in,
     source_of,
 )
 from kgroups.core.conditions.waits import SHORTHANDS, Wait
 from kgroups.core.errors import ClusterError, ItemError, UsageError
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
+from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -58,7 +56,7 @@ UNTIL
   caught-up  it has read everything (partitions > 0 and lag = 0)
   members=N  it has N members
   or any condition: 'lag < 1k and members >= 3', see `kgroups check --help`;
-  rates are those since the look before
+  rates are measured since the previous poll
 
 EXAMPLES
   kgroups wait orders-app --until empty --deadline 5m
@@ -80,7 +78,7 @@ def register(app: typer.Typer) -> None:
 
 def wait(
     ctx: typer.Context,
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names.")],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", help="Group names, no globs.")],
     until: Annotated[
         str,
         typer.Option("--until", metavar="EXPR", help="Condition to wait for: empty, 'lag < 1k'."),
@@ -115,8 +113,12 @@ def wait(
     condition = parse_condition(
         SHORTHANDS.get(until.strip().lower(), until), GROUP_FIELDS, "--until"
     )
-    waited = Wait(dict.fromkeys(groups), condition, 0 if stable is None else parse_wait_ms(stable))
-    polls = Polls(parse_wait_ms(deadline), time.sleep)
+    stable_ms = 0 if stable is None else parse_wait_ms(stable)
+    deadline_ms = parse_wait_ms(deadline)
+    if stable_ms > deadline_ms:
+        raise UsageError("--stable cannot be longer than --deadline", hint="give more --deadline")
+    waited = Wait(dict.fromkeys(groups), condition, stable_ms)
+    polls = Polls(deadline_ms, time.sleep)
     named = set(condition.fields)
     question = TimeQuestion(not record_times and not named.isdisjoint(OF_AGES), record_times)
     looks = Looks(source_of([condition]), uncommitted, isolation, question)
@@ -165,15 +167,17 @@ class Looks:
             times, errors = times_of(admin, snapshot, self.question, printer)
             snapshot = replace(snapshot, errors=(*snapshot.errors, *errors))
             times = replace(times, before=before)
-        found: dict[str, Values] = {}
-        for group in snapshot.groups:
-            rows = timed = None
-            if offsets and group.offsets is not None:
-                rows = offset_rows(
-                    snapshot, group, uncommitted=self.uncommitted, isolation=self.isolation
-                )
-                timed = None if times is None else group_times(snapshot, group, rows, times)
-            found[group.group] = figures_of(facts_of(group, rows, timed), self.source)
+        found: dict[str, Values] = {
+            group.group: figures_in(
+                snapshot,
+                group,
+                self.source,
+                uncommitted=self.uncommitted,
+                isolation=self.isolation,
+                times=times,
+            )
+            for group in snapshot.groups
+        }
         return snapshot, found
 
 

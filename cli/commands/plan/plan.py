@@ -129,6 +129,8 @@ def plan(
         faithful=faithful,
     )
     texts.check()
+    if blockers and file is None and not texts.moves_to_protocol:
+        raise UsageError("`--blockers` requires `--to-protocol`")
     assignors = split_names(assignor)
     if report:
         if not all_groups or groups:
@@ -158,6 +160,6 @@ def plan(
     if printer.options.output == "table":
         for item in items:
             told = (*confidence_notes(item), *item["notes"], *fault_notes(item))
-            for note in (*told, *blocker_notes(item)):
+            for note in (*told, *blocker_notes(item, asked=blockers)):
                 printer.note(f"`{item['group']}`: {note}")
     end_with(errors)

@@ -134,8 +134,14 @@ def fault_notes(item: Item) -> Iterator[str]:
         yield f"{fault['message']} ({fault['code']})"
 
 
-def blocker_notes(item: Item) -> Iterator[str]:
-    """What can be done about each blocker, a sentence each."""
+def blocker_notes(item: Item, *, asked: bool) -> Iterator[str]:
+    """What can be done about each blocker, a sentence each.
+
+    Args:
+        asked: say so where there are none.
+    """
+    if asked and item["stages"] and not item["blockers"]:
+        yield "no blockers"
     yield from dict.fromkeys(blocker["hint"] for blocker in item["blockers"])
 
 

@@ -78,6 +78,11 @@ class PlanTexts:
         """Whether anything is to happen before the plan."""
         return any(self.changes.values())
 
+    @property
+    def moves_to_protocol(self) -> bool:
+        """Whether members are to move to another protocol."""
+        return bool(self.changes.get(TO_PROTOCOL))
+
     def changes_for(self, group: Group) -> list["Change | Deploy"]:
         """What happens to a group, in the order of the table."""
         from kgroups.core.planning.changes.change_table import CHANGES, Context
@@ -182,7 +187,7 @@ def live_source(printer: Printer, names: Sequence[str] | None, texts: PlanTexts)
         ClusterError: as `live_snapshot`.
     """
     snapshot = live_snapshot(printer, names, texts)
-    if not texts.changes.get(TO_PROTOCOL):
+    if not texts.moves_to_protocol:
         return PlanSource(snapshot)
     from kgroups.core.kafka.lookups.broker_settings import broker_settings
     from kgroups.core.planning.migration.broker_rules import ASKED_FOR, rules_from
@@ -228,7 +233,8 @@ def read_source(
         return live_source(printer, names, texts)
     if texts.leader_from_log:
         raise UsageError(
-            "`--leader-from-log` reads a cluster's log", hint="leave out `--from`, or the option"
+            "`--leader-from-log` and `--from` cannot be used together",
+            hint="leave out one of them; the log is that of a cluster",
         )
     from kgroups.core.input_files.document import read_document
     from kgroups.core.planning.scenario import is_scenario, parse_scenario

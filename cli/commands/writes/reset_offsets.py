@@ -70,8 +70,8 @@ TARGETS (--to)
 An offset outside the log is clamped to it, and the row says so.
 
 --wait-empty 5m waits until the groups have no members, and names those that
-are in the way; whoever is left then is refused as ever. --watch-after 30s
-looks whether somebody commits over the new offsets, which then have failed.
+remain; a group that still has members then is refused as usual. --watch-after
+30s reports commits that overwrite the new offsets; those rows have failed.
 
 UNDO FILES (--undo, --resume)
 --undo FILE restores the offsets in FILE, --resume FILE finishes its reset. A

@@ -38,14 +38,14 @@ def wait_until_empty(
         except ClusterError as error:
             if error.code in LASTING:
                 raise
-            printer.note(f"{error.message}; asking again")
+            printer.note(f"{error.message}; retrying")
             continue
         busy = {group.group: _in_the_way(group) for group in looked.groups if _is_busy(group)}
         for name, text in busy.items():
             if told.get(name) != text:
                 printer.note(f"`{name}`: waiting for {text}", of_a_write=True)
         for name in told.keys() - busy.keys():
-            printer.note(f"`{name}`: has no members any more", of_a_write=True)
+            printer.note(f"`{name}`: no longer has members", of_a_write=True)
         told = busy
         if not busy:
             return
@@ -99,5 +99,5 @@ def watched(
         try:
             read_until(admin, names, take, Deadline.after(printer.options.timeout_ms))
         except KgroupsError as error:
-            printer.note(f"{error.message}; looking again")
+            printer.note(f"{error.message}; retrying")
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import only
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
 from kgroups.core.kafka.transport.requests import describe_broker_configs
@@ -45,7 +46,7 @@ def broker_settings(
             serves = connection.offers("consumer_group_describe") is not None
             body = describe_broker_configs(broker, names)
             _, answer = await cluster.ask(broker, "describe_configs", body, limit)
-            (result,) = answer.results
+            result = only(answer.results)
             failure = error_name(result.error_code)
             values = {row.name: row.value for row in result.configs if row.value is not None}
             return BrokerSettings(values, failure, serves)

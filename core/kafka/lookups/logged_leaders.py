@@ -19,7 +19,7 @@ from kgroups.core.coordinator.log.records import GroupMetadataKey, GroupMetadata
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.deadline import Deadline
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import BrokerFailure, only
 from kgroups.core.kafka.reads.record_batches import find_records
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
@@ -167,6 +167,8 @@ class _Search:
             if self._deadline.left_s <= 0:
                 return False
             data = await self._fetch(offset)
+            if data is None:  # held back by a quota: the next answer comes when it may
+                continue
             fetches, self._bytes = fetches + 1, self._bytes + len(data)
             batches = find_records(data, self._left)
             newest.update((one.key, one.value) for one in batches.found if one.offset < high)
@@ -177,14 +179,16 @@ class _Search:
             self._found[self._left.pop(key)] = _leader(key, value)
         return True
 
-    async def _fetch(self, offset: int) -> bytes:
+    async def _fetch(self, offset: int) -> bytes | None:
+        """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
         body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
         _, answer = await self._cluster.ask(self._broker, "fetch", body, self._deadline.at)
         code = error_name(answer.error_code) if hasattr(answer, "error_code") else None
         if code is not None:
             raise BrokerFailure(code)
-        (topic,) = answer.responses
-        (part,) = topic.partitions
+        if not answer.responses and answer.throttle_time:
+            return None
+        part = only(only(answer.responses).partitions)
         code = error_name(part.error_code)
         if code is not None:
             raise BrokerFailure(code)
@@ -193,8 +197,7 @@ class _Search:
     async def _bound(self, which: int) -> int:
         body = requests.list_offsets({OFFSETS_TOPIC: [self._partition]}, which)
         _, answer = await self._cluster.ask(self._broker, "list_offsets", body, self._deadline.at)
-        (topic,) = answer.topics
-        (part,) = topic.partitions
+        part = only(only(answer.topics).partitions)
         code = error_name(part.error_code)
         if code is not None:
             raise BrokerFailure(code)

@@ -129,8 +129,8 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
     if any(file.last_ms > last_ms for file in window.files):
         hint = f"later captures hold them: `--since {utc_time(last_ms + 1)}`"
     raise UsageError(
-        "`--isolation read_committed` needs last stable offsets, which "
-        f"{len(lacking)} of {len(window.files)} files of captures in the window do not hold",
+        "`--isolation read_committed` requires last stable offsets, which "
+        f"{len(lacking)} of {len(window.files)} files of captures in the window do not have",
         hint=hint,
     )
 

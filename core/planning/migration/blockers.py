@@ -63,7 +63,7 @@ def find_blockers(
     """
     members = [one for one in group.members or () if one.member_protocol != protocol]
     if protocol == "classic":
-        return tuple(_on_the_way_back(members, rules))
+        return tuple(_on_the_way_back(group, members, rules))
     found = list(_of_brokers(group, rules)) if group.type == "classic" else []
     for member in members:
         found += _of_member(group, member, known)
@@ -215,7 +215,9 @@ def _of_patterns(
                 )
 
 
-def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[Blocker]:
+def _on_the_way_back(
+    group: Group, members: Sequence[Member], rules: BrokerRules
+) -> Iterator[Blocker]:
     policy = rules.config.consumer_migration_policy
     if members and policy not in DOWNGRADES:
         yield Blocker(
@@ -227,7 +229,7 @@ def _on_the_way_back(members: Sequence[Member], rules: BrokerRules) -> Iterator[
             ),
             f"set `{POLICY}` to bidirectional or downgrade on every broker",
         )
-    size, most = len(members), rules.config.classic_max_size
+    size, most = len(group.members or ()), rules.config.classic_max_size
     if size > most:
         yield Blocker(
             None,

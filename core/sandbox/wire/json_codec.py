@@ -7,7 +7,6 @@ field is there only if it is not its default.
 """
 
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -91,7 +90,7 @@ def _read_text(value: Any) -> str:
 def _read_bytes(value: Any) -> bytes:
     try:
         return b64decode(_read_text(value), validate=True)
-    except NotBase64 as error:
+    except ValueError as error:  # not of base64's letters, or not even ASCII
         raise DecodeError("no base64") from error
 
 
@@ -103,7 +102,7 @@ def _read_id(value: Any) -> UUID | None:
     text = _read_text(value)
     try:
         raw = urlsafe_b64decode(text + "==")
-    except NotBase64 as error:
+    except ValueError as error:
         raise DecodeError("no id") from error
     if len(raw) != 16:
         raise DecodeError(f"`{text}` is no id of 16 bytes")

@@ -165,11 +165,11 @@ STATUS = re.compile(
 )
 PLUGIN = [
     ("billing --fail-on 'lag > 50'", 0, "OK: 1 group | 'billing lag'=50;;50;0"),
-    ("billing --warn-on 'lag > 49'", 1, "WARNING: 1 warn: `billing` lag > 49 (lag is 50)"),
-    ("billing --fail-on 'lag > 49'", 2, "CRITICAL: 1 fail: `billing` lag > 49 (lag is 50)"),
-    ("billing nobody --fail-on 'lag > 49'", 2, "CRITICAL: 1 fail: "),
+    ("billing --warn-on 'lag > 49'", 1, "WARNING: 1 warning: `billing` lag > 49 (lag is 50)"),
+    ("billing --fail-on 'lag > 49'", 2, "CRITICAL: 1 failed: `billing` lag > 49 (lag is 50)"),
+    ("billing nobody --fail-on 'lag > 49'", 2, "CRITICAL: 1 failed: "),
     ("billing nobody --fail-on 'lag > 50'", 3, "UNKNOWN: `nobody`: no such group"),
-    ("billing nobody --warn-on 'lag > 49'", 3, "UNKNOWN: 1 warn: "),
+    ("billing nobody --warn-on 'lag > 49'", 3, "UNKNOWN: 1 warning: "),
     ("shipping --fail-on 'lag > 9'", 3, "UNKNOWN: 1 unknown: `shipping` lag > 9: unknown"),
     ("shipping --fail-on 'lag > 9' --allow-unknown", 0, "OK: 1 group | 'shipping lag'=U;;9;0"),
     ("billing --fail-on 'lag < 5' --warn-on 'lag < 9'", 0, "'billing lag'=50;9:;5:;0"),
@@ -201,7 +201,7 @@ def test_nobody_else_has_these_forms(command: str, form: str) -> None:
     """They are refused before anything is asked."""
     outcome = run(*command.split(), "-o", form, "-b", "127.0.0.1:1")
     assert (outcome.exit_code, outcome.stdout) == (2, "")
-    assert f"only `kgroups check` has the form `{form}`" in outcome.stderr
+    assert f"`{form}` output is available for `kgroups check` only" in outcome.stderr
 
 
 GATE = gate_of(("lag > 10",), ("members = 0",), allow_unknown=False)

@@ -50,7 +50,7 @@ def test_what_waiting_does_not_mend(tmp_path: Path) -> None:
     ):
         _, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode == 3, stderr
-    assert "not authorised" in stderr
+    assert "not authorized" in stderr
 
 
 def asked(before: Mapping[str, Mapping[int, int]], cluster: Sandbox, api: str) -> int:

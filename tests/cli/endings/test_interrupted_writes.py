@@ -46,7 +46,7 @@ TOLD: Final = {
     ),
     "--delete-offsets": (
         "Request succeeded for deleting offsets from group ",
-        "Error: not known whether it was done: interrupted before the answer came",
+        "Error: outcome unknown: interrupted before the response arrived",
     ),
     "--delete": (
         "Deletion of requested consumer groups (",
@@ -54,7 +54,7 @@ TOLD: Final = {
     ),
     "official delete-records": (
         "low_watermark: 5",
-        "error: not known whether it was done: interrupted before the answer came",
+        "error: outcome unknown: interrupted before the response arrived",
     ),
 }
 

@@ -135,6 +135,7 @@ BROKEN = [
     ("a > 10%", "has no percentage"),
     ("a > 5m", "`5m` is a duration, but `a` is a number"),
     ("b > 5m", "`b` is a number of partitions"),
+    ("wait_seconds > 99999w", "`99999w` is longer than a hundred years"),
     ("state = Stable", "`Stable` is not a quoted string"),
     ("state > 'a'", "is a string, which `>` cannot compare"),
     ("state = 'a", "missing closing quotation mark"),

@@ -81,7 +81,7 @@ def cluster(committed: dict[int, int], ends: dict[int, int], at_ms: int = NOW) -
 
 
 def test_lag_in_seconds() -> None:
-    """Nothing for what is read, ages where they are known; the group has the largest."""
+    """Nothing for what is read, ages where they are known; the group has the largest of all."""
     now = cluster({0: 10, 1: 4, 2: 0, 3: 1}, {0: 10, 1: 9, 2: 9, 3: 9})
     ages = {("t", 1, 4): 30.0, ("t", 2, 0): 90.0}
     (group,) = now.groups
@@ -92,8 +92,11 @@ def test_lag_in_seconds() -> None:
         (90.0, "bisected"),
         (None, None),
     ]
-    assert found.total == TimeFigures(90.0, "bisected")
-    assert found.unknown == 1
+    assert found.total == TimeFigures(), "nobody knows how old the lag of partition 3 is"
+    assert (found.oldest_s, found.unknown) == (90.0, 1)
+    known = group_times(now, group, offset_rows(now, group)[:3], Times(ages, "bisected"))
+    assert known.total == TimeFigures(90.0, "bisected")
+    assert (known.oldest_s, known.unknown) == (90.0, 0)
 
 
 def test_rates_between_two_looks() -> None:

@@ -103,8 +103,8 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         ask(None, tmp_path, isolation="read_committed")
     assert caught.value.message == (
-        "`--isolation read_committed` needs last stable offsets, which 3 of 3 files of captures in "
-        "the window do not hold"
+        "`--isolation read_committed` requires last stable offsets, which 3 of 3 files of captures "
+        "in the window do not have"
     )
     assert "`kgroups lag collect`" in str(caught.value.hint)
     write_rows(tmp_path, with_stable(new, 12))

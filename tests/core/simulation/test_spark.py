@@ -30,7 +30,7 @@ def swept(path: Path, *more: str, **variables: str) -> dict[str, Any]:
     arguments = ("simulate", str(path), *SWEEP, *more)
     code, stdout, stderr = finish(*arguments, env=environment(**variables))
     assert code == 0, stderr
-    assert stderr in ("", "Starting Spark...\n")
+    assert stderr in ("", "starting Spark\n")
     found: dict[str, Any] = json.loads(stdout)
     del found["generated_at"]
     return found

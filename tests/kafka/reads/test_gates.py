@@ -164,6 +164,7 @@ BAD = [
     ("wait g --until 'lag = '", "expected a number at the end"),
     ("wait g --until idle", "unknown field `idle` of a group"),
     ("wait g --until empty --deadline soon", "is not a duration"),
+    ("wait g --until empty --deadline 1m --stable 2m", "longer than --deadline"),
     ("wait g", "missing option `--until`"),
     ("wait --until empty", "missing argument"),
 ]

@@ -125,11 +125,11 @@ def test_wait_for_time(address: str) -> None:
 
 
 REFUSED = [
-    ("describe g --lag-time --record-times", "two ways to one figure"),
-    ("describe g --lag-time --state", "times are shown with offsets"),
+    ("describe g --lag-time --record-times", "cannot be used together"),
+    ("describe g --lag-time --state", "require --offsets"),
     ("describe g --over soon", "is not a duration"),
     ("list --where 'rate_in > 5'", "--over 10s"),
-    ("check g --fail-on 'lag_seconds > 5' --lag-time --from f.json", "knows no times"),
+    ("check g --fail-on 'lag_seconds > 5' --lag-time --from f.json", "require a cluster"),
 ]
 
 

@@ -174,4 +174,4 @@ def test_a_file_has_no_log(tmp_path: Path) -> None:
     """Refused before anything is read."""
     refused = run("plan", "--from", str(tmp_path / "s.json"), "--leader-from-log")
     assert refused.exit_code == 2
-    assert "reads a cluster's log" in refused.stderr
+    assert "cannot be used together" in refused.stderr

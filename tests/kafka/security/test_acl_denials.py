@@ -86,6 +86,22 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": Works(("describe", "--topic", TOPIC["read"])),
         "delete topic": READS,
     },
+    ("check",): {
+        "describe group": (Refused(("check", G, "--fail-on", "lag < 0"), G),),
+        "read group": Works(("check", R, "--fail-on", "lag < 0")),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": READS,
+        "delete topic": READS,
+    },
+    ("wait",): {
+        "describe group": (Refused(("wait", G, "--until", "members >= 0"), G),),
+        "read group": Works(("wait", R, "--until", "members >= 0")),
+        "delete group": READS,
+        "describe topic": LEFT_OUT,
+        "read topic": READS,
+        "delete topic": READS,
+    },
     ("coordinator",): {
         "describe group": (Refused(("coordinator", G), G),),
         "read group": Works(("coordinator", R)),
@@ -271,7 +287,7 @@ def check_refusal(
     assert code == 3, stderr
     assert len(told) >= 1
     assert any(case.name in text for text in told), stderr
-    assert all("not authorised" in text or "no right" in text for text in told), stderr
+    assert all("not authorized" in text or "no right" in text for text in told), stderr
     assert "no such" not in stderr
     assert "Traceback" not in stderr
     assert state_of(cluster) == before

@@ -21,7 +21,7 @@ from kgroups.core.offsets.result import Doubt
 from kgroups.core.snapshot import CommittedOffset
 from tests.support.cli.process import finish
 from tests.support.cli.runner import Outcome, run
-from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, lose, rewritten
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.waiting import LIFE_S, wait_until
 from tests.support.kafka.workload import commit_offsets, create_topics, fetch_offsets, produce
@@ -64,11 +64,6 @@ class World:
 def world(cluster_address: str, request: pytest.FixtureRequest) -> World:
     """A topic and a group of this test's own."""
     return World(cluster_address, f"unknown-{abs(hash(request.node.nodeid)):x}")
-
-
-async def lose(_: Wire) -> None:
-    """The connection ends instead."""
-    raise ConnectionResetError
 
 
 async def never(_: Wire) -> None:

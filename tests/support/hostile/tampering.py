@@ -43,6 +43,11 @@ Conduct = Callable[[Wire], Awaitable[None]]
 """Sends what the broker answers, or does not; whoever returns goes on with the connection."""
 
 
+async def lose(_: Wire) -> None:
+    """The connection ends instead."""
+    raise ConnectionResetError
+
+
 class TamperingProxy:
     """Listens on a loopback port, until it is left.
 

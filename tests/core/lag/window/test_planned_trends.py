@@ -126,7 +126,7 @@ def test_a_broken_file_of_members_is_named(spark: SparkSession, tmp_path: Path) 
     """It is left out, or refused with `strict`."""
     for step in range(3):
         write_capture(tmp_path, snapshot_at(step))
-    broken = sorted((tmp_path / "members").glob("*/*/*.parquet"))[0]
+    broken = sorted((tmp_path / "members").glob("*/*/*.parquet"))[-1]
     broken.write_bytes(b"PAR1")
     query = LagQuery(by="member", assignors=("range",))
 

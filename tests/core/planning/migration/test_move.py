@@ -235,6 +235,16 @@ def test_more_members_than_brokers_allow() -> None:
     assert [one.code for one in moved(TWO, rules=small).blockers] == ["GROUP_MAX_SIZE"]
 
 
+def test_more_members_than_brokers_allow_on_the_way_back() -> None:
+    """`group.max.size` counts the members that use the classic protocol already, too."""
+    first, second = TWO.members or ()
+    mixed = kip848(first, second)
+    mixed = replace(mixed, members=(first, *(mixed.members or ())[1:]))
+    for most, codes_ in ((1, ["GROUP_MAX_SIZE"]), (2, [])):
+        rules = BrokerRules(CoordinatorConfig(classic_max_size=most))
+        assert [one.code for one in moved(mixed, "classic", rules=rules).blockers] == codes_
+
+
 def codes(plan: Plan) -> set[tuple[str | None, str, str | None]]:
     """Whose, which, and who refuses it."""
     return {(one.member_id, one.code, one.refused_by) for one in plan.blockers}

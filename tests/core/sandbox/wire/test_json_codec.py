@@ -143,6 +143,22 @@ def test_the_place_of_what_is_wrong() -> None:
         read(COMMIT | {"topics": topics})
 
 
+@pytest.mark.parametrize(
+    ("api", "version", "field"),
+    [(Api.SYNC_GROUP, 5, "assignment"), (Api.JOIN_GROUP, 9, "metadata")],
+)
+@pytest.mark.parametrize("text", ["\u00e9", "a", "=a=="])
+def test_bytes_that_are_no_base64(api: Api, version: int, field: str, text: str) -> None:
+    """Refused with the place, whatever the letters."""
+    schema = schema_of(api, version, response=False)
+    read, write = json_codec(schema)
+    message = write(random_body(schema, Random(1)))
+    (array,) = (name for name, value in message.items() if isinstance(value, list))
+    message[array] = [{"name": "p", "memberId": "m", field: text}]
+    with pytest.raises(DecodeError, match=rf"^{array}: \[0\]: {field}: "):
+        read(message)
+
+
 def test_every_field_has_a_name_of_kafkas() -> None:
     """Camel case, and the unit of durations back."""
     _, write = json_codec(schema_of(Api.JOIN_GROUP, 9, response=False))

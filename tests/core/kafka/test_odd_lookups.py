@@ -1,0 +1,90 @@
+"""Answers about one thing that hold nothing, or are held back by a quota: told, never a crash."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.lookups.broker_settings import broker_settings
+from kgroups.core.kafka.lookups.logged_leaders import LoggedLeaders, logged_leaders
+from kgroups.core.sandbox.sandbox import Sandbox
+from kgroups.core.snapshot import Group
+from tests.support.hostile.tampering import Conduct, TamperingProxy, Wire, rewritten
+from tests.support.kafka.workload import commit_offsets
+
+NAME = "gone"
+THROTTLED_MS = 10
+ROWS = {"fetch": "responses", "list_offsets": "topics", "describe_configs": "results"}
+"""Where each answer has its rows."""
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[str]:
+    """A cluster with one broker."""
+    with Sandbox(brokers=1, topics={"t": 1}) as cluster:
+        yield cluster.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def deleted(upstream: str) -> Group:
+    """A group as it was before it was deleted: the log's newest record of it says so."""
+    commit_offsets(upstream, {NAME: {("t", 0): 0}})
+    with ClusterAdmin(ClientSettings(upstream)) as admin:
+        (group,) = admin.snapshot([NAME]).groups
+        (outcome,) = admin.delete_groups([NAME])
+    assert outcome.error is None
+    return group
+
+
+def emptied(times: int | None = None, *, throttled_ms: int = 0) -> Conduct:
+    """The first answers, or all of them, without rows."""
+    left = [times]
+
+    async def conduct(wire: Wire) -> None:
+        def change(body: dict[str, Any]) -> None:
+            body[ROWS[wire.api]] = []
+            body["throttle_time"] = throttled_ms
+
+        if left[0] == 0:
+            wire.send(wire.frame)
+            return
+        left[0] = None if left[0] is None else left[0] - 1
+        wire.send(rewritten(wire, change))
+
+    return conduct
+
+
+def looked_up(upstream: str, group: Group, api: str, conduct: Conduct) -> LoggedLeaders:
+    """Who led the group, before a broker that does this to its answers."""
+    with (
+        TamperingProxy(upstream, {api: conduct}) as broker,
+        ClusterAdmin(ClientSettings(broker.address), timeout_ms=60_000) as admin,
+    ):
+        return logged_leaders(admin, [group])
+
+
+def test_a_quota_empties_some_answers(upstream: str, deleted: Group) -> None:
+    """KIP-219: a broker answers at once, without rows; asked again, it has them."""
+    held_back = emptied(2, throttled_ms=THROTTLED_MS)
+    assert looked_up(upstream, deleted, "fetch", held_back) == LoggedLeaders({NAME: None})
+
+
+@pytest.mark.parametrize("api", ["fetch", "list_offsets"])
+def test_a_log_that_is_left_out(upstream: str, deleted: Group, api: str) -> None:
+    """The partition cannot be read."""
+    failures = {deleted.offsets_partition: "CORRUPT_MESSAGE"}
+    found = looked_up(upstream, deleted, api, emptied())
+    assert (found.found, found.failures, found.unread) == ({}, failures, {})
+
+
+def test_settings_that_are_left_out(upstream: str, deleted: Group) -> None:
+    """The broker does not tell them."""
+    assert deleted.coordinator is not None
+    with (
+        TamperingProxy(upstream, {"describe_configs": emptied()}) as broker,
+        ClusterAdmin(ClientSettings(broker.address), timeout_ms=60_000) as admin,
+    ):
+        (answer,) = broker_settings(admin, [deleted.coordinator], ["group.max.size"]).values()
+    assert (answer.values, answer.failure) == ({}, "CORRUPT_MESSAGE")
