@@ -87,9 +87,10 @@ class Interruption:
             return otherwise
         try:
             self._handle(signal.default_int_handler)  # which asyncio replaces by one of its own
-            found = read()
-            self._handle(self._note)
-            return found
+            try:
+                return read()
+            finally:
+                self._handle(self._note)
         except KeyboardInterrupt:
             self._handle(self._note)
             self.asked = True

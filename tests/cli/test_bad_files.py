@@ -212,11 +212,11 @@ def complaints(kind: Kind, result: Measured, file: Path) -> str | None:
         return f"{result.peak_bytes:,} bytes"
     if result.cpu_s > MAX_CPU_S:
         return f"{result.cpu_s:.1f} s"
-    if len(said) != (kind.exit_code > 0) or "Traceback" in words or "a bug in" in words:
+    if len(said) != 1 or "Traceback" in words or "a bug in" in words:
         return words[:300]
     if max(map(len, words.splitlines()), default=0) > 700:
         return f"a line of {max(map(len, words.splitlines())):,} characters"
-    if kind.exit_code == 2 and file.name not in said[0]:
+    if (kind.exit_code == 2 or kind.name) and file.name not in said[0]:
         return f"the file is not named: {said[0][:300]}"
     return None
 

@@ -23,6 +23,28 @@ with Interruption(None, "this batch") as interruption:
     assert interruption.asked
 """
 
+FAILED_LOOK = """
+import os, signal
+from kgroups.cli.interruption import Interruption
+from kgroups.core.errors import ClusterError
+
+def read():
+    raise ClusterError("nobody answers")
+
+with Interruption(None) as interruption:
+    try:
+        interruption.look(read, None)
+    except ClusterError:
+        os.kill(os.getpid(), signal.SIGINT)
+    print("what is written is told", interruption.asked)
+"""
+
+
+def test_ctrl_c_after_a_look_that_failed() -> None:
+    """It is noted, as before the look: the report is still to come."""
+    done = run_program([sys.executable, "-c", FAILED_LOOK])
+    assert (done.returncode, done.stdout) == (0, "what is written is told True\n"), done.stderr
+
 
 def test_ctrl_c_while_stderr_is_written() -> None:
     """The handler says its line, and the line that it interrupted is said too."""
