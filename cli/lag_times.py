@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 LagTime = Annotated[
-    bool, typer.Option("--lag-time", help="Lag in seconds, by asking logs for offsets at times.")
+    bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
 ]
 RecordTimes = Annotated[
-    bool, typer.Option("--record-times", help="Lag in seconds, by reading the next records.")
+    bool, typer.Option("--record-times", help="Lag in seconds, from the next records.")
 ]
 Over = Annotated[
     str | None,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import rejoin_as
-from kgroups.assignors.rejoin import COOPERATIVE, rejoin
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY, rejoin
 from kgroups.assignors.spec import AssignmentRequest, MemberSubscription, TopicPartitions
 from kgroups.core.coordinator.kip848.likeness import NO_COUNT, TopicCount, is_homogeneous
 from kgroups.core.lag.group_lag import offset_rows
@@ -37,6 +37,8 @@ from kgroups.core.snapshot import (
 )
 
 JAVA, FRANZ_GO, SARAMA = "java", "franz-go", "sarama"
+# Library -> what it makes of one pattern for a coordinator.
+SENT_PATTERNS: Final = {FRANZ_GO: ".*(?:(?:{})).*", "librdkafka": "({})"}
 
 Holdings = Mapping[str, Sequence[int]]
 LagByPartition = Mapping[TopicPartition, int | None]
@@ -210,11 +212,13 @@ def _likeness(roster: Roster) -> Mapping[str, object]:
 
 
 def sent_pattern(seat: Seat) -> str:
-    """A member's pattern as the coordinator has it: franz-go rewrites it; empty if it has none."""
+    """A member's pattern as the coordinator has it; empty if it has none.
+
+    franz-go and librdkafka rewrite it.
+    """
     text = seat.pattern.pattern if seat.pattern is not None else ""
-    if text and seat.joins and seat.library == FRANZ_GO:
-        return f".*(?:(?:{text})).*"
-    return text
+    rewritten = SENT_PATTERNS.get(seat.library or "") if seat.joins else None
+    return rewritten.format(text) if text and rewritten else text
 
 
 def _shown_orders(roster: Roster) -> Mapping[frozenset[str], tuple[str, ...]]:
@@ -247,11 +251,24 @@ def _subscription(
         owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
         return replace(joins, owned=owned, generation=brought.generation)
     pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
+    if library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member):
+        return joins
     if library != JAVA:
         return rejoin_as(library, joins, strategy_name, pairs, brought.generation)
     if strategy_name == COOPERATIVE:
         pairs = [(topic, number) for topic, number in pairs if topic in seat.topics]
     return rejoin(joins, strategy_name, pairs, brought.generation)
+
+
+def was_told_nothing(member: Member) -> bool:
+    """Whether its assignment came without user data.
+
+    A sticky sarama member joins again with the user data of its assignment, so that under a
+    leader of another library, which writes none, it says nothing of what it has.
+
+    Source: sarama consumer_group.go, newSession.
+    """
+    return member.assignment_version is not None and not member.assignment_user_data
 
 
 def _library(seat: Seat, roster: Roster, leader: str | None) -> str:

@@ -101,7 +101,7 @@ def test_no_local_folder_in_the_name_of_a_bucket(
         code, stdout, stderr = finish(*line)
         assert (code, stdout) == (2, ""), line
         assert f"captures cannot be kept at `{place}`" in stderr
-        assert "hint: name a folder of this machine" in stderr
+        assert "hint: use a local folder" in stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -60,10 +60,10 @@ where `lag` is the group's sum (`kgroups check --fields` lists the fields).
 one document per line.
 
 TIMES    (of partitions and of groups; null or - is unknown)
-  --lag-time      age of the oldest unread record, from offsets at times: some
-                  12 requests, DESCRIBE permission only, to within 1 %
-  --record-times  the same from the record itself, which takes READ permission
-  --over 10s      records a second in and out, and the time to catch up
+  --lag-time      age of the oldest unread record, from offsets by timestamp:
+                  some 12 requests, DESCRIBE permission only, to within 1 %
+  --record-times  the same from the record itself, which requires READ
+  --over 10s      records per second in and out, and the time to catch up
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition

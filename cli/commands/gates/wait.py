@@ -116,7 +116,9 @@ def wait(
     stable_ms = 0 if stable is None else parse_wait_ms(stable)
     deadline_ms = parse_wait_ms(deadline)
     if stable_ms > deadline_ms:
-        raise UsageError("--stable cannot be longer than --deadline", hint="give more --deadline")
+        raise UsageError(
+            "--stable cannot be longer than --deadline", hint="use a longer --deadline"
+        )
     waited = Wait(dict.fromkeys(groups), condition, stable_ms)
     polls = Polls(deadline_ms, time.sleep)
     named = set(condition.fields)

@@ -30,7 +30,7 @@ def parse_folder(text: str) -> Path:
     if _URI.match(text):
         raise UsageError(
             f"captures cannot be kept at `{text}`: object stores and URIs are not supported",
-            hint="name a folder of this machine, or one that is mounted: /mnt/captures",
+            hint="use a local folder, or mount the store: /mnt/captures",
         )
     return Path(text).expanduser()
 

@@ -8,6 +8,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.coordinator.placement import OFFSETS_TOPIC
 from kgroups.core.errors import KgroupsError
+from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def with_leaders(
         if group.type == "classic" and group.members and group.leader is None
     ]
     if not asked:
-        groups = [group for group in groups if _matters(group)]
+        groups = [group for group in groups if leader_matters(group)]
     if not groups or (not asked and len(groups) > MOST_UNASKED):
         return snapshot
     from kgroups.core.kafka.lookups.logged_leaders import QUICK, Reach, logged_leaders
@@ -49,7 +50,7 @@ def with_leaders(
     except KgroupsError as error:
         if asked:
             raise
-        printer.note(f"who leads is not looked up in `{OFFSETS_TOPIC}`: {error.message}")
+        printer.note(f"cannot look up leaders in `{OFFSETS_TOPIC}`: {error.message}")
         return snapshot
     if asked:
         for code in answer.failures.values():
@@ -57,7 +58,7 @@ def with_leaders(
     if printer.options.output == "table":
         for text in _notes(groups, answer, asked=asked):
             printer.note(text)
-    leaders = {group.group: _leader(group, answer) for group in groups}
+    leaders = {group.group: answer.leader_of(group) for group in groups}
     return replace(
         snapshot,
         groups=tuple(
@@ -67,25 +68,10 @@ def with_leaders(
     )
 
 
-def _matters(group: Group) -> bool:
-    """Whether it makes a difference which of the members leads."""
-    from kgroups.core.planning.leaders.guess import possible_libraries
-
-    members = group.members or ()
-    return len({possible_libraries(member, group.assignor) for member in members}) > 1
-
-
-def _leader(group: Group, answer: "LoggedLeaders") -> str | None:
-    """The leader in the group's record, if that is of the members that are there."""
-    logged = answer.found.get(group.group)
-    ids = {member.member_id for member in group.members or ()}
-    return logged.leader if logged is not None and logged.members == ids else None
-
-
 def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iterator[str]:
     """Why a leader is not known, a sentence each."""
     for group in groups:
-        if _leader(group, answer) is not None:
+        if answer.leader_of(group) is not None:
             continue
         place = f"`{OFFSETS_TOPIC}-{group.offsets_partition}`"
         code = DENIED if group.offsets_partition is None else None
@@ -93,12 +79,12 @@ def _notes(groups: list[Group], answer: "LoggedLeaders", *, asked: bool) -> Iter
         if group.offsets_partition is None or code is not None:
             why = f"`{OFFSETS_TOPIC}` cannot be read ({code})"
         elif group.group in answer.found:
-            why = f"its newest record in {place} is not of the members of now"
+            why = f"its newest record in {place} lists other members"
         elif group.offsets_partition in answer.unread:
             at = answer.unread[group.offsets_partition]
-            why = f"{place} has no record of it from offset {at} on"
+            why = f"{place} has no record of the group from offset {at} on"
             if not asked:
-                why += "; `--leader-from-log` reads on"
+                why += "; `--leader-from-log` reads further back"
         else:
-            why = f"{place} has no record of it"
-        yield f"`{group.group}`: which member leads is not known: {why}"
+            why = f"{place} has no record of the group"
+        yield f"`{group.group}`: the leader is unknown: {why}"

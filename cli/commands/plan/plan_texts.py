@@ -49,7 +49,7 @@ class PlanTexts:
 
         parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
         if self.leader and self.leader_from_log:
-            raise UsageError("`--as` and `--leader-from-log` both say who leads", hint="use one")
+            raise UsageError("`--as` and `--leader-from-log` cannot be used together")
         _conditions(self.fail_on)
         for text in self.explain:
             parse_partition(text)

@@ -80,6 +80,12 @@ class LoggedLeaders:
     failures: Mapping[int, str] = field(default_factory=dict)
     unread: Mapping[int, int] = field(default_factory=dict)
 
+    def leader_of(self, group: Group) -> str | None:
+        """The leader in the group's record, if that is of the members that are there."""
+        logged = self.found.get(group.group)
+        ids = {member.member_id for member in group.members or ()}
+        return logged.leader if logged is not None and logged.members == ids else None
+
 
 def logged_leaders(
     admin: ClusterAdmin, groups: Iterable[Group], reach: Reach = Reach()

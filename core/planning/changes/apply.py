@@ -66,6 +66,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         MADE_BY[type(change)](draft, change)
     settle_followers(draft)
     _say_what_is_not_known(draft, changes)
+    _say_who_may_wait(draft)
     # Patterns last: they see topics that the changes add. Members mostly share one.
     found.clear()
     draft.seats = [_resolved(seat, draft.topics, found) for seat in draft.seats]
@@ -129,6 +130,29 @@ def _resolved(
     # What does not change it names as before; Python's clients do not sort it.
     same = not seat.joins and wanted == set(shown)
     return replace(seat, topics=shown if same else tuple(java_sorted(wanted)))
+
+
+def _say_who_may_wait(draft: Draft) -> None:
+    """A guess where a coordinator seems not to know yet what a pattern stands for.
+
+    It looks patterns up every ten seconds at most; until then who reads by one has nothing, even
+    where others have several of its partitions.
+    """
+    stay = [seat for seat in draft.seats if not seat.joins and not seat.changed]
+    idle = [seat for seat in stay if seat.pattern and seat.member.target_assignment == {}]
+    if not idle:
+        return
+    several: dict[str, str] = {}
+    for member in draft.group.members or ():
+        held = member.target_assignment or {}
+        if sum(map(len, held.values())) > 1:
+            several.update(dict.fromkeys(held, member.member_id))
+    for seat in idle:
+        if not several.keys().isdisjoint(seat.read_before):
+            draft.guesses.append(
+                f"`{seat.member.member_id}` has nothing of what its pattern stands for: the "
+                "coordinator may not have looked it up yet"
+            )
 
 
 def _say_what_is_not_known(draft: Draft, changes: Sequence[Change]) -> None:

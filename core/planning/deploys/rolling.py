@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
@@ -20,8 +21,8 @@ from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.snapshot import Group, Member
 
-# What franz-go makes of one pattern, for coordinators that match whole names.
-FRANZ_GO_PATTERN: Final = re.compile(r"\.\*\(\?:\(\?:(.*)\)\)\.\*")
+# What franz-go and librdkafka make of one pattern, for coordinators that match whole names.
+WRITTEN_PATTERN: Final = re.compile(r"\.\*\(\?:\(\?:(?P<go>.*)\)\)\.\*|\((?P<rd>\^[^()]*)\)")
 
 
 def events_of(deploy: Deploy, walk: Walk) -> Iterator[Event]:
@@ -91,12 +92,30 @@ def members_in_order(group: Group, walk: Walk, who: str | None) -> list[Member]:
 def _restart(walk: Walk, member: Member, library: str | None = None) -> Iterator[Event]:
     """A member goes and comes back; a static one before its session ends."""
     name, said = _shown(walk, member), f" as a {library} client" if library else ""
-    if member.instance_id is not None:
+    leaves = RemoveMember(walk.id_of(name))
+    if member.instance_id is not None and not _leaves_for_good(walk, member):
         yield Event(f"`{name}` restarts{said}", restarted=name, library=library)
         return
     back = _back(walk, member, name, library)  # from what is known before it leaves
-    yield Event(f"`{name}` leaves", (RemoveMember(walk.id_of(name)),))
+    if member.instance_id is not None:  # nobody waits until the group is at rest without it
+        yield replace(back, text=f"`{name}` restarts{said}", changes=(leaves, *back.changes))
+        return
+    yield Event(f"`{name}` leaves", (leaves,))
     yield back
+
+
+def _leaves_for_good(walk: Walk, member: Member) -> bool:
+    """Whether a static member that closes is taken for one that does not come back.
+
+    franz-go's heartbeat that says so names no instance id, and then a coordinator lets go of the
+    member: as of 1.22.2. Its ids are told by their padding, which no other library writes.
+
+    Source: franz-go `leave848`; GroupMetadataManager.consumerGroupLeave.
+    """
+    if member.member_protocol == "classic" or walk.group.type != "consumer":
+        return False
+    named = walk.known.libraries.get(member.member_id)
+    return named == "franz-go" if named else member.member_id.endswith("==")
 
 
 def _away(walk: Walk, member: Member) -> Iterator[Event]:
@@ -110,7 +129,7 @@ def _away(walk: Walk, member: Member) -> Iterator[Event]:
 def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
     possible = possible_libraries(member, walk.group.assignor, walk.known)
     own = next(iter(possible)) if len(possible) == 1 else None
-    regex = _given(member.subscription_regex, library)
+    regex = _given(member.subscription_regex, library or own)
     joins = AddMembers(
         client_id=member.client_id,
         rack=member.rack or None,
@@ -124,9 +143,9 @@ def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
 
 
 def _given(regex: str | None, library: str | None) -> str | None:
-    """The pattern that an application gives another library: franz-go writes it another way."""
-    found = FRANZ_GO_PATTERN.fullmatch(regex or "")
-    return found[1] if found and library is not None else regex
+    """The pattern that an application gives a library, which may write it another way."""
+    found = WRITTEN_PATTERN.fullmatch(regex or "")
+    return found["go"] or found["rd"] if found and library is not None else regex
 
 
 def _check_library(group: Group, library: str) -> None:

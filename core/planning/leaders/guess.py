@@ -158,6 +158,18 @@ def _present_leaders(
     return [(member, possible_libraries(member, group.assignor, known)) for member in named]
 
 
+def leader_matters(group: Group) -> bool:
+    """Whether it makes a difference which member leads: their libraries may differ.
+
+    The assignment may tell more of its writer than members that follow it show.
+    """
+    members = group.members or ()
+    possible = {possible_libraries(member, group.assignor) for member in members}
+    written = frozenset(trace.library for trace in _writers(group))
+    told = bool(written) and any(libraries - written for libraries in possible)
+    return len(possible) > 1 or told
+
+
 def _writers(group: Group) -> frozenset[Trace]:
     """What writes assignments such as the group's."""
     shown = [m for m in group.members or () if m.assignment_version is not None]

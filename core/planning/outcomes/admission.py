@@ -3,9 +3,14 @@
 A member that joins, or changes its subscription, says so in a heartbeat of its own, and each makes
 the coordinator compute a new target, which starts from the one before. Within
 `group.consumer.assignment.interval.ms` of the last target none is computed, so that some events
-may share one. Members that leave, and topics that change, are taken in together, before.
+may share one. Members that leave, and topics that change, are taken in together, before or with
+the first of them.
 
-Source: GroupMetadataManager.consumerGroupHeartbeat, updateTargetAssignment; KIP-848.
+A pattern that is new to the group is looked up beside that. Until then its members are there
+without topics, and only when it is known there is reason for a target.
+
+Source: GroupMetadataManager.consumerGroupHeartbeat, updateTargetAssignment,
+maybeUpdateRegularExpressions; KIP-848.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
+from kgroups.core.planning.assignor_request import sent_pattern
 from kgroups.core.planning.roster import Roster, Seat
 
 # Strategies that start from nothing every time.
@@ -28,7 +34,9 @@ Batch = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """In which batches events may be taken in: names of seats; weights sum up to 1.
+    """In which batches events may be taken in: names of seats, patterns; weights sum up to 1.
+
+    A first batch without events: what is no event makes a target of its own.
 
     Args:
         complete: whether there are no others.
@@ -41,18 +49,26 @@ class Sequences:
 def sequences(roster: Roster, strategy_name: str) -> Sequences:
     """Every sequence in which a coordinator may take in what happens to this group."""
     events = _events(roster)
-    if len(events) < 2 or strategy_name in WITHOUT_MEMORY:
+    lookups = _lookups(roster)
+    at_once = bool(events) and _changes_at_once(roster)
+    if len(events) + at_once < 2 or strategy_name in WITHOUT_MEMORY:
         together = (frozenset(events),) if events else ()
         return Sequences(((together, 1.0),))
-    kinds = {seat.member.member_id: _kind(seat) for seat in roster.seats}
+    kinds = {
+        seat.member.member_id: (_kind(seat), lookups.get(seat.member.member_id))
+        for seat in roster.seats
+    }
+    every = (*events, *dict.fromkeys(lookups.values()))
     found: list[tuple[Batch, ...]] = []
     complete = True
-    for sequence in _batches(tuple(events), kinds):
-        if len(found) == MOST_SEQUENCES:
+    for sequence in _batches(every, kinds, lookups):
+        ways = [(Batch(), *sequence), sequence] if at_once else [sequence]
+        if len(found) + len(ways) > MOST_SEQUENCES:
             complete = False
             break
-        found.append(sequence)
-    weights = [ONE_BY_ONE if len(each) == len(events) else 1.0 for each in found]
+        found += ways
+    most = max(map(len, found))
+    weights = [ONE_BY_ONE if len(each) == most else 1.0 for each in found]
     total = sum(weights)
     return Sequences(
         tuple((each, weight / total) for each, weight in zip(found, weights, strict=True)), complete
@@ -63,6 +79,20 @@ def _events(roster: Roster) -> list[str]:
     return [seat.member.member_id for seat in roster.seats if seat.joins or seat.changed]
 
 
+def _lookups(roster: Roster) -> dict[str, str]:
+    """Members that come with a pattern that nobody has now, and the event that it is looked up."""
+    known = {member.subscription_regex for member in roster.group.members or ()}
+    return {
+        seat.member.member_id: _lookup(seat)
+        for seat in roster.seats
+        if (seat.joins or seat.changed) and seat.pattern and sent_pattern(seat) not in known
+    }
+
+
+def _lookup(seat: Seat) -> str:
+    return f"pattern {sent_pattern(seat)}"
+
+
 def _kind(seat: Seat) -> object:
     """Equal for members of which it does not matter which one comes first: all ids are tried."""
     if not seat.joins or seat.id_known:
@@ -70,17 +100,36 @@ def _kind(seat: Seat) -> object:
     return (seat.member.instance_id, seat.member.rack, seat.topics)
 
 
-def _batches(events: Sequence[str], kinds: Mapping[str, object]) -> Iterator[tuple[Batch, ...]]:
-    """The events in batches, in every order, alike ones in the order given; small batches first."""
+def _batches(
+    events: Sequence[str],
+    kinds: Mapping[str, object],
+    lookups: Mapping[str, str],
+    come: Batch = frozenset(),
+) -> Iterator[tuple[Batch, ...]]:
+    """The events in batches, in every order, alike ones in the order given; small batches first.
+
+    Args:
+        lookups: members whose pattern has to be looked up, and the event that it is.
+        come: events taken in before.
+    """
     if not events:
         yield ()
         return
     for size in range(1, len(events) + 1):
         for chosen in combinations(events, size):
             left = [name for name in events if name not in chosen]
-            if _in_order(chosen, left, events, kinds):
-                for rest in _batches(left, kinds):
+            so_far = come.union(chosen)
+            if _makes_a_target(chosen, so_far, lookups) and _in_order(chosen, left, events, kinds):
+                for rest in _batches(left, kinds, lookups, so_far):
                     yield (frozenset(chosen), *rest)
+
+
+def _makes_a_target(chosen: Sequence[str], come: Batch, lookups: Mapping[str, str]) -> bool:
+    """Whether patterns are looked up for somebody, and not all that happens is that some wait."""
+    asked = {lookup for name, lookup in lookups.items() if name in come}
+    if any(name in lookups.values() and name not in asked for name in chosen):
+        return False
+    return any(lookups.get(name, name) in come for name in chosen)
 
 
 def _in_order(
@@ -89,7 +138,7 @@ def _in_order(
     """Whether no event that is left stands before an alike one that was chosen."""
     place = {name: index for index, name in enumerate(events)}
     return all(
-        kinds[later] != kinds[name] or place[name] < place[later]
+        kinds.get(later, later) != kinds.get(name, name) or place[name] < place[later]
         for name in chosen
         for later in left
     )
@@ -99,11 +148,9 @@ def stages(roster: Roster, batches: Sequence[Batch]) -> Iterator[Roster]:
     """The group each time that the coordinator computes a target.
 
     Args:
-        batches: names of seats whose events are taken in together.
+        batches: names of seats, and lookups of patterns, that are taken in together.
     """
     pending: set[str] = set().union(*batches)
-    if pending and _changes_at_once(roster):
-        yield _without(roster, pending)
     for batch in batches:
         pending -= batch
         yield _without(roster, pending)
@@ -123,9 +170,11 @@ def _changes_at_once(roster: Roster) -> bool:
 
 def _without(roster: Roster, pending: set[str]) -> Roster:
     """The group while these events have not happened yet."""
-    seats = [
-        replace(seat, topics=seat.read_before) if seat.member.member_id in pending else seat
-        for seat in roster.seats
-        if not (seat.joins and seat.member.member_id in pending)
-    ]
+    seats = []
+    for seat in roster.seats:
+        if seat.member.member_id not in pending:
+            waits = seat.pattern is not None and _lookup(seat) in pending
+            seats.append(replace(seat, topics=()) if waits else seat)
+        elif not seat.joins:
+            seats.append(replace(seat, topics=seat.read_before))
     return replace(roster, seats=tuple(seats))

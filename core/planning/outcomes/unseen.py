@@ -21,8 +21,9 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
+from kgroups.assignors.rejoin import STICKY
 from kgroups.assignors.spec import TopicPartition
-from kgroups.core.planning.assignor_request import PartitionRacks
+from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import LIBRARIES, Form, form_of
 from kgroups.core.planning.leaders.strategies import Strategy
@@ -116,23 +117,26 @@ def _libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]
         found = possible[member.member_id]
         default = leader if leader in found else next(each for each in LIBRARIES if each in found)
         odd = default == "java" and form_of(member.user_data) is Form.NOTHING
-        if mixed or odd:
-            options[member.member_id] = _unlike_forms(default, found, name)
+        mute = name == STICKY and "sarama" in found and was_told_nothing(member)
+        if mixed or odd or mute:
+            options[member.member_id] = _unlike_forms(default, found, name, mute=mute)
     options = {member: each for member, each in options.items() if len(each) > 1}
     for chosen in product(*options.values()):
         yield dict(zip(options, chosen, strict=True))
 
 
-def _unlike_forms(default: str, found: frozenset[str], strategy: str) -> list[str]:
+def _unlike_forms(default: str, found: frozenset[str], strategy: str, *, mute: bool) -> list[str]:
     """Of these libraries one for each way of saying what a member has, the default first."""
-    ways: dict[object, str] = {_way(default, strategy): default}
+    ways: dict[object, str] = {_way(default, strategy, mute=mute): default}
     for library in sorted(found):
-        ways.setdefault(_way(library, strategy), library)
+        ways.setdefault(_way(library, strategy, mute=mute), library)
     return list(ways.values())
 
 
-def _way(library: str, strategy: str) -> object:
-    """How a library's members say what they have; sarama's do it as Java's."""
+def _way(library: str, strategy: str, *, mute: bool) -> object:
+    """How a library's members say what they have; sarama's do it as Java's, or are mute."""
+    if library == "sarama" and mute:
+        return library
     if library in ("java", "sarama"):
         return "java"
     return REJOIN_FORMS.get((library, strategy), PLAIN)

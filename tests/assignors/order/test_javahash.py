@@ -154,7 +154,7 @@ def test_other_hash_codes() -> None:
 )
 def test_topic_ids_of_another_form_are_refused(text: str) -> None:
     """They would put topics into another order without a word."""
-    with pytest.raises(AssignorError, match="no topic id"):
+    with pytest.raises(AssignorError, match="is not a topic id"):
         uuid_halves(text)
 
 

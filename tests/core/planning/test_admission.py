@@ -8,7 +8,13 @@ from itertools import permutations
 import pytest
 
 from kgroups.core.planning.changes.apply import next_roster
-from kgroups.core.planning.changes.kinds import AddMembers, Change, RemoveMember, Subscribe
+from kgroups.core.planning.changes.kinds import (
+    AddMembers,
+    Change,
+    Pattern,
+    RemoveMember,
+    Subscribe,
+)
 from kgroups.core.planning.outcomes.admission import sequences
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import Group
@@ -123,6 +129,53 @@ def test_members_that_subscribe_anew_come_one_after_another(seed: int) -> None:
         if member.subscription != ("t",):
             driven.subscribe(member.member_id, ("t",))
     assert end_of(driven.settle()) in ends_of(plan, [])
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_members_whose_pattern_is_looked_up_late(seed: int) -> None:
+    """They are there without topics while others join, and what others get depends on it."""
+    dice = random.Random(f"pattern/{seed}")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    readers = sorted({name for m in before.members or () for name in m.subscription or ()})
+    changes = (
+        AddMembers(1, pattern=Pattern("t|u", "re2"), rack="r"),
+        AddMembers(1, topics=tuple(readers)),
+    )
+    plan = plan_group(driven.snapshot(before), before, changes)
+    assert plan.confidence in ("exact", "outcomes")
+    late, other = new_id(dice), new_id(dice)
+    driven.join(late, (), "t|u")
+    driven.join(other, readers)
+    after = driven.settle()
+    by_pattern, by_name = (m.member_id for m in plan.members if m.joins)
+    named = {by_pattern: late, by_name: other}
+    assert end_of(after) in {
+        frozenset(
+            (named.get(who, who), topic, number)
+            for who, held in outcome.settled.shares.items()
+            for topic, numbers in held.items()
+            for number in numbers
+        )
+        for outcome in plan.outcomes.each
+    }
+
+
+def test_sequences_of_lookups_are_counted() -> None:
+    """A pattern is looked up for somebody; that somebody waits for it is no reason for a target."""
+    driven = group_at_rest(random.Random("counted"))
+    before = driven.settle()
+    snapshot = driven.snapshot(before)
+    new = AddMembers(1, pattern=Pattern("t|u", "re2"))
+
+    def batches(*changes: Change) -> list[list[int]]:
+        found = sequences(next_roster(snapshot, before, changes), "uniform")
+        assert found.complete
+        return sorted([len(batch) for batch in batches] for batches, _ in found.each)
+
+    assert batches(new) == [[1]]
+    # The other first; with the lookup; between the member and its lookup; or after both.
+    assert batches(new, AddMembers(1, topics=("t",))) == [[1, 2], [2, 1], [2, 1], [3]]
 
 
 def test_sequences_are_counted() -> None:

@@ -299,17 +299,35 @@ def test_patterns_are_compared_as_texts(patterns: tuple[str, str], takes: int) -
     assert 4 in plan.members[takes].assignment["a"]
 
 
-def test_franz_go_writes_patterns_its_own_way() -> None:
-    """A new franz-go member makes two patterns of one; a java member does not."""
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_pattern_that_is_not_looked_up_yet_is_a_guess(waits: bool) -> None:
+    """A member without partitions where another has several: the coordinator may not know yet."""
+    idle = replace(member("a", {}, protocol="consumer", topics=()), subscription_regex="^t$")
+    shares = [{"t": [0, 1]}, {"t": [2]}] if waits else [{"t": [0]}, {"t": [1]}]
+    others = [
+        member(name, held, protocol="consumer") for name, held in zip("bc", shares, strict=True)
+    ]
+    group = group_of(idle, *others, assignor="uniform", kind="consumer")
+    count = sum(len(held["t"]) for held in shares)
+    plan = plan_group(with_ids(group, {"t": count}), group, [RemoveMember("c")])
+    assert plan.confidence == ("likely" if waits else "exact")
+    assert (
+        "`a` has nothing of what its pattern stands for" in str(plan.confidence_reason)
+    ) == waits
+
+
+def test_libraries_write_patterns_their_own_way() -> None:
+    """A new member of franz-go or librdkafka makes two patterns of one; a java member does not."""
     group = by_patterns("^.$", "^.$")
     snapshot = ClusterSnapshot(0, (group,), topics_of({"a": 4, "d": 2, "g": 5, "h": 1}))
     texts = []
-    for library in ("franz-go", "java"):
+    for library in ("franz-go", "librdkafka", "java"):
         joins = AddMembers(library=library, pattern=Pattern("^.$", "re2"), member_id="n")
         roster = next_roster(snapshot, group, [joins])
         request = build_request(roster, first_round(roster, "consumer"), strategy_name="uniform")
         texts.append((sent_pattern(roster.seats[-1]), request.options))
     assert texts == [
         (".*(?:(?:^.$)).*", {"homogeneous": False}),
+        ("(^.$)", {"homogeneous": False}),
         ("^.$", {"homogeneous": True}),
     ]

@@ -13,8 +13,10 @@ from kgroups.core.planning.changes.kinds import (
     SetPartitions,
     Subscribe,
 )
+from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import plan_group
 from kgroups.core.planning.plan_item import plan_item
+from kgroups.core.snapshot import Group
 from tests.support.planning.member_bytes import (
     COOPERATIVE,
     EMPTY_V1,
@@ -94,6 +96,39 @@ def test_a_group_of_another_library_is_not_java_s(
     group = group_of(*held, assignor=assignor)
     plan = plan_group(cluster_of(group, {"t": 3}), group, [SetPartitions("t", 5)])
     assert (plan.leader_client, plan.leader_clients) == (library, (library,))
+
+
+def sarama_group() -> Group:
+    """Members of sarama: their subscriptions may be an old Java's, their assignments not."""
+    held = [
+        replace(
+            member(name, {"t": [number]}, version=1, user_data=V1),
+            assignment_version=0,
+            assignment_user_data=V1,
+        )
+        for number, name in enumerate("abc")
+    ]
+    return group_of(*held, assignor="sticky")
+
+
+def test_a_leader_that_stays_is_of_the_library_that_wrote() -> None:
+    """Which member leads is worth a look, though all of them show the same."""
+    group = sarama_group()
+    assert leader_matters(group)
+    plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b")])
+    assert set(plan.leader_clients) == {"java", "sarama"}
+    logged = replace(group, leader="a")
+    plan = plan_group(cluster_of(logged, {"t": 3}), logged, [RemoveMember("b")])
+    assert plan.leader_clients == ("sarama",)
+
+
+def test_where_members_show_one_library_who_leads_does_not_matter() -> None:
+    """No look at `__consumer_offsets` is needed."""
+    java = [
+        replace(member(name, {"t": [0]}, version=3, user_data=NUMBER), assignment_version=3)
+        for name in "ab"
+    ]
+    assert not leader_matters(group_of(*java, assignor=COOPERATIVE))
 
 
 def test_a_leader_that_fails_is_one_outcome() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgroups.assignors.wire import encode_sticky_data
-from kgroups.core.planning.assignor_request import first_round
+from kgroups.core.planning.assignor_request import build_request, first_round
 from kgroups.core.planning.changes.apply import next_roster
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -21,10 +21,11 @@ from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import round_step
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.races import race_outcomes
+from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.settle import Ends, Settled, Shares
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
-from tests.support.planning.member_bytes import NUMBER, UNDATED
+from tests.support.planning.member_bytes import NUMBER, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
@@ -230,6 +231,30 @@ def test_a_sarama_member_begins_anew_with_another_subscription() -> None:
     assert "a-1" not in brought.held
     assert brought.held["b-1"] == {"c": (2, 3)}
     assert set(first_round(roster, "cooperative", "java").held) == {"a-1", "b-1"}
+
+
+def test_sticky_sarama_members_say_what_their_leader_wrote() -> None:
+    """Java's leader writes no user data, so they join with none, and may lose any partition."""
+    java = member("j-1", {"t": [0, 1, 2]}, version=3, user_data=V1)
+    other = member("s-1", {"t": [3, 4, 5]}, version=2)
+    members = [replace(one, assignment_version=3) for one in (java, other)]
+    group = replace(group_of(*members, assignor="sticky"), leader="j-1")
+    roster = next_roster(cluster_of(group, {"t": 6}), group, [])
+    brought = first_round(roster, "eager", "java")
+
+    def says(library: str) -> bool:
+        request = build_request(
+            roster, brought, strategy_name="sticky", leader="java", libraries={"s-1": library}
+        )
+        claim = next(m for m in request.members if m.member_id == "s-1")
+        return claim.previous is not None or claim.user_data is not None
+
+    assert (says("java"), says("sarama")) == (True, False)
+    strategy = leader_strategies("sticky", infer_leader(group), [])[0]
+    assert strategy.leader_client == "java"
+    found, complete = unseen(roster, strategy)
+    assert complete
+    assert {each.libraries["s-1"] for each in found} == {"java", "sarama"}
 
 
 def test_sizes_are_sure_where_all_read_the_same() -> None:

@@ -44,4 +44,4 @@ def test_unasked_it_is_a_note(guarded_kafka: KafkaCluster, tmp_path: Path) -> No
 
         told = wait_until(planned, "the group has both members", timeout_s=90)
         assert told is not None
-        assert f"`{name}`: which member leads is not known: `__consumer_offsets` cannot be" in told
+        assert f"`{name}`: the leader is unknown: `__consumer_offsets` cannot be" in told

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
@@ -10,6 +10,7 @@ from confluent_kafka.cimpl import NewPartitions
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import settings_from_text
+from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
 from kgroups.core.kafka.writes.member_removal import remove_members
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
@@ -26,13 +27,14 @@ from kgroups.core.planning.changes.kinds import (
     SwitchClient,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
+from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed
 from tests.support.fidelity.judging import Judgement, Owned, Verdict, judge, owned_by_client
-from tests.support.fidelity.libraries import TRAITS
+from tests.support.fidelity.libraries import TRAITS, Library
 from tests.support.fidelity.scripts import Kind, Script, Step, switched
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 from tests.support.kafka.workload import admin_of, create_topics
@@ -57,6 +59,8 @@ class Result:
         leader: the client library that the plan took for the leader's; None server side.
         shown: whether the assignment that the plan showed came.
         came: who has what after it; None if the client broke.
+        told: the confidence of a plan that is told the library of all members (`--as`), and
+            whether that was right; empty where there is no such plan.
     """
 
     group: str
@@ -73,6 +77,7 @@ class Result:
     reason: str = ""
     detail: str = ""
     came: Owned | None = None
+    told: tuple[str, Verdict] | None = None
 
 
 class LostMember(RuntimeError):
@@ -138,6 +143,11 @@ class _Run:
     script: Script
     driven: DrivenGroup
 
+    @property
+    def library(self) -> Library:
+        """The first of the libraries."""
+        return self.script.libraries[0]
+
     def changed(
         self, before: ClusterSnapshot, number: int
     ) -> tuple[Result, ClusterSnapshot | None, list[Change | Deploy]]:
@@ -146,6 +156,7 @@ class _Run:
         planned = self._planned(step)
         changes = planned if isinstance(planned[0], Deploy) else [*self._said(), *planned]
         plan: Plan | None = None
+        before = self._led(before)
         judgement = Judgement("wrong", shown=False)
         try:
             plan = plan_changes(before, before.groups[0], changes)
@@ -162,6 +173,7 @@ class _Run:
             judgement = judge(plan, came)
         if judgement.verdict == "wrong" and self._unnoticed(step, before, came):
             judgement = Judgement("broken", shown=False, detail="no member took notice of it")
+        told = self._told(before, changes, came) if judgement.verdict != "broken" else None
         result = Result(
             script.group,
             script.label,
@@ -177,8 +189,34 @@ class _Run:
             (plan.confidence_reason or "") if plan else "",
             judgement.detail,
             came,
+            told,
         )
         return result, after, changes
+
+    def _led(self, snapshot: ClusterSnapshot) -> ClusterSnapshot:
+        """The group with its leader, where `kgroups plan` looks for it unasked."""
+        (group,) = snapshot.groups
+        if group.type != "classic" or not leader_matters(group):
+            return snapshot
+        try:
+            leader = logged_leaders(self.admin, [group], QUICK).leader_of(group)
+        except KgroupsError:
+            return snapshot
+        return replace(snapshot, groups=(replace(group, leader=leader),))
+
+    def _told(
+        self, before: ClusterSnapshot, changes: Sequence[Change | Deploy], came: Owned
+    ) -> tuple[str, Verdict] | None:
+        """What becomes of a plan that is told which library the members use, where that is one."""
+        libraries = {spec.library for spec in self.driven.members.values()} | {self.library}
+        group = before.groups[0]
+        if self.script.label == "mixed" or len(libraries) > 1 or group.type != "classic":
+            return None
+        try:
+            plan = plan_changes(before, group, changes, leader=self.library)
+        except KgroupsError:
+            return "refused", "wrong"
+        return plan.confidence or "none", judge(plan, came).verdict
 
     def _unnoticed(self, step: Step, before: ClusterSnapshot, came: Owned) -> bool:
         """Whether a topic grew, and nobody made the group rebalance.

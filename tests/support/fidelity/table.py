@@ -48,11 +48,24 @@ def tables(results: Sequence[Result], embedded: Sequence[str], seeds: Sequence[i
         _table(results, "strategy", _strategy),
         _table(results, "change", lambda each: each.kind),
     ]
+    parts += _told_table(results)
     if embedded:
         counts = Counter(embedded)
         rows = "\n".join(f"| {word} | {counts[word]} |" for word in sorted(counts))
         parts.append(f"| embedded cluster | changes |\n|---|---:|\n{rows}")
     return "\n\n".join(parts)
+
+
+def _told_table(results: Sequence[Result]) -> list[str]:
+    """The confidence of plans that are told the library, and how many of them were wrong."""
+    told = [each.told for each in results if each.told is not None]
+    if not told:
+        return []
+    lines = ["| told the library | plans | wrong |", "|---|---:|---:|"]
+    for word in sorted({word for word, _ in told}):
+        verdicts = [verdict for each, verdict in told if each == word]
+        lines.append(f"| {word} | {len(verdicts)} | {verdicts.count('wrong')} |")
+    return ["\n".join(lines)]
 
 
 def _strategy(result: Result) -> str:

@@ -28,6 +28,7 @@ class _Client:
     """What a member knows of itself."""
 
     topics: tuple[str, ...]
+    pattern: str = ""
     epoch: int = 0
     owned: tuple[TopicPartitions, ...] = ()
     said: bool = field(default=False)
@@ -53,9 +54,9 @@ class CoordinatedGroup:
         self._assignor = assignor
         self._clients: dict[str, _Client] = {}
 
-    def join(self, member_id: str, topics: Sequence[str]) -> None:
+    def join(self, member_id: str, topics: Sequence[str], pattern: str = "") -> None:
         """A member's first heartbeat, and no more."""
-        self._clients[member_id] = _Client(tuple(topics))
+        self._clients[member_id] = _Client(tuple(topics), pattern)
         self._beat(member_id)
 
     def leave(self, member_id: str) -> None:
@@ -105,6 +106,7 @@ class CoordinatedGroup:
                     member_protocol="consumer",
                     member_epoch=one.member_epoch,
                     subscription=one.subscribed_topic_names,
+                    subscription_regex=one.subscribed_topic_regex or None,
                     assignment=self._by_name(one.assignment),
                     target_assignment=self._by_name(one.target_assignment),
                 )
@@ -129,6 +131,7 @@ class CoordinatedGroup:
             member_id,
             client.epoch,
             topics=None if client.said else client.topics,
+            pattern=None if client.said else client.pattern or None,
             owned=() if first else client.owned,
             assignor=self._assignor if first else None,
         )
@@ -143,6 +146,7 @@ class CoordinatedGroup:
         epoch: int,
         *,
         topics: tuple[str, ...] | None = None,
+        pattern: str | None = None,
         owned: tuple[TopicPartitions, ...] | None = None,
         assignor: str | None = None,
     ) -> ConsumerGroupHeartbeatResponse:
@@ -155,6 +159,7 @@ class CoordinatedGroup:
             member_epoch=epoch,
             rebalance_timeout_ms=60_000,
             subscribed_topic_names=topics,
+            subscribed_topic_regex=pattern,
             topic_partitions=owned,
             server_assignor=assignor,
         )
