@@ -17,8 +17,9 @@ from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.figure_differences import differences
 from tests.support.lag.odd_history import MINUTE_MS, START_MS, odd_captures, write_captures
-from tests.support.lag.plain_truth import KEYS, Asked, differences, truth
+from tests.support.lag.plain_truth import KEYS, Asked, truth
 
 pytestmark = pytest.mark.spark
 
