@@ -8,6 +8,7 @@ fails.
 """
 
 import contextlib
+import logging
 import os
 import re
 import subprocess
@@ -107,12 +108,24 @@ def spark_session(
     tell = progress or (lambda _text: None)
     if options.master and options.remote:
         raise UsageError("`--master` and `--remote` cannot be used together")
-    if options.remote:
-        with _connect_session(options, tell) as session:
-            yield session
-    else:
-        with _jvm_session(options, tell) as session:
-            yield session
+    start = _connect_session if options.remote else _jvm_session
+    with interrupts_unlogged(), start(options, tell) as session:
+        yield session
+
+
+@contextlib.contextmanager
+def interrupts_unlogged() -> Iterator[None]:
+    """Keep py4j quiet on Ctrl-C: it logs the traceback at the root before it raises it again."""
+    root = logging.getLogger()
+    root.addFilter(_is_no_interrupt)
+    try:
+        yield
+    finally:
+        root.removeFilter(_is_no_interrupt)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return not record.exc_info or record.exc_info[0] is not KeyboardInterrupt
 
 
 # --- Connect -----------------------------------------------------------------------------------

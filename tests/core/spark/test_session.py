@@ -157,3 +157,21 @@ def test_what_failed_on_a_worker_is_said(end: str) -> None:
     text = "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
     text += '  File "reader.py", line 1, in read\nOSError: capture `a` cannot be read: no header'
     assert first_line(RuntimeError(text + end)) == "OSError: capture `a` cannot be read: no header"
+
+
+def test_an_interrupt_is_not_logged() -> None:
+    """As py4j does it when a signal comes while it waits for the JVM; other errors still are."""
+    logged = """
+import logging
+from kgroups.core.spark.session import interrupts_unlogged
+with interrupts_unlogged():
+    for error in (KeyboardInterrupt, ValueError):
+        try:
+            raise error
+        except BaseException:
+            logging.exception("while sending")
+"""
+    run = run_program([sys.executable, "-c", logged], timeout_s=300)
+    assert run.returncode == 0
+    assert "KeyboardInterrupt" not in run.stderr
+    assert "ValueError" in run.stderr
