@@ -81,7 +81,7 @@ def test_a_rolling_restart_of_static_members() -> None:
     [("iO_B0bh3heJ5SKghcFtziw==", False), ("Z4Rev5XlRWW43KQl+/jBIQ", True)],
     ids=["franz-go", "librdkafka"],
 )
-def test_static_members_of_franz_go_leave_server_side(own_id: str, comes_back: bool) -> None:
+def test_static_members_of_franz_go_leave_kip848_groups(own_id: str, comes_back: bool) -> None:
     """Their last heartbeat names no instance id, so the coordinator takes them for gone."""
     group = group_of(
         member(own_id, {"t": [0, 1]}, instance_id="i1", protocol="consumer"),

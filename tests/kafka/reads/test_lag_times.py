@@ -99,7 +99,9 @@ def test_conditions_on_time(address: str) -> None:
     bare = run(*at, *both, "catch_up_seconds > 1h")
     assert (bare.exit_code, "--over 10s" in bare.stderr) == (2, True)
     where = run(*at, "describe", "--where", "lag_seconds > 50m", "-o", "json")
-    assert [item["group"] for item in where.document["items"]] == [GROUP]
+    # Other tests of the cluster may have left old records unread.
+    found = {item["group"] for item in where.document["items"]}
+    assert found & {GROUP, f"{GROUP}-new"} == {GROUP}
 
 
 def test_in_a_list(address: str) -> None:
