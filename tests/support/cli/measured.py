@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.cli.process import PROGRAM, TIMEOUT_S, environment
-from tests.support.kafka.child import run_program
+from tests.support.kafka.child import LEASH, run_program
 
 # A small process of its own between us and the program: the most memory that a child ever had is
 # told to its parent, and begins with what the parent itself had when it was forked.
@@ -48,7 +48,7 @@ def measure(place: Path, *args: str, stdin: int = subprocess.DEVNULL) -> Measure
     """
     figures = place / "figures"
     run = run_program(
-        [sys.executable, "-c", _MEASURE, figures, PROGRAM, *args],
+        [sys.executable, "-c", _MEASURE, figures, *LEASH, PROGRAM, *args],
         stdin=stdin,
         env=environment(),
         timeout_s=TIMEOUT_S,

@@ -34,7 +34,9 @@ Command = Sequence[str | bytes | Path]
 Output = Literal["stdout", "stderr"]
 Stream = int | IO[str] | IO[bytes] | None
 
-_LEASH = shutil.which("setpriv")
+_SETPRIV = shutil.which("setpriv")
+LEASH = (_SETPRIV, "--pdeathsig", "KILL", "--") if _SETPRIV else ()
+"""Words before a command that end it with whoever started it."""
 _STARTER = ThreadPoolExecutor(1, thread_name_prefix="children")
 
 
@@ -70,10 +72,9 @@ class Child(subprocess.Popen[str]):
         self._read: dict[Output, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
         self._ended: set[Output] = set()
         self._reading, self._errors = Lock(), errors
-        leash = (_LEASH, "--pdeathsig", "KILL", "--") if _LEASH and not ends_itself else ()
         starting = _STARTER.submit(
             super().__init__,
-            [*leash, *command],
+            [*(() if ends_itself else LEASH), *command],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
