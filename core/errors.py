@@ -43,7 +43,7 @@ class UsageError(KgroupsError):
 
 
 class ClusterError(KgroupsError):
-    """The cluster is unreachable, did not answer in time, or does not let us in."""
+    """The cluster is unreachable, did not answer in time, or refuses access."""
 
     exit_code = 3
     default_code = "CLUSTER"
