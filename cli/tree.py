@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import TyperException
@@ -10,8 +10,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from kgroups.cli.exits import show_error, usage_error
 from kgroups.cli.nouns import SECTIONS
+from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
+from kgroups.core.release import VERSION
 
 HELP_WIDTH = 80
 CONTEXT_SETTINGS = {
@@ -145,6 +147,21 @@ class Root(Noun):
         except typer.Abort:
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        write_text(f"kgroups {VERSION}\n")
+        raise typer.Exit
+
+
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Only holds the options that stand before a command."""
 
 
 def _mapped(step: Callable[[], Any]) -> Any:
