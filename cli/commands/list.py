@@ -15,7 +15,6 @@ from kgroups.cli.lag_times import (
     LagTime,
     Over,
     RecordTimes,
-    TimeQuestion,
     time_question,
     timed_look,
 )
@@ -156,8 +155,6 @@ def list_groups(
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
-    if file is not None:
-        question = TimeQuestion()
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(

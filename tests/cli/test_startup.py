@@ -15,7 +15,16 @@ from tests.support.cli import clusters
 from tests.support.cli.process import environment, finish
 from tests.support.kafka.child import run_program
 
-HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
+HEAVY = (
+    "confluent_kafka",
+    "kio",
+    "pyspark",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "rich.table",
+    "jmespath",
+)
 CONDITIONS = ("kgroups.core.conditions.grammar", "kgroups.core.conditions.group_figures")
 
 PROBE = """
