@@ -11,6 +11,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
+    */--query) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
@@ -180,7 +181,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--bootstrap-server -b --command-config --output -o --timeout --csv-safe --no-color --verbose"
+  local common="--bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --verbose"
   case "$1" in
     "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --from --help $common" ;;
@@ -208,7 +209,7 @@ _kgroups_words() { # path: what can be typed there
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
     "sandbox") echo "up --help $common" ;;
-    "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --quiet -q --help $common" ;;
+    "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --help $common" ;;
   esac
 }
 _kgroups() {

@@ -12,6 +12,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
+    */--query) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
@@ -188,6 +189,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--query:JMESPath on the JSON document.'
+    '--quiet:No notes and no progress, only warnings and errors.'
+    '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
     '--verbose:More columns; tracebacks of bugs.'
@@ -594,8 +598,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'
-        '--quiet:Print no events.'
-        '-q:Print no events.'
         '--help:Show help.'
       )
       ;;
