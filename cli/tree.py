@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import TyperException
@@ -10,9 +10,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from kgroups.cli.exits import end_of, usage_error
 from kgroups.cli.nouns import SECTIONS
+from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.status_line import is_plugin
 from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
+from kgroups.core.release import VERSION
 
 HELP_WIDTH = 80
 CONTEXT_SETTINGS = {
@@ -154,3 +156,18 @@ class Root(Noun):
         except typer.Abort:
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        write_text(f"kgroups {VERSION}\n")
+        raise typer.Exit
+
+
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Only holds the options that stand before a command."""

@@ -19,6 +19,7 @@ from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
+from kgroups.cli.output.outlet import write_text as write_text
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
@@ -330,12 +331,6 @@ def write_grid(grid: Grid) -> None:
     """Write a table in plain columns to stdout."""
     for chunk in table_chunks(grid):
         sys.stdout.write(chunk)
-
-
-def write_text(text: str) -> None:
-    """Write text that is itself the data (a completion script, a help page) to stdout."""
-    sys.stdout.write(visible(text))
-    sys.stdout.flush()
 
 
 def _json_text(value: object) -> str:
