@@ -46,6 +46,10 @@ def cluster(
     settings = read_settings(options.bootstrap_server, options.command_config)
     if options.command_config is not None and not silent:
         warn_of_exposure(options.command_config, settings)
+    if options.debug:
+        from kgroups.cli.output.request_lines import tell_request
+
+        settings = replace(settings, trace=tell_request)
     with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
         yield admin
 
