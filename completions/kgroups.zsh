@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -86,21 +86,29 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--plan") echo '@files' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--plan") echo '@files' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--plan") echo '@files' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--plan") echo '@files' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--plan") echo '@files' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--plan") echo '@files' ;;
+    "apply/--drift") echo '@free' ;;
+    "apply/--undo-dir") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -171,6 +179,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
+    "apply") echo '@free' ;;
     "official") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
@@ -208,6 +217,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
+        'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'completion:Print a shell completion script.'
@@ -368,6 +378,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -385,6 +396,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -400,6 +412,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -413,6 +426,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--state:Every group in one of these states.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--help:Show help.'
@@ -423,6 +437,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--before:What to keep, see above.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -435,6 +450,20 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
+        '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--help:Show help.'
+      )
+      ;;
+    "apply")
+      options+=(
+        '--drift:What changed since\: refuse, accept, skip.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
