@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -173,6 +173,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
@@ -214,6 +216,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'remove-members:Remove members from a group.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
+        'schema:Print the JSON Schema of a command'\''s document.'
+        'explain:Explain an error code, a verdict or an exit code.'
         'completion:Print a shell completion script.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'lag:Report lag across a cluster and over time, with Spark.'
@@ -485,6 +489,16 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--bootstrap-server:Broker address; several separated by commas.'
         '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
         '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
+    "schema")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "explain")
+      options+=(
         '--help:Show help.'
       )
       ;;
