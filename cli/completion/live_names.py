@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kgroups.cli.output.printer import write_text
+from kgroups.cli.output.outlet import write_text
 from kgroups.cli.params import GlobalOptions, options_of
 from kgroups.cli.source import cluster, topics_of
 from kgroups.cli.tree import Command

@@ -120,7 +120,7 @@ def apply(
     how = _parse_drift(drift)
     with uncollected():
         plan = load_plan(file)
-    consent.check()
+    consent.check(options)
     with uncollected(), cluster_to_change(options) as admin:
         plan.check_cluster(admin.coordinators([]).cluster_id)
         _APPLY[plan.command](_Applied(printer, admin, consent, plan, how, folder))

@@ -97,7 +97,7 @@ def delete(
     states = parse_choice(state, GROUP_STATES, "group state")
     choice = selection(groups, regex, all_groups=all_groups, states=states)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
-    consent.check()
+    consent.check(options)
     with cluster_to_change(options) as admin:
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
