@@ -24,6 +24,7 @@ SECTIONS: Final = {
         "remove-members": "commands.writes.remove_members",
     },
     "Lag": {"lag": "commands.lag.lag"},
+    "Clusters": {"context": "commands.context.context"},
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",

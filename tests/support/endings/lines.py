@@ -111,6 +111,14 @@ LINES: Final = {
     "remove-members": Line(
         "remove-members {group} --all --yes -o json", "remove-members", writes="members"
     ),
+    "context list": Line("context list -o json", "context list", asks=False),
+    "context show": Line("context show here -o json", "context show", asks=False),
+    "context use": Line("context use spare", "context use", asks=False, silent=True),
+    "context add": Line(
+        "context add third -b localhost:1 --use", "context add", asks=False, silent=True
+    ),
+    "context remove": Line("context remove spare", "context remove", asks=False, silent=True),
+    "context current": Line("context current -c here", "context current", asks=False),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
     "names for a shell": Line('complete-names groups "kgroups describe "', "", at_best=True),
