@@ -40,9 +40,9 @@ demo: setup
 
 # Ours beside the reference, in one run: bench/results.json and the figures of docs/benchmarks.md.
 bench: setup
-	$(PY) -m bench
-	$(PY) -m bench.sandbox
-	$(PY) -m bench.simulation
+	@failed=0; for part in bench bench.sandbox bench.simulation; do \
+		$(PY) -m $$part || failed=1; \
+	done; exit $$failed
 
 # Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
 bench-scale: setup

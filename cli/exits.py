@@ -10,6 +10,7 @@ from typer import TyperException
 
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
+from kgroups.cli.output.status_line import UNKNOWN, status_line
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
 MANY: Final = 10
@@ -24,6 +25,19 @@ _WARNED_OF: set[Path] = set()
 def show_error(error: KgroupsError) -> None:
     """Write one failure to stderr: what happened, then what to do."""
     write_lines([f"error: {error.message}"], [error.hint] if error.hint else [])
+
+
+def end_of(error: KgroupsError, *, as_plugin: bool = False) -> int:
+    """Tell how a command failed; its exit code.
+
+    Args:
+        as_plugin: as one status line on stdout, with the exit code that monitors expect.
+    """
+    if not as_plugin:
+        show_error(error)
+        return error.exit_code
+    sys.stdout.write(status_line(UNKNOWN, error.message) + "\n")
+    return UNKNOWN
 
 
 def show_item_errors(errors: Sequence[ItemError]) -> None:

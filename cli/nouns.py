@@ -29,6 +29,8 @@ SECTIONS: Final = {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",
         "official": "commands.official",
+        "schema": "commands.reference.schema",
+        "explain": "commands.reference.explain",
         "completion": "commands.completion",
     },
 }

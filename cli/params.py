@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 import typer
 from typer.core import TyperOption
 
-from kgroups.cli.contexts.context import OPTION_READERS, Context, contexts_of
+from kgroups.cli.contexts.context import OPTION_READERS, Context
+from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
@@ -38,6 +39,9 @@ class GlobalOptions:
         bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
         command_config: properties file of the client; None if none is named.
         timeout_ms: for the whole command's talk with the cluster.
+        query: JMESPath over the JSON document, as it was written.
+        quiet: no notes and no progress on stderr, only warnings and errors.
+        no_input: never ask for anything.
         csv_safe: in CSV, a quotation mark before text that a spreadsheet would calculate.
         no_color: plain text even on a terminal.
         verbose: tracebacks of bugs, more columns where a command has them.
@@ -48,6 +52,9 @@ class GlobalOptions:
     command_config: Path | None = None
     output: OutputFormat = "table"
     timeout_ms: int = DEFAULT_TIMEOUT_MS
+    query: str | None = None
+    quiet: bool = False
+    no_input: bool = False
     csv_safe: bool = False
     no_color: bool = False
     verbose: bool = False
@@ -157,6 +164,9 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_TIMEOUT",
         parse_timeout_ms,
     ),
+    _Global("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
+    _Global("quiet", ("--quiet",), "No notes and no progress, only warnings and errors."),
+    _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),

@@ -36,7 +36,7 @@ def cluster(
         silent: do not warn of anything.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
-        ClusterError: the cluster does not answer in time or does not let us in.
+        ClusterError: the cluster does not answer in time or refuses access.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
 

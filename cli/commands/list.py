@@ -15,11 +15,9 @@ from kgroups.cli.lag_times import (
     LagTime,
     Over,
     RecordTimes,
-    TimeQuestion,
     time_question,
     timed_look,
 )
-from kgroups.cli.official.layouts import list_text
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
@@ -157,8 +155,6 @@ def list_groups(
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
-    if file is not None:
-        question = TimeQuestion()
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
@@ -172,9 +168,14 @@ def list_groups(
             listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
         report = list_report(listing, groups[:top], times, fields_shown(question))
-        types, states = bool(filters.types), bool(filters.states)
-        plain = (list_text(groups[:top], types=types, states=states),)
-        return Look(replace(report, plain=lambda: plain), said)
+
+        def plain() -> tuple[str]:
+            from kgroups.cli.official.layouts import list_text  # only this form needs them
+
+            types, states = bool(filters.types), bool(filters.states)
+            return (list_text(groups[:top], types=types, states=states),)
+
+        return Look(replace(report, plain=plain), said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:

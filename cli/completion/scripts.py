@@ -7,11 +7,10 @@ complete-names`.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from kgroups.cli.completion.ready import Shell
 from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, OUTPUT_FORMATS
-
-Shell = Literal["bash", "zsh", "fish"]
 
 # What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
 # in the configuration file, `@files` is the shell's own, other texts are the words to choose from;

@@ -12,6 +12,7 @@ from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS
 from kgroups.cli.official.streams import fail_command, say, show
 from kgroups.cli.official.validation import Misuse, check
 from kgroups.core.errors import KgroupsError
+from kgroups.core.release import VERSION
 
 Action = Callable[[Arguments], int]
 
@@ -54,6 +55,4 @@ def run_groups(words: Sequence[str]) -> int:
 
 def version_line() -> str:
     """Our version, and whose options these are."""
-    from importlib.metadata import version
-
-    return f"kgroups {version('kgroups')} (options of Kafka 4.3.0)\n"
+    return f"kgroups {VERSION} (options of Kafka 4.3.0)\n"

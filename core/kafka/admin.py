@@ -104,7 +104,7 @@ class ClusterAdmin:
             states: only groups in one of these, in any case; empty for all.
             types: only groups of one of these types, in any case; empty for all.
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         listing = self._run(
             lambda client, deadline: client.list_groups(deadline),
@@ -142,7 +142,7 @@ class ClusterAdmin:
             more_topics: which topics to show though no group names them, by their name.
             progress: told what is being waited for.
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.snapshot(
@@ -170,7 +170,7 @@ class ClusterAdmin:
         """The broker that coordinates each of these groups, whether they exist or not.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.place(groups, deadline),
@@ -188,7 +188,7 @@ class ClusterAdmin:
             groups: their names.
             listed: what `list_groups` gave just now.
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.hidden(groups, listed, deadline),
@@ -204,7 +204,7 @@ class ClusterAdmin:
             groups: their names.
             until: the deadline, where it is another one than that of every question.
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
 
         def otherwise(client: "LibrdkafkaClient") -> tuple[Outcome, ...]:
@@ -232,7 +232,7 @@ class ClusterAdmin:
         """Names of all groups, ascending; for completion.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return tuple(group.group for group in self.list_groups().groups)
 
@@ -240,17 +240,17 @@ class ClusterAdmin:
         """Names of all topics, ascending; for completion.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.topics(deadline), lambda client: client.topics()
         )
 
     def topics(self, names: Sequence[str]) -> "TopicListing":
-        """Those of the topics that exist, and those that the brokers do not tell us about.
+        """Those of the topics that exist, and those that may not be described.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or does not let us in.
+            ClusterError: the cluster cannot be reached, or refuses access.
         """
         return self._run(
             lambda client, deadline: client.topics_named(names, deadline),

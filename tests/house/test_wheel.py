@@ -11,7 +11,7 @@ from tests.support.kafka.child import run_program
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("assignors", "core", "cli")
 # Beside modules, the wheel carries these.
-DATA = {"py.typed", ".json", ".yaml", ".css", ".js"}
+DATA = {"py.typed", ".json", ".yaml", ".css", ".js", ".bash", ".zsh", ".fish", ".txt"}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kgroups.cli.output.printer import Printer, write_text
+from kgroups.cli.output.outlet import write_text
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import (
     GlobalOptions,
     given_options,
@@ -290,8 +291,8 @@ def current(
 
 
 def _read() -> Any:
-    from kgroups.cli.contexts.context import config_path
     from kgroups.cli.contexts.context_file import read_contexts
+    from kgroups.cli.contexts.in_force import config_path
 
     return read_contexts(config_path())
 

@@ -1,5 +1,6 @@
 """`kgroups describe`: offsets, members and state of groups."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,7 +30,6 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
-from kgroups.cli.official.layouts import described_text
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import asked, topics_of
@@ -240,11 +240,16 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     report = describe_report(
         snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag, question=request.question
     )
-    plain = described_text(snapshot, views, verbose=printer.options.verbose)
+
+    def plain() -> Iterator[str]:
+        from kgroups.cli.official.layouts import described_text  # only this form needs them
+
+        return described_text(snapshot, views, verbose=printer.options.verbose)
+
     said += notes(snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
-    return Look(replace(report, plain=lambda: plain), said)
+    return Look(replace(report, plain=plain), said)
 
 
 def _check_topics(

@@ -17,11 +17,9 @@ from kgroups.cli.choosing import (
     snapshot_of_choice,
 )
 from kgroups.cli.commands.gates.check_forms import (
-    UNKNOWN,
     junit,
     nagios,
     nagios_code,
-    status_line,
 )
 from kgroups.cli.commands.gates.check_report import check_report, failures, fields_report
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
@@ -47,7 +45,7 @@ from kgroups.core.conditions.group_figures import (
     source_of,
 )
 from kgroups.core.conditions.verdicts import Gate, Judged, judge, throughout
-from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -77,7 +75,8 @@ FORMATS
   --output junit   one test case per group, for CI
   --output nagios  one status line with perfdata; exits with 0 (OK),
                    1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
-                   missing value or group, an unreachable cluster)
+                   missing value or group, an unreachable cluster, a usage
+                   error)
 
 EXAMPLES
   kgroups check orders-app --fail-on 'lag > 10k'
@@ -146,7 +145,7 @@ def check(
         request = Request(
             choice=choice_of(groups, regex, every=all_groups),
             gate=gate,
-            question=question if file is None else TimeQuestion(),
+            question=question,
             uncommitted=uncommitted,
             isolation=isolation,
             for_ms=0 if for_ is None else parse_wait_ms(for_, least_ms=LEAST_FOR_MS),
@@ -285,15 +284,11 @@ def _tables() -> dict[str, Fields]:
 
 
 def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:
-    """One status line on stdout whatever happens, and the exit code that monitors expect.
+    """One status line on stdout, and the exit code that monitors expect; of failures too.
 
     Raises:
         typer.Exit: always.
     """
-    try:
-        _, judged, errors = found()
-    except KgroupsError as error:
-        printer.head(status_line(UNKNOWN, error.message) + "\n")
-        raise typer.Exit(UNKNOWN) from error
+    _, judged, errors = found()
     printer.head(nagios(judged, errors))
     raise typer.Exit(nagios_code(judged, errors))

@@ -82,7 +82,7 @@ def history(
 ) -> None:
     """`kgroups lag history`."""
     from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
-    from kgroups.core.lag.report import LagQuery
+    from kgroups.core.lag.report import LagQuery, check_query
     from kgroups.core.lag.window.history_report import lag_history
     from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark
     from kgroups.core.spark.session import SessionOptions
@@ -98,6 +98,7 @@ def history(
         where=where,
         pictures=html is not None,
     )
+    check_query(query, "history")
     with cluster(options) as admin:
         log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
         snapshot = admin.snapshot(progress=printer.progress)

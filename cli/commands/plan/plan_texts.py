@@ -50,6 +50,8 @@ class PlanTexts:
         parse_choice([self.leader] if self.leader else [], LIBRARIES, "client library")
         if self.leader and self.leader_from_log:
             raise UsageError("`--as` and `--leader-from-log` cannot be used together")
+        if len(self.changes.get(TO_PROTOCOL, ())) > 1:
+            raise UsageError("`--to-protocol` can be used only once")
         _conditions(self.fail_on)
         for text in self.explain:
             parse_partition(text)

@@ -105,7 +105,7 @@ def copy_offsets(
             "`--from` and `--to` must name two groups", hint="use --from GROUP --to OTHER"
         )
     scope = parse_scope(topic or ())
-    consent.check()
+    consent.check(options)
     with cluster_to_change(options) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
         committed_by(looked, from_)

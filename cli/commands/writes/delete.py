@@ -1,6 +1,5 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,7 +10,7 @@ import typer
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.refusals import explained, members_of
-from kgroups.cli.commands.writes.writing import ask, count_results
+from kgroups.cli.commands.writes.writing import Consent, ask, count_results
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
@@ -91,11 +90,7 @@ def delete(
     printer = Printer(options)
     states = parse_choice(state, GROUP_STATES, "group state")
     choice = selection(groups, regex, all_groups=all_groups, states=states)
-    if not (yes or dry_run or sys.stdin.isatty()):
-        raise UsageError(
-            "cannot ask for confirmation without a terminal",
-            hint="use --yes to skip the question, or --dry-run to see the plan",
-        )
+    Consent(yes=yes, dry_run=dry_run).check(options)
     with cluster_to_change(options) as admin:
         # 1. look at every group
         listing = admin.list_groups()

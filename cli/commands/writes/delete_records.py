@@ -124,7 +124,7 @@ def delete_records(
     given = _offsets_of_file(target)
     if not scope.names and target.kind != "file":
         raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
-    consent.check()
+    consent.check(options)
     with cluster_to_change(options) as admin:
         looked = admin.coordinators([])
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}

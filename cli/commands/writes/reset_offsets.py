@@ -171,7 +171,7 @@ def reset_offsets(
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
     watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
-    consent.check()
+    consent.check(options)
     if wait_ms and not dry_run:
         with cluster(options) as admin:
             wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)

@@ -19,6 +19,7 @@ from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
+from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
@@ -79,15 +80,16 @@ class Consent:
     dry_run: bool
     keep_going: bool = False
 
-    def check(self) -> None:
+    def check(self, options: GlobalOptions) -> None:
         """See that somebody can be asked, if that will be needed.
 
         Raises:
             UsageError: nobody can.
         """
-        if not (self.yes or self.dry_run or sys.stdin.isatty()):
+        if not (self.yes or self.dry_run or (sys.stdin.isatty() and not options.no_input)):
+            without = "with --no-input" if options.no_input else "without a terminal"
             raise UsageError(
-                "cannot ask for confirmation without a terminal",
+                f"cannot ask for confirmation {without}",
                 hint="use --yes to skip the question, or --dry-run to see the plan",
             )
 

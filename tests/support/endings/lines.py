@@ -121,6 +121,8 @@ LINES: Final = {
     "context current": Line("context current -c here", "context current", asks=False),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
+    "schema": Line("schema describe", "schema", asks=False),
+    "explain": Line("explain STALL -o json", "explain", asks=False),
     "names for a shell": Line('complete-names groups "kgroups describe "', "", at_best=True),
     "snapshot save": Line("snapshot save {folder}/saved.json", "snapshot save", silent=True),
     "snapshot show": Line("snapshot show {folder}/shop.json", "snapshot show", asks=False),

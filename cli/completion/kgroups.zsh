@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -13,6 +13,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
+    */--query) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
@@ -177,6 +178,8 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
     "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
@@ -199,6 +202,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--query:JMESPath on the JSON document.'
+    '--quiet:No notes and no progress, only warnings and errors.'
+    '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
     '--verbose:More columns; tracebacks of bugs.'
@@ -221,6 +227,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'remove-members:Remove members from a group.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
+        'schema:Print the JSON Schema of a command'\''s document.'
+        'explain:Explain an error code, a verdict or an exit code.'
         'completion:Print a shell completion script.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'lag:Report lag across a cluster and over time, with Spark.'
@@ -496,6 +504,16 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "schema")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "explain")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
     "completion")
       options+=(
         '--help:Show help.'
@@ -658,8 +676,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'
-        '--quiet:Print no events.'
-        '-q:Print no events.'
         '--help:Show help.'
       )
       ;;

@@ -1,7 +1,7 @@
 # kgroups completion for fish; `kgroups completion fish` wrote it.
-set -g __kgroups_steps '/list' '/describe' '/coordinator' '/check' '/wait' '/plan' '/simulate' '/reset-offsets' '/copy-offsets' '/delete-offsets' '/delete' '/delete-records' '/remove-members' '/demo' '/official' '/completion' '/snapshot' '/lag' '/context' '/sandbox' 'snapshot/save' 'snapshot/show' 'lag/report' 'lag/history' 'lag/collect' 'lag/compact' 'context/list' 'context/show' 'context/use' 'context/add' 'context/remove' 'context/current' 'sandbox/up'
+set -g __kgroups_steps '/list' '/describe' '/coordinator' '/check' '/wait' '/plan' '/simulate' '/reset-offsets' '/copy-offsets' '/delete-offsets' '/delete' '/delete-records' '/remove-members' '/demo' '/official' '/schema' '/explain' '/completion' '/snapshot' '/lag' '/context' '/sandbox' 'snapshot/save' 'snapshot/show' 'lag/report' 'lag/history' 'lag/collect' 'lag/compact' 'context/list' 'context/show' 'context/use' 'context/add' 'context/remove' 'context/current' 'sandbox/up'
 set -g __kgroups_values 'list/--state' 'list/--type' 'list/--topic' 'list/--regex' 'list/--sort' 'list/--top' 'list/--where' 'list/--over' 'list/--watch' 'list/--from' 'describe/--regex' 'describe/--topic' 'describe/--sort' 'describe/--top' 'describe/--uncommitted' 'describe/--isolation' 'describe/--where' 'describe/--over' 'describe/--watch' 'describe/--from' 'coordinator/--partitions' 'check/--regex' 'check/--fail-on' 'check/--warn-on' 'check/--for' 'check/--uncommitted' 'check/--isolation' 'check/--over' 'check/--from' 'wait/--until' 'wait/--stable' 'wait/--deadline' 'wait/--uncommitted' 'wait/--isolation' 'plan/--assignor' 'plan/--as' 'plan/--remove-member' 'plan/--drop-host' 'plan/--set-partitions' 'plan/--add-topic' 'plan/--add-members' 'plan/--subscribe' 'plan/--pattern' 'plan/--restart' 'plan/--expire' 'plan/--rolling-restart' 'plan/--switch-client' 'plan/--to-protocol' 'plan/--explain' 'plan/--fail-on' 'plan/--check-assignor' 'plan/--by' 'plan/--top' 'plan/--master' 'plan/--remote' 'plan/--from' 'simulate/--from-group' 'simulate/--from' 'simulate/--event' 'simulate/--seed' 'simulate/--until' 'simulate/--vary' 'simulate/--repeat' 'simulate/--jobs' 'simulate/--master' 'simulate/--html' 'reset-offsets/--to' 'reset-offsets/--topic' 'reset-offsets/--regex' 'reset-offsets/--undo' 'reset-offsets/--resume' 'reset-offsets/--wait-empty' 'reset-offsets/--watch-after' 'reset-offsets/--undo-dir' 'copy-offsets/--from' 'copy-offsets/--to' 'copy-offsets/--topic' 'copy-offsets/--to-bootstrap-server' 'copy-offsets/--to-command-config' 'copy-offsets/--undo-dir' 'delete-offsets/--regex' 'delete-offsets/--topic' 'delete-offsets/--undo-dir' 'delete/--regex' 'delete/--state' 'delete-records/--before' 'remove-members/--member' 'remove-members/--instance' 'remove-members/--reason' 'official/--validate-regex' 'official/--group' 'official/--topic' 'official/--state' 'official/--type' 'official/--to-offset' 'official/--shift-by' 'official/--by-duration' 'official/--to-datetime' 'official/--from-file' 'official/--timeout' 'official/--bootstrap-server' 'official/--command-config' 'lag report/--by' 'lag report/--assignor' 'lag report/--top' 'lag report/--sort' 'lag report/--where' 'lag report/--fail-on' 'lag report/--uncommitted' 'lag report/--isolation' 'lag report/--captures' 'lag report/--over' 'lag report/--since' 'lag report/--until' 'lag report/--html' 'lag report/--parquet' 'lag report/--master' 'lag report/--remote' 'lag report/--from' 'lag history/--by' 'lag history/--top' 'lag history/--sort' 'lag history/--where' 'lag history/--over' 'lag history/--since' 'lag history/--until' 'lag history/--ends' 'lag history/--html' 'lag history/--parquet' 'lag history/--master' 'lag history/--remote' 'lag collect/--every' 'lag collect/--count' 'context add/--property' 'context add/--cluster-id' 'context add/--default-output' 'context add/--default-timeout' 'sandbox up/--brokers' 'sandbox up/--topic' 'sandbox up/--port' 'sandbox up/--host' 'sandbox up/--data-dir' 'sandbox up/--from' 'sandbox up/--as-version' 'sandbox up/--faults' 'sandbox up/--property'
-set -g __kgroups_common_values '/--context' '/-c' '/--bootstrap-server' '/-b' '/--command-config' '/--output' '/-o' '/--timeout'
+set -g __kgroups_common_values '/--context' '/-c' '/--bootstrap-server' '/-b' '/--command-config' '/--output' '/-o' '/--timeout' '/--query'
 function __kgroups_path # the commands on the line so far
     set -l place
     set -l skip 0
@@ -34,6 +34,9 @@ complete -c kgroups -l bootstrap-server -s b -x -d 'Broker address; several sepa
 complete -c kgroups -l command-config -r -F -d 'Client properties, Java or librdkafka spelling.'
 complete -c kgroups -l output -s o -x -a 'table json jsonl csv yaml plain' -d 'table, json, jsonl, csv, yaml, plain.'
 complete -c kgroups -l timeout -x -d 'Overall timeout: 500ms, 10s (default), 2m.'
+complete -c kgroups -l query -x -d 'JMESPath on the JSON document.'
+complete -c kgroups -l quiet -d 'No notes and no progress, only warnings and errors.'
+complete -c kgroups -l no-input -d 'Never ask: a write requires --yes.'
 complete -c kgroups -l csv-safe -d 'Mark CSV text that looks like a formula.'
 complete -c kgroups -l no-color -d 'No color on a terminal (also: NO_COLOR).'
 complete -c kgroups -l verbose -d 'More columns; tracebacks of bugs.'
@@ -52,6 +55,8 @@ complete -c kgroups -n '__kgroups_at ""' -a delete-records -d 'Delete the oldest
 complete -c kgroups -n '__kgroups_at ""' -a remove-members -d 'Remove members from a group.'
 complete -c kgroups -n '__kgroups_at ""' -a demo -d 'Tour kgroups on an embedded cluster with live clients.'
 complete -c kgroups -n '__kgroups_at ""' -a official -d 'Run with the options of kafka-consumer-groups.sh.'
+complete -c kgroups -n '__kgroups_at ""' -a schema -d 'Print the JSON Schema of a command\'s document.'
+complete -c kgroups -n '__kgroups_at ""' -a explain -d 'Explain an error code, a verdict or an exit code.'
 complete -c kgroups -n '__kgroups_at ""' -a completion -d 'Print a shell completion script.'
 complete -c kgroups -n '__kgroups_at ""' -a snapshot -d 'Save a cluster\'s groups to a file, or show one.'
 complete -c kgroups -n '__kgroups_at ""' -a lag -d 'Report lag across a cluster and over time, with Spark.'
@@ -262,6 +267,8 @@ complete -c kgroups -n '__kgroups_at "official"' -l bootstrap-server -x -d 'Brok
 complete -c kgroups -n '__kgroups_at "official"' -l command-config -r -F -d 'Client properties, Java\'s or librdkafka\'s.'
 complete -c kgroups -n '__kgroups_at "official"' -l version -d 'Show the version.'
 complete -c kgroups -n '__kgroups_at "official"' -l help -d 'Show help.'
+complete -c kgroups -n '__kgroups_at "schema"' -l help -d 'Show help.'
+complete -c kgroups -n '__kgroups_at "explain"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "completion"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "completion"' -a 'bash zsh fish'
 complete -c kgroups -n '__kgroups_at "snapshot"' -a save -d 'Save the cluster\'s groups to a file.'
@@ -353,5 +360,4 @@ complete -c kgroups -n '__kgroups_at "sandbox up"' -l as-version -x -d 'Serve th
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l faults -r -F -d 'Inject faults by these rules.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l auto-create-topics -d 'Create topics that clients ask for.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l property -x -d 'Broker property for groups or limits.'
-complete -c kgroups -n '__kgroups_at "sandbox up"' -l quiet -s q -d 'Print no events.'
 complete -c kgroups -n '__kgroups_at "sandbox up"' -l help -d 'Show help.'
