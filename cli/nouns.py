@@ -25,6 +25,7 @@ SECTIONS: Final = {
         "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},
+    "Clusters": {"context": "commands.context.context"},
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",

@@ -1,12 +1,13 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
@@ -153,6 +154,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "context add/--property") echo '@free' ;;
+    "context add/--cluster-id") echo '@free' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-timeout") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -188,13 +193,17 @@ _kgroups_argument() { # path: where do its arguments come from?
     "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
+    "context show") echo '@contexts' ;;
+    "context use") echo '@contexts' ;;
+    "context add") echo '@contexts' ;;
+    "context remove") echo '@contexts' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --verbose"
+  local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --verbose"
   case "$1" in
-    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply demo official schema explain completion snapshot lag sandbox --version --help $common" ;;
+    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
@@ -222,6 +231,13 @@ _kgroups_words() { # path: what can be typed there
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
+    "context") echo "list show use add remove current --help $common" ;;
+    "context list") echo "--help $common" ;;
+    "context show") echo "--help $common" ;;
+    "context use") echo "--none --help $common" ;;
+    "context add") echo "--property --cluster-id --pin --protected --default-output --default-timeout --use --help $common" ;;
+    "context remove") echo "--help $common" ;;
+    "context current") echo "--short --help $common" ;;
     "sandbox") echo "up --help $common" ;;
     "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --help $common" ;;
   esac

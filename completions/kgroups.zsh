@@ -2,12 +2,13 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
@@ -154,6 +155,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "context add/--property") echo '@free' ;;
+    "context add/--cluster-id") echo '@free' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-timeout") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -189,11 +194,17 @@ _kgroups_argument() { # path: where do its arguments come from?
     "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
+    "context show") echo '@contexts' ;;
+    "context use") echo '@contexts' ;;
+    "context add") echo '@contexts' ;;
+    "context remove") echo '@contexts' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: fills `commands` and `options` with what can be typed there
   options=(
+    '--context:Named cluster of the configuration file.'
+    '-c:Named cluster of the configuration file.'
     '--bootstrap-server:Broker address; several separated by commas.'
     '-b:Broker address; several separated by commas.'
     '--command-config:Client properties, Java or librdkafka spelling.'
@@ -231,6 +242,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'completion:Print a shell completion script.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'lag:Report lag across a cluster and over time, with Spark.'
+        'context:Manage named clusters.'
         'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
@@ -618,6 +630,58 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--help:Show help.'
+      )
+      ;;
+    "context")
+      commands=(
+        'list:List the contexts.'
+        'show:Show a context, without its secrets.'
+        'use:Choose the current context.'
+        'add:Add a context.'
+        'remove:Remove contexts.'
+        'current:Show which context is in force.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context list")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context show")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context use")
+      options+=(
+        '--none:No current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context add")
+      options+=(
+        '--property:Client property; repeatable.'
+        '--cluster-id:The only cluster that may be changed.'
+        '--pin:Ask the cluster for that id.'
+        '--protected:Refuse writes unless --unprotected names it.'
+        '--default-output:Its default of --output.'
+        '--default-timeout:Its default of --timeout.'
+        '--use:Make it the current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context remove")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context current")
+      options+=(
+        '--short:The name alone, for a prompt.'
         '--help:Show help.'
       )
       ;;

@@ -86,6 +86,8 @@ CASES = {
     "coordinator as json": "coordinator orders-app --partitions 50 -o json",
     "coordinator of nothing": "coordinator",
     "coordinator with no partitions": "coordinator billing --partitions 0",
+    "context that nobody chose": "context current",
+    "context without an address": "context add here",
     "check": "check --all-groups --fail-on 'lag > 10' --from shop.json",
     "check as json": "check billing --fail-on 'lag > 10' --from shop.json -o json",
     "check as junit": "check --all-groups --fail-on 'lag > 10' --from shop.json -o junit",

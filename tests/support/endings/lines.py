@@ -118,6 +118,14 @@ LINES: Final = {
         writes="offsets",
         given="saved",
     ),
+    "context list": Line("context list -o json", "context list", asks=False),
+    "context show": Line("context show here -o json", "context show", asks=False),
+    "context use": Line("context use spare", "context use", asks=False, silent=True),
+    "context add": Line(
+        "context add third -b localhost:1 --use", "context add", asks=False, silent=True
+    ),
+    "context remove": Line("context remove spare", "context remove", asks=False, silent=True),
+    "context current": Line("context current -c here", "context current", asks=False),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
     "schema": Line("schema describe", "schema", asks=False),

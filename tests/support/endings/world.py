@@ -40,6 +40,13 @@ PARTITIONS: Final = 3
 OLD, RECORDS, ORIGIN = 5, 20, 7
 SECRET: Final = "Zaunkoenig-4711"
 CLIENT: Final = "under-test"
+CONTEXTS: Final = f"""\
+contexts:
+  here:
+    bootstrap_servers: localhost:1
+    properties: {{sasl.password: {SECRET}}}
+  spare: {{}}
+"""
 
 At = tuple[str, str, int]  # group, topic, partition
 State = Mapping[At, int | None]
@@ -106,6 +113,7 @@ class World:
             (folder / name).symlink_to(self.folder / name)
         if "/small" in line.words:
             shutil.copytree(self.folder / "captures", folder / "small")
+        (folder / "config.yaml").write_text(CONTEXTS)
         secret = folder / "client.properties"
         secret.write_text(f"client.id={CLIENT}\nsasl.password={SECRET}\n")
         secret.chmod(0o600)
@@ -234,7 +242,10 @@ class World:
 
     def settings(self, place: Place) -> dict[str, str]:
         """Environment variables for a run in a place."""
-        return {"KGROUPS_UNDO_DIR": str(place.folder / "undo")}
+        return {
+            "KGROUPS_UNDO_DIR": str(place.folder / "undo"),
+            "KGROUPS_CONFIG": str(place.folder / "config.yaml"),
+        }
 
     def environment(self, place: Place) -> dict[str, str]:
         """The environment of a run in a place."""
