@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
-Global options go before or after the command. A flag beats the
-environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
-KGROUPS_TIMEOUT), which beats the default.
+Global options go before or after the command. A flag beats the environment
+(KGROUPS_CONTEXT, KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG,
+KGROUPS_OUTPUT, KGROUPS_TIMEOUT), which beats the context (`kgroups context`),
+which beats the default.
 
 EXIT CODES
   0  done                        7    a deadline passed

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.cli.exits import write_lines
+from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.deadline import Deadline
 
 GLOB_SIGNS = frozenset("*?[")
-
-_WARNED_OF: set[Path] = set()
 
 
 @contextmanager
@@ -41,11 +39,8 @@ def cluster(
         ClusterError: the cluster does not answer in time or refuses access.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-    from kgroups.core.kafka.config.settings import read_settings
 
-    settings = read_settings(options.bootstrap_server, options.command_config)
-    if options.command_config is not None and not silent:
-        warn_of_exposure(options.command_config, settings)
+    settings = settings_for(options, silent=silent)
     with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
         yield admin
 
@@ -59,14 +54,33 @@ def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
         yield admin
 
 
+def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSettings":
+    """How to reach the cluster that the options name, directly or by their context.
+
+    Args:
+        silent: warn of nothing, and run no command that would give a secret.
+    Raises:
+        UsageError: no address is given, or what is given cannot be understood.
+    """
+    from kgroups.core.kafka.config.settings import read_settings, settings_of
+
+    file, context = options.command_config, options.context
+    if file is None and context is not None and context.properties:
+        from kgroups.cli.contexts.secrets import properties_of  # YAML: only with a context
+
+        given = properties_of(context, options.timeout_ms, silent=silent)
+        return settings_of(given, options.bootstrap_server)
+    settings = read_settings(options.bootstrap_server, file)
+    if file is not None and not silent:
+        warn_of_exposure(file, settings)
+    return settings
+
+
 def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
     """Say on stderr, once for each file, that others can read the password in it."""
     from kgroups.core.kafka.config.exposure import exposed_secret
 
-    warning = None if file in _WARNED_OF else exposed_secret(file, settings)
-    if warning is not None:
-        _WARNED_OF.add(file)
-        write_lines([f"warning: {warning}"], ())
+    warn_once(file, exposed_secret(file, settings))
 
 
 @contextmanager

@@ -216,6 +216,18 @@ class ClusterAdmin:
             lambda client, deadline: client.delete_groups(groups, deadline), otherwise, until
         )
 
+    def cluster_id(self) -> str | None:
+        """The id of the cluster; None if it does not tell one (before Kafka 0.10.1).
+
+        Raises:
+            ClusterError: the cluster cannot be reached, or does not let us in.
+        """
+
+        async def told(client: "WireClient", _: "Deadline") -> str | None:
+            return client.cluster.cluster_id
+
+        return self._run(told, lambda client: client.identity())
+
     def group_names(self) -> tuple[str, ...]:
         """Names of all groups, ascending; for completion.
 

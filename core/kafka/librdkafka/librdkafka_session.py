@@ -72,6 +72,15 @@ class LibrdkafkaSession:
         offsets = metadata.topics.get(OFFSETS_TOPIC)
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
 
+    def identity(self) -> str | None:
+        """The id of the cluster; None if it does not tell one.
+
+        Raises:
+            BrokerFailure: the cluster cannot be asked.
+        """
+        self.begin()
+        return self._cluster_id
+
     def _metadata(self) -> Any:
         """The cluster's metadata; waits no longer once the login or the handshake has failed."""
         self._complaint = None
