@@ -97,7 +97,7 @@ LINES = {
     ),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",
-        own=f"{FACTS} conditions coordinator group_item input_files planning snapshot_parser uuids "
+        own=f"{FACTS} conditions coordinator extras group_item input_files planning snapshot_parser uuids "
         "commands.plan commands.lag",
     ),
 }
