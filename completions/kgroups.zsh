@@ -88,21 +88,33 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -391,6 +403,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -408,6 +422,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -423,6 +439,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -435,6 +453,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--dry-run:Show the plan and write nothing.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -446,6 +466,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -459,6 +481,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;

@@ -20,7 +20,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.offsets.result import result_of
@@ -65,7 +65,7 @@ COLUMNS = (
 
 def register(app: typer.Typer) -> None:
     """Add `delete` to the program."""
-    app.command("delete", help=HELP, cls=Command)(delete)
+    app.command("delete", help=HELP, cls=WriteCommand)(delete)
 
 
 def delete(
@@ -91,7 +91,7 @@ def delete(
     states = parse_choice(state, GROUP_STATES, "group state")
     choice = selection(groups, regex, all_groups=all_groups, states=states)
     Consent(yes=yes, dry_run=dry_run).check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         # 1. look at every group
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
