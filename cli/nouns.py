@@ -22,6 +22,7 @@ SECTIONS: Final = {
         "delete": "commands.writes.delete",
         "delete-records": "commands.writes.delete_records",
         "remove-members": "commands.writes.remove_members",
+        "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},
     "Clusters": {"context": "commands.context.context"},

@@ -51,6 +51,10 @@ def cluster(
     if to_change:
         guard.check_refusal()
     settings = settings_for(options, silent=silent)
+    if options.debug:
+        from kgroups.cli.output.request_lines import tell_request
+
+        settings = replace(settings, trace=tell_request)
     with ClusterAdmin(
         settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard
     ) as admin:

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -88,6 +88,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--plan") echo '@files' ;;
     "reset-offsets/--expect-cluster-id") echo '@free' ;;
     "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
@@ -96,25 +97,34 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--plan") echo '@files' ;;
     "copy-offsets/--expect-cluster-id") echo '@free' ;;
     "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--plan") echo '@files' ;;
     "delete-offsets/--expect-cluster-id") echo '@free' ;;
     "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--plan") echo '@files' ;;
     "delete-records/--expect-cluster-id") echo '@free' ;;
     "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--plan") echo '@files' ;;
     "remove-members/--expect-cluster-id") echo '@free' ;;
     "remove-members/--unprotected") echo '@contexts' ;;
+    "apply/--drift") echo '@free' ;;
+    "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -189,6 +199,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
+    "apply") echo '@free' ;;
     "official") echo '@free' ;;
     "schema") echo '@free' ;;
     "explain") echo '@free' ;;
@@ -219,6 +230,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--debug:Show each request to a broker, on stderr.'
     '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
@@ -237,6 +249,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
+        'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
@@ -400,6 +413,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -419,6 +433,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -436,6 +451,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -451,6 +467,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--state:Every group in one of these states.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
@@ -463,6 +480,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--before:What to keep, see above.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
@@ -477,6 +495,22 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
+        '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--help:Show help.'
+      )
+      ;;
+    "apply")
+      options+=(
+        '--drift:What changed since\: refuse, accept, skip.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'

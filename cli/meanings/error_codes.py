@@ -68,6 +68,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "put them where every worker sees them under the same path",
     ),
     "COMMAND_FAILED": (1, "a command of `kgroups demo` failed", "run it by hand with --verbose"),
+    "CLUSTER_MISMATCH": (
+        4,
+        "the cluster is not the one that was expected",
+        "check which cluster -b names",
+    ),
     "CORRUPT_RECORD": (
         1,
         "a record of __consumer_offsets cannot be read; the others are reported",
@@ -75,7 +80,7 @@ _OWN: Final[Mapping[str, _Row]] = {
     ),
     "INCONSISTENT_TOPIC_ID": (
         4,
-        "the topic was recreated since the file was written, so its offsets mean nothing now",
+        "the topic was recreated since the file or plan was written: its offsets mean nothing now",
         "reset the group to where it should be in the new topic",
     ),
     "INVALID_CONFIG": (2, "a broker or a client would not start with these properties", None),
@@ -119,8 +124,8 @@ _OWN: Final[Mapping[str, _Row]] = {
     ),
     "OFFSET_MOVED": (
         4,
-        "somebody committed since the undo file was written",
-        "look at the group; --overwrite-moved puts the old offset back all the same",
+        "something else is there now than when the undo file or plan was written",
+        "look at it; --overwrite-moved, or --drift accept, writes all the same",
     ),
     "OFFSET_OUT_OF_RANGE": (
         4,

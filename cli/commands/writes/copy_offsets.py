@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgroups.cli.commands.writes.lookups import committed_by, free_groups, read_logs
+from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -92,12 +93,13 @@ def copy_offsets(
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups copy-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     elsewhere = to_bootstrap_server is not None or to_command_config is not None
     if not from_ or not to or (from_ == to and not elsewhere):

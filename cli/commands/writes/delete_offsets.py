@@ -6,6 +6,7 @@ import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -71,12 +72,13 @@ def delete_offsets(
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups delete-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     choice = choice_of(groups, regex)
     if bool(topic) == all_topics:

@@ -27,6 +27,7 @@ ROOT: Final = Path(__file__).parents[3]
 CODES: Final = {each.code for each in EVERY}
 
 NO_DOCUMENT: Final = {
+    "apply": "prints the document of the command that made the plan",
     "completion": "prints a script",
     "official": "prints the layouts of Kafka's tools",
 }

@@ -95,6 +95,8 @@ TAKERS: Final = {
     "a scenario": "plan --from {name} g",
     "a simulation": "simulate {name}",
     "an undo file": "reset-offsets --undo {name} --yes",
+    "a saved plan": "apply {name} --yes",
+    "a plan to save": "delete origin --dry-run --plan {folder}/{name}",
     "the shell": "complete-names groups {name}",
     "a shell": "completion {name}",
     "official group": "--describe --group {name}",

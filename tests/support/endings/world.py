@@ -120,7 +120,7 @@ class World:
         own = {"group": f"g-{number}", "other": f"h-{number}", "topic": f"t-{number}"}
         names = own | {"alive": ALIVE, "origin": GROUP, "steps": TOPIC}
         values = {what: self._names + name for what, name in names.items()}
-        values |= {"folder": str(folder), "undo": "", "port": ""}
+        values |= {"folder": str(folder), "undo": "", "plan": "", "port": ""}
         if "{port}" in line.words:
             values["port"] = str(free_port())
         place = Place(number, folder, values)
@@ -152,10 +152,13 @@ class World:
         if not line.given:
             return replace(place, old=old, new=new)
         before = place.folder / "before"
-        reset = run(
-            *("-b", self.address, "reset-offsets", *names, "--to", "earliest", "--all-topics"),
-            *("--yes", "--undo-dir", str(before)),
-        )
+        to_earliest = ("reset-offsets", *names, "--to", "earliest", "--all-topics")
+        if line.given == "saved":
+            plan = ("--dry-run", "--plan", str(place.folder / "plan.json"))
+            saved = run("-b", self.address, *to_earliest, *plan)
+            assert saved.exit_code == 0, saved.stderr
+            return replace(place, values={**place.values, "plan": plan[-1]}, old=old, new=new)
+        reset = run("-b", self.address, *to_earliest, "--yes", "--undo-dir", str(before))
         assert reset.exit_code == 0, reset.stderr
         (file,) = before.iterdir()
         values = {**place.values, "undo": str(file)}
