@@ -14,7 +14,7 @@ Extra = Literal["spark", "collect", "html"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
-        "spark": ("pyspark", "pyarrow", "pandas"),
+        "spark": ("pyspark", "pyarrow", "pandas", "sqlglot"),
         "collect": ("pyarrow",),
         "html": ("altair", "vl_convert"),
     }

@@ -1,10 +1,10 @@
 """Answers that are ready: the version, the first page of help, the completion scripts.
 
-The files beside this module are generated from the command tree (`make completions`), so that
-printing one needs neither the tree nor what its commands import.
+The files in `completions/` are generated from the command tree (`make completions`), so that
+printing one needs neither the tree nor what its commands import. The folder stands beside `cli`,
+here as in an installed package.
 """
 
-import pkgutil
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
@@ -13,6 +13,7 @@ from kgroups.core.release import VERSION
 Shell = Literal["bash", "zsh", "fish"]
 SHELLS: Final[tuple[Shell, ...]] = get_args(Shell)
 HELP_FILE: Final = "help.txt"
+FOLDER: Final = __file__.rpartition("/cli/")[0] + "/completions"
 
 
 def ready_answer(arguments: Sequence[str]) -> str | None:
@@ -38,6 +39,6 @@ def completion_script(shell: Shell) -> str:
 
 
 def _text(name: str) -> str:
-    data = pkgutil.get_data(__package__ or "", name)
-    assert data is not None, f"`{name}` is not beside the module that reads it"
-    return data.decode()
+    # pathlib takes a third of the time that printing a script takes
+    with open(f"{FOLDER}/{name}", encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()

@@ -95,6 +95,26 @@ class Printer:
         if not report.is_live:
             show_item_errors(report.errors)
 
+    def show_value(self, value: Any) -> None:
+        """Write a document that is no report: indented where a person may read it.
+
+        Raises:
+            UsageError: the form has rows, and this has none.
+        """
+        form = self.options.output
+        if form not in (*DOCUMENTS, "table"):
+            raise UsageError(
+                f"`{form}` is not available here: this is one document",
+                hint="use --output json or yaml",
+            )
+        if self._query is not None:
+            self._value(self._query.answer(_json_text(value)), form)
+        elif form in ("table", "json"):
+            self.head(visible(json.dumps(value, indent=2, ensure_ascii=False) + "\n"))
+        else:
+            self._value(value, form)
+        sys.stdout.flush()
+
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
         text = _json_text(_document(report))

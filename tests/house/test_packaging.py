@@ -19,7 +19,7 @@ def test_pyproject_lists_every_package() -> None:
         for top in ("assignors", "core", "cli")
         for init in (ROOT / top).rglob("__init__.py")
     }
-    assert found == listed
+    assert found | {"kgroups.completions"} == listed  # files alone
 
 
 def test_licences_are_listed() -> None:

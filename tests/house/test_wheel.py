@@ -16,7 +16,7 @@ from tests.support.installs.built import ROOT, build
 from tests.support.installs.environments import Environment, environment_of
 from tests.support.kafka.child import run_program
 
-PACKAGES = ("assignors", "core", "cli")
+PACKAGES = ("assignors", "core", "cli", "completions")
 # Beside modules, the wheel carries these.
 DATA = {"py.typed", ".json", ".yaml", ".css", ".js", ".bash", ".zsh", ".fish", ".txt"}
 
@@ -28,7 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
-    """Each module and data file of the three packages, under `kgroups/`, and the metadata."""
+    """Each module and data file of the packages, under `kgroups/`, and the metadata."""
     expected = {
         f"kgroups/{path.relative_to(ROOT).as_posix()}"
         for top in PACKAGES

@@ -38,7 +38,7 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   crash            a process dies: member, restart_after
   gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
-  network_partition     a member cannot reach the cluster: member, for
+  network_partition     a member cannot reach the cluster: member, for, stall
   move_coordinator, broker_down, broker_up
   add_partitions, create_topic
   Each has a time (at=60s) or occurs at random (every=5m).

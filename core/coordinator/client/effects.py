@@ -120,6 +120,7 @@ class ClientEventKind(StrEnum):
     STATE_CHANGED = "state changed"
     COORDINATOR_FOUND = "coordinator found"
     COORDINATOR_LOST = "coordinator lost"
+    CONNECTION_CLOSED = "connection closed"
     MEMBER_ID_GIVEN = "member id given"
     REJOIN_REQUESTED = "rejoin requested"
     GENERATION_LOST = "generation lost"

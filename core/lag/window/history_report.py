@@ -28,6 +28,7 @@ from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
+    check_query,
     drawn,
     running,
     totals_of,
@@ -86,6 +87,7 @@ def lag_history(
         )
     if query.isolation == "read_committed":
         raise UsageError("past last stable offsets cannot be read")
+    check_query(query, "history")
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)

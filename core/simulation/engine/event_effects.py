@@ -80,8 +80,9 @@ def _later(world: World, after_ms: int, what: Callable[[], None]) -> None:
 def happen(world: World, event: ScenarioEvent) -> None:
     """Let it happen now."""
     name = SCENARIO_EVENT_NAMES[type(event)]
-    given = (f"{f.name} {getattr(event, f.name)}" for f in fields(event))
-    shown = ", ".join(text for text in given if not text.endswith((" None", " ()")))
+    given = [(one, getattr(event, one.name)) for one in fields(event)]
+    told = [(one.name, value) for one, value in given if value not in (None, ())]
+    shown = ", ".join(f"{key} {value}" for key, value in told if (key, value) != ("stall", False))
     world.recorder.line(world.now_ms, getattr(event, "group", ""), "event", name, shown)
     world.happened[name] += 1
     world.last_ms = world.now_ms
@@ -181,9 +182,10 @@ def _poison(world: World, event: Poison) -> None:
 def _cut_off(world: World, event: NetworkSplit) -> None:
     seat = _one(world, event.group, event.member)
     if seat is not None and seat.process is not None:
-        seat.process.cut_ms = world.now_ms + event.for_ms
-        seat.process.app.cut_off(world.now_ms, seat.process.cut_ms)
-        world.stop_reading(seat.process, event.for_ms)
+        link = seat.process.link
+        link.cut(world.now_ms, world.now_ms + event.for_ms, stalls=event.stall)
+        seat.process.app.cut_off(world.now_ms, link.opens_ms)
+        world.stop_reading(seat.process, link.opens_ms - world.now_ms)
         _later(world, event.for_ms, lambda: None)
 
 

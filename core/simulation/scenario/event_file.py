@@ -179,7 +179,12 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     },
     "gc_pause": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
     "poison_record": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
-    "network_partition": {"group": _GROUP, "member": _MEMBER, "for": _FOR},
+    "network_partition": {
+        "group": _GROUP,
+        "member": _MEMBER,
+        "for": _FOR,
+        "stall": ("stall", False, _plain(Cursor.flag)),
+    },
     "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
     "broker_down": {
         "broker": ("broker", True, _read_broker),

@@ -48,6 +48,12 @@ class MemberSettings:
     commit_each_poll: bool = True
     request_timeout_ms: int = 30_000
     metadata_max_age_ms: int = 300_000
+    retry_backoff_ms: int = 100
+    retry_backoff_max_ms: int = 1_000
+    reconnect_backoff_ms: int = 50
+    reconnect_backoff_max_ms: int = 1_000
+    connection_setup_timeout_ms: int = 10_000
+    connection_setup_timeout_max_ms: int = 30_000
     remote_assignor: str | None = None
     rebalance_max_retries: int = 4
     rebalance_backoff_ms: int | None = None
@@ -58,12 +64,25 @@ class MemberSettings:
 # librdkafka hands records out one by one, so a rebalance need not wait for a batch of them.
 LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
     "java": MemberSettings(),
-    "librdkafka": MemberSettings(max_poll_records=1, request_timeout_ms=60_000),
+    "librdkafka": MemberSettings(
+        max_poll_records=1,
+        request_timeout_ms=60_000,
+        reconnect_backoff_ms=100,
+        reconnect_backoff_max_ms=10_000,
+        connection_setup_timeout_ms=30_000,
+    ),
 }
 
 
 def _positive(cursor: Cursor) -> int:
     return cursor.integer(1)
+
+
+def _positive_ms(cursor: Cursor) -> int:
+    found = read_ms(cursor)
+    if found == 0:
+        cursor.fail("expected more than 0")
+    return found
 
 
 def _count(cursor: Cursor) -> int:
@@ -94,6 +113,12 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "commit.each.poll": ("commit_each_poll", Cursor.flag),
     "request.timeout.ms": ("request_timeout_ms", read_ms),
     "metadata.max.age.ms": ("metadata_max_age_ms", read_ms),
+    "retry.backoff.ms": ("retry_backoff_ms", read_ms),
+    "retry.backoff.max.ms": ("retry_backoff_max_ms", read_ms),
+    "reconnect.backoff.ms": ("reconnect_backoff_ms", read_ms),
+    "reconnect.backoff.max.ms": ("reconnect_backoff_max_ms", read_ms),
+    "socket.connection.setup.timeout.ms": ("connection_setup_timeout_ms", _positive_ms),
+    "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", _positive_ms),
     "group.remote.assignor": ("remote_assignor", Cursor.text),
     "rebalance.max.retries": ("rebalance_max_retries", _count),
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),

@@ -78,11 +78,16 @@ class Poison:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSplit:
-    """A member's network does not reach the cluster: everything sent arrives afterwards."""
+    """A member's network does not reach the cluster.
+
+    Args:
+        stall: packets are kept and arrive when it is over; else they are lost, and sent again.
+    """
 
     group: str
     for_ms: int
     member: str | None = None
+    stall: bool = False
 
 
 @dataclass(frozen=True, slots=True)

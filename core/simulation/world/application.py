@@ -107,6 +107,7 @@ class Application:
     def begin(self, positions: Mapping[TopicPartition, int]) -> None:
         """Read these from here on too."""
         self.positions.update(positions)
+        self._idle = False
         self._arrange()
 
     def stop(self, partitions: Iterable[TopicPartition]) -> None:
@@ -131,6 +132,7 @@ class Application:
             self.run_to(now_ms)
         elif self.held and not held:
             self.free_ms = max(self.free_ms, now_ms)
+            self._idle = False
         self.held = held
 
     def delay(self, for_ms: int) -> None:
@@ -140,12 +142,13 @@ class Application:
     def cut_off(self, now_ms: int, until_ms: int) -> None:
         """No fetch is answered until then; it polls on."""
         self.run_to(now_ms)
-        self._dry_ms = max(self._dry_ms, until_ms)
+        self._dry_ms = until_ms
 
     def freeze(self, now_ms: int, for_ms: int) -> None:
         """The whole process stood still from now on for so long."""
         self.run_to(now_ms)
         self.free_ms = max(self.free_ms, now_ms) + for_ms
+        self._idle = False
 
     # ------------------------------------------------------------------ time
 
@@ -161,7 +164,8 @@ class Application:
             if self._idle and now_ms - at_ms > SKIP_MS:
                 self.free_ms = at_ms = self._passed_over(at_ms, now_ms)
             count = self._take(at_ms)
-            self._idle = not count
+            # Records come in meanwhile where it stands still, is cut off or held: all is not read.
+            self._idle = not count and at_ms >= self._dry_ms
             if count:
                 self.polled_ms = at_ms
                 self._process(at_ms, count)

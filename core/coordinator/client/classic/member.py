@@ -232,10 +232,6 @@ class ClientMember:
             del self.current[flight.api]
         return flight
 
-    def overdue(self) -> int:
-        """The token of the request whose answer is waited for least long; there is one."""
-        return min(self.flights, key=lambda token: (self.flights[token].until_ms, token))
-
     def drop(self, *apis: Api) -> None:
         """Wait no more for the answers to these requests."""
         for api in apis:
