@@ -44,6 +44,7 @@ class GlobalOptions:
         no_input: never ask for anything.
         csv_safe: in CSV, a quotation mark before text that a spreadsheet would calculate.
         no_color: plain text even on a terminal.
+        debug: a line on stderr for each request to a broker.
         verbose: tracebacks of bugs, more columns where a command has them.
         contexts: in force; more than one only for commands that take several.
     """
@@ -57,6 +58,7 @@ class GlobalOptions:
     no_input: bool = False
     csv_safe: bool = False
     no_color: bool = False
+    debug: bool = False
     verbose: bool = False
     contexts: tuple[Context, ...] = ()
 
@@ -169,6 +171,7 @@ GLOBAL_OPTIONS: Final = (
     _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
+    _Global("debug", ("--debug",), "Show each request to a broker, on stderr."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
 

@@ -41,6 +41,10 @@ def cluster(
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
 
     settings = settings_for(options, silent=silent)
+    if options.debug:
+        from kgroups.cli.output.request_lines import tell_request
+
+        settings = replace(settings, trace=tell_request)
     with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
         yield admin
 

@@ -201,7 +201,7 @@ _kgroups_argument() { # path: where do its arguments come from?
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --verbose"
+  local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
     "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --from --help $common" ;;

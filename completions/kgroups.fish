@@ -39,6 +39,7 @@ complete -c kgroups -l quiet -d 'No notes and no progress, only warnings and err
 complete -c kgroups -l no-input -d 'Never ask: a write requires --yes.'
 complete -c kgroups -l csv-safe -d 'Mark CSV text that looks like a formula.'
 complete -c kgroups -l no-color -d 'No color on a terminal (also: NO_COLOR).'
+complete -c kgroups -l debug -d 'Show each request to a broker, on stderr.'
 complete -c kgroups -l verbose -d 'More columns; tracebacks of bugs.'
 complete -c kgroups -n '__kgroups_at ""' -a list -d 'List consumer groups.'
 complete -c kgroups -n '__kgroups_at ""' -a describe -d 'Describe groups: committed offsets, lag, members, state.'

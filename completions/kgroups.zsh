@@ -216,6 +216,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--debug:Show each request to a broker, on stderr.'
     '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in

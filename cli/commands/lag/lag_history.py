@@ -1,5 +1,6 @@
 """`kgroups lag history`: what groups committed, out of `__consumer_offsets`, computed by Spark."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -100,7 +101,8 @@ def history(
     )
     check_query(query, "history")
     with cluster(options) as admin:
-        log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
+        reading = replace(admin.settings, trace=None)  # it happens in Spark's workers
+        log = OffsetsTopic(reading, timeout_ms=options.timeout_ms)
         snapshot = admin.snapshot(progress=printer.progress)
         # A window that ended is reported as it was then; else as it is now.
         is_past = until is not None and end_ms < snapshot.captured_at_ms

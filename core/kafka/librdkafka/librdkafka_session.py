@@ -86,7 +86,9 @@ class LibrdkafkaSession:
         self._complaint = None
         while True:
             try:
-                return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+                found = self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+                self._tell_requests()
+                return found
             except KafkaException as error:
                 self.admin.poll(0)  # delivers what it complained of meanwhile
                 if not self.deadline.is_over and not self._is_kept_out():
@@ -119,7 +121,9 @@ class LibrdkafkaSession:
             BrokerFailure: it failed, or has not come in time.
         """
         try:
-            return future.result(timeout=self.left_s() + 1)
+            found = future.result(timeout=self.left_s() + 1)
+            self._tell_requests()
+            return found
         except KafkaException as error:
             failure = self.failure_of(error.args[0])
             self.is_stuck = self.is_stuck or failure.code == "REQUEST_TIMED_OUT"
@@ -129,6 +133,11 @@ class LibrdkafkaSession:
             raise BrokerFailure("REQUEST_TIMED_OUT") from error
         except ValueError as error:
             raise BrokerFailure("INVALID_REQUEST", str(error)) from error
+
+    def _tell_requests(self) -> None:
+        """librdkafka keeps what it logs until it is polled."""
+        if self._settings.trace is not None:
+            self.admin.poll(0)
 
     def failure_of(self, error: Any) -> BrokerFailure:
         """librdkafka's error under Kafka's name."""
