@@ -24,7 +24,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
@@ -88,7 +88,7 @@ class Removal:
 
 def register(app: typer.Typer) -> None:
     """Add `remove-members` to the program."""
-    app.command("remove-members", help=HELP, cls=Command)(remove_members)
+    app.command("remove-members", help=HELP, cls=WriteCommand)(remove_members)
 
 
 def remove_members(
@@ -119,7 +119,7 @@ def remove_members(
             "expected either members or --all", hint="use --member ID, --instance ID or --all"
         )
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         found = looked.needed(group)
         removals = [
