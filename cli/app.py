@@ -28,16 +28,17 @@ if TYPE_CHECKING:
 
 HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
-Global options go before or after the command. A flag beats the
-environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
-KGROUPS_TIMEOUT), which beats the default.
+Global options go before or after the command. A flag beats the environment
+(KGROUPS_CONTEXT, KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG,
+KGROUPS_OUTPUT, KGROUPS_TIMEOUT), which beats the context (`kgroups context`),
+which beats the default.
 
 EXIT CODES
   0  done                        7    a deadline passed
   1  an item failed              70   a bug in kgroups
   2  usage                       74   done, but the result was not printed
   3  cluster unreachable         129  interrupted by SIGHUP
-  4  refused by a group's state  130  interrupted by Ctrl-C
+  4  refused: state or guard     130  interrupted by Ctrl-C
   5  not found                   143  interrupted by SIGTERM
   6  a condition was met
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -17,6 +18,8 @@ MANY: Final = 10
 
 NAMED: Final = 3
 """How many of the things that failed alike are named."""
+
+_WARNED_OF: set[Path] = set()
 
 
 def show_error(error: KgroupsError) -> None:
@@ -92,6 +95,13 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
+
+
+def warn_once(path: Path, warning: str | None) -> None:
+    """Write a warning about a file to stderr, if there is one, once for each file."""
+    if warning is not None and path not in _WARNED_OF:
+        _WARNED_OF.add(path)
+        write_lines([f"warning: {warning}"], ())
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

@@ -2,7 +2,7 @@
 """Generates what follows from the code: tables in documents, and answers that are ready.
 
 scripts/docs.py tables        blocks between markers: README.md, docs/, READMEs of packages
-scripts/docs.py completions   cli/completion/: kgroups.{bash,zsh,fish} and help.txt
+scripts/docs.py completions   completions/: kgroups.{bash,zsh,fish} and help.txt
 scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
@@ -117,7 +117,7 @@ def pages() -> dict[Path, str]:
 def ready_answers() -> dict[Path, str]:
     """Every answer that is ready, with its text: completion scripts, and the first page of help."""
     tree: Any = get_command(program())
-    folder = ROOT / "cli" / "completion"
+    folder = ROOT / "completions"
     with tree.make_context("kgroups", [], resilient_parsing=True) as ctx:
         page = tree.get_help(ctx) + "\n"
     scripts = {folder / script_file(shell): script_for(shell, tree) for shell in SHELLS}

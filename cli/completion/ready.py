@@ -1,11 +1,12 @@
 """Answers that are ready: the version, the first page of help, the completion scripts.
 
-The files beside this module are generated from the command tree (`make completions`), so that
-printing one needs neither the tree nor what its commands import.
+The files in `completions/` are generated from the command tree (`make completions`), so that
+printing one needs neither the tree nor what its commands import. The folder stands beside `cli`,
+here as in an installed package.
 """
 
-import pkgutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 from kgroups.core.release import VERSION
@@ -13,6 +14,7 @@ from kgroups.core.release import VERSION
 Shell = Literal["bash", "zsh", "fish"]
 SHELLS: Final[tuple[Shell, ...]] = get_args(Shell)
 HELP_FILE: Final = "help.txt"
+FOLDER: Final = Path(__file__).parents[2] / "completions"
 
 
 def ready_answer(arguments: Sequence[str]) -> str | None:
@@ -38,6 +40,4 @@ def completion_script(shell: Shell) -> str:
 
 
 def _text(name: str) -> str:
-    data = pkgutil.get_data(__package__ or "", name)
-    assert data is not None, f"`{name}` is not beside the module that reads it"
-    return data.decode()
+    return (FOLDER / name).read_text(encoding="utf-8")

@@ -1,7 +1,8 @@
 """Completion scripts for bash, zsh and fish, generated from the command tree.
 
 A script holds the commands, their options and the values of these as data, so that completing
-them starts no process; for names of groups and topics it calls `kgroups complete-names`.
+them starts no process; for names of groups, topics and contexts it calls `kgroups
+complete-names`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,11 +12,13 @@ from typing import Any, Final
 from kgroups.cli.completion.ready import Shell
 from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, OUTPUT_FORMATS
 
-# What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@files` is
-# the shell's own, other texts are the words to choose from; the rest is free text.
+# What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
+# in the configuration file, `@files` is the shell's own, other texts are the words to choose from;
+# the rest is free text.
 SOURCES: Final = {
     "GROUP": "@groups",
     "TOPIC": "@topics",
+    "CONTEXT": "@contexts",
     "FILE": "@files",
     "STATE": " ".join(GROUP_STATES),
     "TYPE": " ".join(GROUP_TYPES),

@@ -20,6 +20,7 @@ from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.outlet import write_text as write_text
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
@@ -94,6 +95,26 @@ class Printer:
         sys.stdout.flush()
         if not report.is_live:
             show_item_errors(report.errors)
+
+    def show_value(self, value: Any) -> None:
+        """Write a document that is no report: indented where a person may read it.
+
+        Raises:
+            UsageError: the form has rows, and this has none.
+        """
+        form = self.options.output
+        if form not in (*DOCUMENTS, "table"):
+            raise UsageError(
+                f"`{form}` is not available here: this is one document",
+                hint="use --output json or yaml",
+            )
+        if self._query is not None:
+            self._value(self._query.answer(_json_text(value)), form)
+        elif form in ("table", "json"):
+            self.head(visible(json.dumps(value, indent=2, ensure_ascii=False) + "\n"))
+        else:
+            self._value(value, form)
+        sys.stdout.flush()
 
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
@@ -178,6 +199,8 @@ class Printer:
                 continue
             write(separator)
             separator = "\n"
+            if not self.options.verbose:
+                grid = fitted(grid, sys.stdout)
             if grid.height <= RICH_ROWS and sys.stdout.isatty():
                 from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
 

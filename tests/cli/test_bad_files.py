@@ -74,6 +74,7 @@ KINDS: dict[str, Kind] = {
     "undo file to resume": Kind(
         ".json", ("-b", "{cluster}", "reset-offsets", "--resume", "{file}", "--yes")
     ),
+    "saved plan": Kind(".json", ("-b", "{cluster}", "apply", "{file}", "--yes")),
     "properties of a target": Kind(
         ".properties",
         (

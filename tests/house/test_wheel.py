@@ -9,7 +9,7 @@ import pytest
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("assignors", "core", "cli")
+PACKAGES = ("assignors", "core", "cli", "completions")
 # Beside modules, the wheel carries these.
 DATA = {"py.typed", ".json", ".yaml", ".css", ".js", ".bash", ".zsh", ".fish", ".txt"}
 
@@ -37,7 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
-    """Each module and data file of the three packages, under `kgroups/`, and the metadata."""
+    """Each module and data file of the packages, under `kgroups/`, and the metadata."""
     expected = {
         f"kgroups/{path.relative_to(ROOT).as_posix()}"
         for top in PACKAGES

@@ -168,7 +168,7 @@ def report(
         times=record_times,
         leader_of=lambda group: infer_leader(group).likeliest,
     )
-    check_query(query)
+    check_query(query, "snapshot" if captures is None else "captures")
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
     if captures is None:
         if over or since or until or strict:

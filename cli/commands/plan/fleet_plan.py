@@ -47,7 +47,8 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
-    check_query(LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top))
+    asked = LagQuery(by=query.by, assignors=query.assignors or ("range",), top=query.top)
+    check_query(asked, "snapshot")
     if file is None:
         snapshot = live_snapshot(printer, None, texts)
     else:

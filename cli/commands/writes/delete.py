@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.refusals import explained, members_of
-from kgroups.cli.commands.writes.writing import Consent, ask, count_results
+from kgroups.cli.commands.writes.writing import Consent, DryRun, ask, count_results, files_of
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
@@ -20,13 +22,16 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ClusterError, ItemError, UsageError
 from kgroups.core.offsets.result import result_of
+from kgroups.core.saved_plans.plan_rows import rows_of_deletions
+from kgroups.core.snapshot import Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.answers import GroupListing
     from kgroups.core.kafka.deadline import Deadline
 
 SCHEMA = "kgroups.delete/1"
@@ -62,10 +67,12 @@ COLUMNS = (
     Column("error", "ERROR", quiet=(None,)),
 )
 
+_NO_FILES: Final[Mapping[str, str | None]] = {"undo_file": None}
+
 
 def register(app: typer.Typer) -> None:
     """Add `delete` to the program."""
-    app.command("delete", help=HELP, cls=Command)(delete)
+    app.command("delete", help=HELP, cls=WriteCommand)(delete)
 
 
 def delete(
@@ -80,9 +87,8 @@ def delete(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Yes = False,
 ) -> None:
     """`kgroups delete`."""
@@ -90,42 +96,112 @@ def delete(
     printer = Printer(options)
     states = parse_choice(state, GROUP_STATES, "group state")
     choice = selection(groups, regex, all_groups=all_groups, states=states)
-    Consent(yes=yes, dry_run=dry_run).check(options)
-    with cluster_to_change(options) as admin:
-        # 1. look at every group
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
+    consent.check(options)
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
-        deletions = plan_deletion(
-            listing.groups,
-            names,
-            listing_failures=listing.errors,
-            hidden=admin.hidden_groups(names, listing.groups),
+        deletions = looked_at(admin, listing, names)
+        errors = [*strangers, *listing.errors]
+        carry_out_deletion(
+            printer, admin, consent, where, deletions, errors, blocked=bool(strangers)
         )
-        deletions = explain(admin, deletions)
-        # 2. refuse as a whole
-        blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)
-        go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
-        # 3. preview and confirm, 4. apply
-        agreed = go and not dry_run and (yes or confirm(printer, admin, deletions))
-        interruption = Interruption(admin, "this batch")
-        with interruption if agreed else nullcontext():
-            if agreed:
-                deletions = apply(printer, admin, deletions, interruption)
-            elif not dry_run:
-                deletions = skip_planned(deletions)
-            # 5. report
-            errors = [*errors_of(deletions), *strangers, *listing.errors]
-            printer.show(delete_report(deletions, errors, where))
+
+
+def looked_at(
+    admin: "ClusterAdmin", listing: "GroupListing", names: Sequence[str]
+) -> list[Deletion]:
+    """The plan for the named groups: planned, refused with who is alive there, or not found."""
+    deletions = plan_deletion(
+        listing.groups,
+        names,
+        listing_failures=listing.errors,
+        hidden=admin.hidden_groups(names, listing.groups),
+    )
+    return explain(admin, deletions)
+
+
+def carry_out_deletion(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    deletions: Sequence[Deletion],
+    errors: Sequence[ItemError],
+    *,
+    blocked: bool = False,
+) -> None:
+    """Refuse as a whole or preview, confirm, apply, report, and end.
+
+    Args:
+        where: `id` and `bootstrap` of the cluster.
+        errors: of the look at the cluster.
+        blocked: whether something that was asked for cannot be done, besides what the plan says.
+    Raises:
+        typer.Exit: something failed, or the user declined.
+    """
+    dry_run = consent.dry_run
+    blocked = blocked or any(each.error is not None for each in deletions)
+    held_back = blocked and not consent.keep_going
+    go = not held_back and any(each.result == "planned" for each in deletions)
+    agreed = go and not dry_run and (consent.yes or confirm(printer, admin, deletions))
+    saved = _save_plan(printer, admin, consent, where, deletions, blocked=held_back)
+    interruption = Interruption(admin, "this batch")
+    with interruption if agreed else nullcontext():
+        if agreed:
+            deletions = apply(printer, admin, deletions, interruption)
+        elif not dry_run:
+            deletions = skip_planned(deletions)
+        every_error = [*errors_of(deletions), *errors]
+        files = files_of(consent, None, saved)
+        printer.show(delete_report(deletions, every_error, where, files))
     if not deletions:
         printer.note("no group to delete")
     elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; use --keep-going to delete the groups that can be")
     interruption.end()
-    end_with(errors)
+    end_with(every_error)
     if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _save_plan(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    deletions: Sequence[Deletion],
+    *,
+    blocked: bool,
+) -> Path | None:
+    """Save what is planned with what the groups have committed, if that is asked for."""
+    if consent.plan is None:
+        return None
+    planned = [] if blocked else [each.group for each in deletions if each.result == "planned"]
+    groups = committed_groups(admin, planned, printer)
+    rows = rows_of_deletions(deletions, groups)
+    return save_plan(printer, consent.plan, "delete", rows, cluster_id=where["id"], blocked=blocked)
+
+
+def committed_groups(
+    admin: "ClusterAdmin", names: Sequence[str], printer: Printer
+) -> dict[str, Group]:
+    """The groups with what they have committed.
+
+    Raises:
+        ClusterError: the commits of one could not be read.
+    """
+    if not names:
+        return {}
+    looked = admin.snapshot(names, members=False, log_offsets=False, progress=printer.progress)
+    groups = {group.group: group for group in looked.groups}
+    for name in names:
+        group = looked.needed(name)
+        if group.offsets is None and group.type != "share":
+            raise ClusterError(f"the commits of `{name}` could not be read")
+    return groups
 
 
 def selection(
@@ -217,6 +293,7 @@ def delete_report(
     deletions: Sequence[Deletion],
     errors: Sequence[ItemError],
     where: Mapping[str, str | None],
+    files: Mapping[str, str | None] = _NO_FILES,
 ) -> Report:
     """What became of each group, as a `kgroups.delete/1` report."""
     counts = count_results(deletion.result for deletion in deletions)
@@ -227,7 +304,7 @@ def delete_report(
         items=[delete_item(deletion) for deletion in deletions],
         views=(View("group", COLUMNS, _rows),),
         errors=errors,
-        summary=lambda: {**counts, "undo_file": None},
+        summary=lambda: {**counts, **files},
         plain=lambda: [_plain(deletions)],
     )
 

@@ -29,6 +29,7 @@ from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
+    check_query,
     drawn,
     running,
     totals_of,
@@ -87,6 +88,7 @@ def lag_history(
         )
     if query.isolation == "read_committed":
         raise UsageError("past last stable offsets cannot be read")
+    check_query(query, "history")
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)

@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from kgroups.cli.commands.lag.lag_answer import lag_document
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
-from kgroups.core.lag.report import PLANNED_KEYS, LagQuery, lag_report
+from kgroups.core.lag.report import LagQuery, lag_report
+from kgroups.core.lag.report_columns import PLANNED_KEYS, report_columns
 from kgroups.core.lag.transforms import KEYS
 from tests.support.cli import clusters
 from tests.support.cli.process import finish
@@ -29,6 +30,7 @@ def test_every_grouping_keeps_to_the_schema(
     queries += [LagQuery(by=by, assignors=("range", "roundrobin")) for by in PLANNED_KEYS]
     for query in queries:
         answer = lag_report([snapshot], query, session=spark)
+        assert answer.columns == report_columns(query, "snapshot")
         Printer(GlobalOptions(output="json")).show(lag_document(snapshot, query.by, answer))
         document: dict[str, Any] = json.loads(capsys.readouterr().out)
         check_document(document)
@@ -74,11 +76,18 @@ def test_planned_assignments_side_by_side() -> None:
         (["--by", "topic", "--assignor", "range"], 2, "`topic`"),
         (["--html", "nowhere/lag.html"], 2, "`nowhere/lag.html`"),
         (["--sort", "colour"], 2, "`colour`"),
+        (["--sort", "verdict"], 2, "has no column `verdict` to sort by"),
+        (["--where", "lagg > 1"], 2, "no column `lagg`; did you mean `lag`?"),
+        (["--where", "lag > 1 and"], 2, "incomplete after `and` at character 9"),
         (["--remote", "sc://127.0.0.1:99999"], 2, "127.0.0.1:99999"),
     ],
 )
-def test_failures_before_spark_starts(args: list[str], code: int, named: str) -> None:
+def test_failures_before_spark_starts(
+    args: list[str], code: int, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A master that is not there and a query that makes no sense end at once, in one sentence."""
+    if code == 2:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))  # or the sentence is on Java
     found, stdout, stderr = finish("lag", "report", "--from", "shop.json", *args)
     assert (found, stdout) == (code, "")
     assert named in stderr

@@ -13,7 +13,7 @@ from tests.support.endings import program as endings
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[3]
-READY = ROOT / "cli" / "completion"
+READY = ROOT / "completions"
 BASH = READY / "kgroups.bash"
 BIN = Path(sys.executable).parent
 

@@ -1,12 +1,13 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
@@ -86,21 +87,43 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--plan") echo '@files' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--plan") echo '@files' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--plan") echo '@files' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--plan") echo '@files' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--plan") echo '@files' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--plan") echo '@files' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
+    "apply/--drift") echo '@free' ;;
+    "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -145,6 +168,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "context add/--property") echo '@free' ;;
+    "context add/--cluster-id") echo '@free' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-timeout") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -171,19 +198,26 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
+    "apply") echo '@free' ;;
     "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
+    "context show") echo '@contexts' ;;
+    "context use") echo '@contexts' ;;
+    "context add") echo '@contexts' ;;
+    "context remove") echo '@contexts' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: what can be typed there
-  local common="--bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --verbose"
+  local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
-    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members demo official completion snapshot lag sandbox --version --help $common" ;;
+    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
     "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --from --help $common" ;;
     "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
@@ -191,14 +225,17 @@ _kgroups_words() { # path: what can be typed there
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
-    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
-    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
-    "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --help $common" ;;
-    "delete") echo "--all-groups --regex --state --keep-going --dry-run --yes -y --help $common" ;;
-    "delete-records") echo "--before --keep-going --dry-run --yes -y --execute --help $common" ;;
-    "remove-members") echo "--member --instance --all --reason --dry-run --yes -y --execute --help $common" ;;
+    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "delete") echo "--all-groups --regex --state --keep-going --dry-run --plan --yes -y --expect-cluster-id --unprotected --help $common" ;;
+    "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "remove-members") echo "--member --instance --all --reason --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "apply") echo "--drift --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
     "demo") echo "--spark --keep --help $common" ;;
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
+    "schema") echo "--help $common" ;;
+    "explain") echo "--help $common" ;;
     "completion") echo "--help $common" ;;
     "snapshot") echo "save show --help $common" ;;
     "snapshot save") echo "--help $common" ;;
@@ -208,6 +245,13 @@ _kgroups_words() { # path: what can be typed there
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --help $common" ;;
+    "context") echo "list show use add remove current --help $common" ;;
+    "context list") echo "--help $common" ;;
+    "context show") echo "--help $common" ;;
+    "context use") echo "--none --help $common" ;;
+    "context add") echo "--property --cluster-id --pin --protected --default-output --default-timeout --use --help $common" ;;
+    "context remove") echo "--help $common" ;;
+    "context current") echo "--short --help $common" ;;
     "sandbox") echo "up --help $common" ;;
     "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --help $common" ;;
   esac

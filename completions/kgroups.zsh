@@ -2,12 +2,13 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
@@ -87,21 +88,43 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--plan") echo '@files' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--plan") echo '@files' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--plan") echo '@files' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--plan") echo '@files' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--plan") echo '@files' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--plan") echo '@files' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
+    "apply/--drift") echo '@free' ;;
+    "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -146,6 +169,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "context add/--property") echo '@free' ;;
+    "context add/--cluster-id") echo '@free' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-timeout") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -172,17 +199,26 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
+    "apply") echo '@free' ;;
     "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
+    "context show") echo '@contexts' ;;
+    "context use") echo '@contexts' ;;
+    "context add") echo '@contexts' ;;
+    "context remove") echo '@contexts' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: fills `commands` and `options` with what can be typed there
   options=(
+    '--context:Named cluster of the configuration file.'
+    '-c:Named cluster of the configuration file.'
     '--bootstrap-server:Broker address; several separated by commas.'
     '-b:Broker address; several separated by commas.'
     '--command-config:Client properties, Java or librdkafka spelling.'
@@ -194,6 +230,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--debug:Show each request to a broker, on stderr.'
     '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
@@ -212,11 +249,15 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
+        'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
+        'schema:Print the JSON Schema of a command'\''s document.'
+        'explain:Explain an error code, a verdict or an exit code.'
         'completion:Print a shell completion script.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'lag:Report lag across a cluster and over time, with Spark.'
+        'context:Manage named clusters.'
         'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
@@ -372,9 +413,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -389,9 +433,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -404,9 +451,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -417,8 +467,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--state:Every group in one of these states.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -427,22 +480,43 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--before:What to keep, see above.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:Member id.'
+        '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--help:Show help.'
+      )
+      ;;
+    "apply")
+      options+=(
+        '--drift:What changed since\: refuse, accept, skip.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Continue if some cannot be changed.'
+        '--dry-run:Show the plan and write nothing.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -485,6 +559,16 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--bootstrap-server:Broker address; several separated by commas.'
         '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
         '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
+    "schema")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "explain")
+      options+=(
         '--help:Show help.'
       )
       ;;
@@ -575,6 +659,58 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--help:Show help.'
+      )
+      ;;
+    "context")
+      commands=(
+        'list:List the contexts.'
+        'show:Show a context, without its secrets.'
+        'use:Choose the current context.'
+        'add:Add a context.'
+        'remove:Remove contexts.'
+        'current:Show which context is in force.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context list")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context show")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context use")
+      options+=(
+        '--none:No current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context add")
+      options+=(
+        '--property:Client property; repeatable.'
+        '--cluster-id:The only cluster that may be changed.'
+        '--pin:Ask the cluster for that id.'
+        '--protected:Refuse writes unless --unprotected names it.'
+        '--default-output:Its default of --output.'
+        '--default-timeout:Its default of --timeout.'
+        '--use:Make it the current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context remove")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context current")
+      options+=(
+        '--short:The name alone, for a prompt.'
         '--help:Show help.'
       )
       ;;
