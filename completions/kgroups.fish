@@ -242,7 +242,7 @@ complete -c kgroups -n '__kgroups_at "delete-records"' -l expect-cluster-id -x -
 complete -c kgroups -n '__kgroups_at "delete-records"' -l unprotected -x -a '(__kgroups_names contexts)' -d 'Write although this context is protected.'
 complete -c kgroups -n '__kgroups_at "delete-records"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "delete-records"' -a '(__kgroups_names topics)'
-complete -c kgroups -n '__kgroups_at "remove-members"' -l member -x -d 'Member id.'
+complete -c kgroups -n '__kgroups_at "remove-members"' -l member -x -d 'Member id, or the beginning of one.'
 complete -c kgroups -n '__kgroups_at "remove-members"' -l instance -x -d 'Instance id of a static member.'
 complete -c kgroups -n '__kgroups_at "remove-members"' -l all -d 'Every member of the group.'
 complete -c kgroups -n '__kgroups_at "remove-members"' -l reason -x -d 'For the broker\'s log.'

@@ -491,7 +491,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "remove-members")
       options+=(
-        '--member:Member id.'
+        '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
