@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperOption
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
+from kgroups.cli.contexts.guards import EXPECT, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
@@ -53,6 +54,8 @@ class GlobalOptions:
         debug: a line on stderr for each request to a broker.
         verbose: tracebacks of bugs, more columns where a command has them.
         contexts: in force; more than one only for commands that take several.
+        expect_cluster_id: of the only cluster that may be written to.
+        unprotected: name of the protected context that may be written to.
     """
 
     bootstrap_server: str | None = None
@@ -67,6 +70,8 @@ class GlobalOptions:
     debug: bool = False
     verbose: bool = False
     contexts: tuple[Context, ...] = ()
+    expect_cluster_id: str | None = None
+    unprotected: str | None = None
 
     @property
     def context(self) -> Context | None:
@@ -182,27 +187,54 @@ GLOBAL_OPTIONS: Final = (
 )
 
 
+WRITE_OPTIONS: Final = (
+    _Global(
+        "expect_cluster_id",
+        ("--expect-cluster-id",),
+        "Refuse to write to any other cluster.",
+        "ID",
+        EXPECT,
+        str,
+    ),
+    _Global(
+        "unprotected",
+        ("--unprotected",),
+        "Write although this context is protected.",
+        "CONTEXT",
+        UNPROTECTED,
+        str,
+    ),
+)
+"""Options that every command takes which changes a cluster."""
+
+
 def global_params(*, environment: bool) -> list[Any]:
     """The global options as parameters; with `environment` they read `KGROUPS_*` too.
 
     Each level of the command tree has its own set, so that an option is accepted before the
     command as well as after it; only the root reads the environment, so that it never beats a flag.
     """
-    return [
-        TyperOption(
-            param_decls=[option.name, *option.flags],
-            type=None if option.parse is None else str,
-            is_flag=option.parse is None,
-            multiple=option.several,
-            default=False if option.parse is None else None,
-            metavar=option.metavar,
-            envvar=option.env if environment else None,
-            help=option.help,
-            expose_value=False,
-            callback=_remember(option),
-        )
-        for option in GLOBAL_OPTIONS
-    ]
+    return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
+
+
+def write_params() -> list[Any]:
+    """The options of the guards as parameters of a command, which read the environment."""
+    return [_param(option, environment=True) for option in WRITE_OPTIONS]
+
+
+def _param(option: _Global, *, environment: bool) -> Any:
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if option.parse is None else str,
+        is_flag=option.parse is None,
+        multiple=option.several,
+        default=False if option.parse is None else None,
+        metavar=option.metavar,
+        envvar=option.env if environment else None,
+        help=option.help,
+        expose_value=False,
+        callback=_remember(option),
+    )
 
 
 def _remember(option: _Global) -> Callable[[Any, Any, Any], None]:
@@ -246,7 +278,7 @@ def given_options(ctx: typer.Context) -> dict[str, Any]:
     """What flags and environment say, by the names of options; contexts by their names."""
     return {
         option.name: ctx.meta[_META + option.name]
-        for option in GLOBAL_OPTIONS
+        for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)
         if _META + option.name in ctx.meta
     }
 

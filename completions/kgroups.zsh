@@ -92,6 +92,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "reset-offsets/--plan") echo '@files' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
@@ -99,21 +101,33 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--plan") echo '@files' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--plan") echo '@files' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "delete/--plan") echo '@files' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
     "delete-records/--plan") echo '@files' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
     "remove-members/--plan") echo '@files' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
     "apply/--drift") echo '@free' ;;
     "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -411,6 +425,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -429,6 +445,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -445,6 +463,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -458,6 +478,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -470,12 +492,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:Member id.'
+        '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
@@ -484,6 +508,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -497,6 +523,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;

@@ -97,8 +97,8 @@ LINES = {
     ),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",
-        own=f"{FACTS} conditions coordinator group_item input_files planning snapshot_parser uuids "
-        "commands.plan commands.lag",
+        own=f"{FACTS} conditions coordinator extras group_item input_files planning "
+        "snapshot_parser uuids commands.plan commands.lag",
     ),
 }
 SHARED = {

@@ -46,6 +46,8 @@ class LibrdkafkaSession:
         self.deadline = Deadline(0.0)  # set before each question
         self.is_stuck = False
         """Whether a request was not answered in time: those after it wait behind it."""
+        self.may_write = False
+        """Whether the question that is put now may change the cluster."""
         self._settings = settings
         self._complaint: tuple[str, str] | None = None
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
@@ -61,6 +63,11 @@ class LibrdkafkaSession:
         other.deadline = self.deadline
         return other
 
+    def check_write(self) -> None:
+        """A write that no guard was asked about is a mistake of ours."""
+        if not self.may_write:
+            raise RuntimeError("a write in a question that may not write")
+
     def begin(self) -> None:
         """Learns the brokers."""
         metadata = self._metadata()
@@ -71,15 +78,6 @@ class LibrdkafkaSession:
         )
         offsets = metadata.topics.get(OFFSETS_TOPIC)
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
-
-    def identity(self) -> str | None:
-        """The id of the cluster; None if it does not tell one.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self.begin()
-        return self._cluster_id
 
     def _metadata(self) -> Any:
         """The cluster's metadata; waits no longer once the login or the handshake has failed."""
