@@ -23,7 +23,6 @@ from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.outlet import write_text as write_text
 from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
-from kgroups.cli.output.whole_file import check_place, write_whole
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
 
@@ -295,6 +294,8 @@ class Printer:
         if self._textfile is None:
             self.head(visible(text))
         else:
+            from kgroups.cli.output.whole_file import write_whole
+
             self.wipe()
             write_whole(self._textfile, text, "the figures")
 
@@ -315,6 +316,8 @@ class Printer:
 def _check_textfile(file: Path, options: GlobalOptions) -> None:
     if options.output != "openmetrics":
         raise UsageError("--textfile requires --output openmetrics")
+    from kgroups.cli.output.whole_file import check_place  # of no use without the option
+
     check_place(file)
 
 
