@@ -12,26 +12,47 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import Family, Sample, metrics_text
 from kgroups.cli.output.table import Item
 
-_GROUP: Final = "kafka_consumergroup_group"
-
 FAMILIES: Final[Mapping[str, Family]] = {
     family.name: family
     for family in (
         Family("kafka_consumer_group_info", "State, type and protocol of a group; always 1."),
         Family("kafka_consumer_group_members", "Members of a group."),
-        Family(f"{_GROUP}_offset", "Committed offset of a partition."),
-        Family(f"{_GROUP}_lag", "Records of a partition still to be read."),
-        Family(f"{_GROUP}_lag_seconds", "Age of a partition's oldest unread record.", "seconds"),
-        Family(f"{_GROUP}_sum_lag", "Records of a group still to be read."),
-        Family(f"{_GROUP}_max_lag", "Largest lag of a group's partitions."),
-        Family(f"{_GROUP}_max_lag_seconds", "Age of a group's oldest unread record.", "seconds"),
-        Family(f"{_GROUP}_topic_sum_lag", "Records of a topic still to be read by a group."),
-        Family(f"{_GROUP}_partitions", "Partitions that a group reads or has committed."),
-        Family(f"{_GROUP}_unknown_partitions", "Partitions of a group whose lag is not known."),
-        Family(f"{_GROUP}_lost", "Records that expired before a group read them."),
-        Family(f"{_GROUP}_rate_in", "Records written per second to what a group reads."),
-        Family(f"{_GROUP}_rate_out", "Records read per second by a group."),
-        Family(f"{_GROUP}_catch_up_seconds", "Time to catch up at these rates.", "seconds"),
+        Family("kafka_consumergroup_group_offset", "Committed offset of a partition."),
+        Family("kafka_consumergroup_group_lag", "Records of a partition still to be read."),
+        Family(
+            "kafka_consumergroup_group_lag_seconds",
+            "Age of a partition's oldest unread record.",
+            "seconds",
+        ),
+        Family("kafka_consumergroup_group_sum_lag", "Records of a group still to be read."),
+        Family("kafka_consumergroup_group_max_lag", "Largest lag of a group's partitions."),
+        Family(
+            "kafka_consumergroup_group_max_lag_seconds",
+            "Age of a group's oldest unread record.",
+            "seconds",
+        ),
+        Family(
+            "kafka_consumergroup_group_topic_sum_lag",
+            "Records of a topic still to be read by a group.",
+        ),
+        Family(
+            "kafka_consumergroup_group_partitions",
+            "Partitions that a group reads or has committed.",
+        ),
+        Family(
+            "kafka_consumergroup_group_unknown_partitions",
+            "Partitions of a group whose lag is not known.",
+        ),
+        Family("kafka_consumergroup_group_lost", "Records that expired before a group read them."),
+        Family(
+            "kafka_consumergroup_group_rate_in", "Records written per second to what a group reads."
+        ),
+        Family("kafka_consumergroup_group_rate_out", "Records read per second by a group."),
+        Family(
+            "kafka_consumergroup_group_catch_up_seconds",
+            "Time to catch up at these rates.",
+            "seconds",
+        ),
         Family("kafka_partition_earliest_offset", "Offset of the log start of a partition."),
         Family("kafka_partition_latest_offset", "Offset of the log end of a partition."),
         Family("kgroups_check_verdict", "1 for the verdict of a group, 0 for the others."),
@@ -44,20 +65,20 @@ VERDICTS: Final = ("ok", "warning", "unknown", "failed")
 
 _OF_GROUPS: Final[Mapping[str, str]] = {
     "members": "kafka_consumer_group_members",
-    "lag": f"{_GROUP}_sum_lag",
-    "lag_max": f"{_GROUP}_max_lag",
-    "lag_seconds": f"{_GROUP}_max_lag_seconds",
-    "partitions": f"{_GROUP}_partitions",
-    "unknown_partitions": f"{_GROUP}_unknown_partitions",
-    "lost": f"{_GROUP}_lost",
-    "rate_in": f"{_GROUP}_rate_in",
-    "rate_out": f"{_GROUP}_rate_out",
-    "catch_up_seconds": f"{_GROUP}_catch_up_seconds",
+    "lag": "kafka_consumergroup_group_sum_lag",
+    "lag_max": "kafka_consumergroup_group_max_lag",
+    "lag_seconds": "kafka_consumergroup_group_max_lag_seconds",
+    "partitions": "kafka_consumergroup_group_partitions",
+    "unknown_partitions": "kafka_consumergroup_group_unknown_partitions",
+    "lost": "kafka_consumergroup_group_lost",
+    "rate_in": "kafka_consumergroup_group_rate_in",
+    "rate_out": "kafka_consumergroup_group_rate_out",
+    "catch_up_seconds": "kafka_consumergroup_group_catch_up_seconds",
 }
 """Figures of a whole group, as `check` and `lag report` call them."""
 _OF_PARTITIONS: Final[Mapping[str, str]] = {
-    "lag": f"{_GROUP}_lag",
-    "lag_seconds": f"{_GROUP}_lag_seconds",
+    "lag": "kafka_consumergroup_group_lag",
+    "lag_seconds": "kafka_consumergroup_group_lag_seconds",
 }
 """Figures of a partition, as `lag report --by partition` calls them."""
 _LABELS: Final[Mapping[str, str]] = {
@@ -132,16 +153,16 @@ def described_samples(cluster: str, item: Item) -> Iterator[Sample]:
             "client_id": row["client_id"],
         }
         whole = {**labels, **place, **owner}
-        yield Sample(f"{_GROUP}_offset", whole, row["committed_offset"])
-        yield Sample(f"{_GROUP}_lag", whole, row["lag"])
-        yield Sample(f"{_GROUP}_lag_seconds", whole, row.get("lag_seconds"))
+        yield Sample("kafka_consumergroup_group_offset", whole, row["committed_offset"])
+        yield Sample("kafka_consumergroup_group_lag", whole, row["lag"])
+        yield Sample("kafka_consumergroup_group_lag_seconds", whole, row.get("lag_seconds"))
         log = {"cluster_name": cluster, **place}
         yield Sample("kafka_partition_earliest_offset", log, row["log_start_offset"])
         yield Sample("kafka_partition_latest_offset", log, row["log_end_offset"])
         if row["lag"] is not None:
             lags[row["topic"]] = (lags.get(row["topic"]) or 0) + row["lag"]
     for topic, total in lags.items():
-        yield Sample(f"{_GROUP}_topic_sum_lag", {**labels, "topic": topic}, total)
+        yield Sample("kafka_consumergroup_group_topic_sum_lag", {**labels, "topic": topic}, total)
 
 
 def checked_samples(cluster: str, item: Item) -> Iterator[Sample]:
