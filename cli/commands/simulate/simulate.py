@@ -16,6 +16,7 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
+from kgroups.core.extras import require_extra
 
 if TYPE_CHECKING:
     from kgroups.core.input_files.document import Document
@@ -123,6 +124,10 @@ def simulate_command(
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
+    if html is not None:
+        require_extra("html", "`--html`")
+    if master is not None:
+        require_extra("spark", "`simulate --master`")
     printer = Printer(options_of(ctx))
     one, document = read_scenario(printer, scenario, from_group, file)
     one = with_options(one, event or (), seed, until)
