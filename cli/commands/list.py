@@ -18,6 +18,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -139,6 +140,7 @@ def list_groups(
     record_times: RecordTimes = False,
     over: Over = None,
     watch: Watch = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
@@ -159,6 +161,10 @@ def list_groups(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
 
+    shown = fields_shown(question)
+    chosen = chosen_fields(fields, options)
+    chosen.check((*(column.field for column in COLUMNS), *shown))
+
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
             printer,
@@ -170,7 +176,7 @@ def list_groups(
         if filters.where is not None:
             listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
-        report = list_report(listing, groups[:top], times, fields_shown(question))
+        report = chosen.of(list_report(listing, groups[:top], times, shown))
 
         def plain() -> tuple[str]:
             from kgroups.cli.official.layouts import list_text  # only this form needs them

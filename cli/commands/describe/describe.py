@@ -16,11 +16,13 @@ from kgroups.cli.choosing import (
     snapshot_of_choice,
 )
 from kgroups.cli.commands.describe.describe_report import (
+    VIEW_COLUMNS,
     describe_items,
     describe_report,
     largest_lag,
     notes,
 )
+from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.exits import end_with
 from kgroups.cli.lag_times import (
     LagTime,
@@ -30,6 +32,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
@@ -140,6 +143,7 @@ def describe(
     record_times: RecordTimes = False,
     over: Over = None,
     watch: Watch = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
@@ -169,8 +173,20 @@ def describe(
         raise UsageError(
             "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
         )
+    chosen = chosen_fields(fields, options, len(views))
+    chosen.check((*VIEW_COLUMNS[views[0]], *fields_shown(question)))
     request = Request(
-        choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
+        choice,
+        topics,
+        tuple(views),
+        uncommitted,
+        isolation,
+        by_lag,
+        top,
+        file,
+        kept,
+        question,
+        chosen,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
@@ -193,6 +209,7 @@ class Request:
         top: only so many rows.
         where: only groups for which this holds.
         question: about time.
+        chosen: the columns that are shown.
     """
 
     choice: Choice
@@ -205,6 +222,7 @@ class Request:
     file: Path | None
     where: Where | None
     question: TimeQuestion
+    chosen: ChosenFields
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -243,6 +261,7 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     report = describe_report(
         snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag, question=request.question
     )
+    report = request.chosen.of(report)
 
     def plain() -> Iterator[str]:
         from kgroups.cli.official.layouts import described_text  # only this form needs them

@@ -33,6 +33,7 @@ from kgroups.cli.commands.lag.lag_options import (
     parse_folder,
     window_of,
 )
+from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
@@ -149,12 +150,14 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
     require_extra("spark", "`lag report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
+    from kgroups.core.lag.report_columns import report_columns
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
@@ -175,7 +178,10 @@ def report(
         times=record_times,
         leader_of=lambda group: infer_leader(group).likeliest,
     )
-    check_query(query, "snapshot" if captures is None else "captures")
+    source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
+    check_query(query, source)
+    chosen = chosen_fields(fields, options)
+    chosen.check(report_columns(query, source))
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
     if captures is None:
         if over or since or until or strict:
@@ -211,4 +217,4 @@ def report(
         )
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
-    show_and_end(printer, shown)
+    show_and_end(printer, chosen.of(shown))
