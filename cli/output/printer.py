@@ -20,6 +20,7 @@ from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.outlet import write_text as write_text
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
@@ -198,6 +199,8 @@ class Printer:
                 continue
             write(separator)
             separator = "\n"
+            if not self.options.verbose:
+                grid = fitted(grid, sys.stdout)
             if grid.height <= RICH_ROWS and sys.stdout.isatty():
                 from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
 

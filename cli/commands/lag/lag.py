@@ -38,6 +38,7 @@ from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
+from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -147,6 +148,7 @@ def report(
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
+    require_extra("spark", "`lag report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions

@@ -25,6 +25,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     Scheduled,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
+from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import Seat
 
@@ -134,16 +135,13 @@ def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) 
 
 def _scale_out(world: World, event: ScaleOut) -> None:
     seats = world.groups[event.group].seats
-    like = seats.get(event.like or "") or next(iter(seats.values()))
-    label, dash, number = like.name.rpartition("-")
-    label = label if dash and number.isdigit() else like.name
+    seat = seats.get(event.like or "")
+    like = world.groups[event.group].plan.like(event.like) if seat is None else seat.plan
+    assert like is not None, "check_scenario has seen to that"
     for _ in range(event.count):
-        place = len(seats) + 1
-        while f"{label}-{place}" in seats:
-            place += 1
-        name = f"{label}-{place}"
-        instance = None if like.plan.instance_id is None else name
-        plan = replace(like.plan, name=name, instance_id=instance, start_ms=0)
+        name = next_name(like.name, seats)
+        instance = None if like.instance_id is None else name
+        plan = replace(like, name=name, instance_id=instance, start_ms=0)
         world.start(world.add_seat(event.group, plan))
 
 
