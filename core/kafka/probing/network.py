@@ -26,7 +26,6 @@ OF_LOGIN: Final = frozenset(
         "SASL_AUTHENTICATION_FAILED",
         "UNSUPPORTED_SASL_MECHANISM",
         "ILLEGAL_SASL_STATE",
-        "UNSUPPORTED_SASL_HANDSHAKE",
     }
 )
 OPTIONAL: Final[Mapping[str, str]] = {
