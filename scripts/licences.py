@@ -7,6 +7,7 @@ scripts/licences.py check    writes nothing; fails if the page is out of date
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
@@ -31,7 +32,7 @@ def page() -> str:
     """The page's text."""
     reasons: dict[str, list[str]] = {}
     for extra in EXTRAS:
-        for name in dict.fromkeys(required("kgroups", (extra,), set())):
+        for name in dict.fromkeys(required(own_requirements(extra), ("",), set())):
             reasons.setdefault(name, []).append(extra or "base")
     rows = []
     for name, extras in sorted(reasons.items()):
@@ -41,9 +42,18 @@ def page() -> str:
     return HEAD + "".join(rows)
 
 
-def required(name: str, extras: Sequence[str], seen: set[tuple[str, str]]) -> Iterator[str]:
-    """What a distribution requires here with these extras, directly or not."""
-    for text in distribution(name).requires or ():
+def own_requirements(extra: str) -> list[str]:
+    """What the package itself asks for, or one of its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found: list[str] = project["optional-dependencies"][extra] if extra else project["dependencies"]
+    return found
+
+
+def required(
+    texts: Sequence[str], extras: Sequence[str], seen: set[tuple[str, str]]
+) -> Iterator[str]:
+    """What these requirements of a package with these extras come to here, directly or not."""
+    for text in texts:
         requirement = Requirement(text)
         marker = requirement.marker
         if marker is not None and not any(marker.evaluate({"extra": each}) for each in extras):
@@ -52,9 +62,9 @@ def required(name: str, extras: Sequence[str], seen: set[tuple[str, str]]) -> It
         key = (found, ",".join(sorted(requirement.extras)))
         if key not in seen:
             seen.add(key)
-            if found != "kgroups":
-                yield found
-            yield from required(found, tuple(requirement.extras) or ("",), seen)
+            yield found
+            inner = distribution(found).requires or ()
+            yield from required(inner, tuple(requirement.extras) or ("",), seen)
 
 
 def licence(name: str, found: Distribution) -> str:
