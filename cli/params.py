@@ -18,9 +18,15 @@ from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
-OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain", "junit", "nagios"]
-OWN_FORMS: Final = frozenset({"junit", "nagios"})
-"""Forms that only one command has."""
+OutputFormat = Literal[
+    "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"
+]
+OWN_FORMS: Final = {
+    "openmetrics": "`list`, `describe`, `check` and `lag report`",
+    "junit": "`kgroups check`",
+    "nagios": "`kgroups check`",
+}
+"""Forms that only some commands have, and which."""
 OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
     name for name in get_args(OutputFormat) if name not in OWN_FORMS
 )
@@ -172,7 +178,7 @@ GLOBAL_OPTIONS: Final = (
         parse_timeout_ms,
     ),
     _Global("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
-    _Global("quiet", ("--quiet",), "No notes and no progress, only warnings and errors."),
+    _Global("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
     _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),

@@ -24,6 +24,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--over") echo '@free' ;;
     "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
     "describe/--topic") echo '@topics' ;;
@@ -34,6 +35,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
     "check/--regex") echo '@free' ;;
@@ -43,6 +45,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
     "check/--over") echo '@free' ;;
+    "check/--textfile") echo '@files' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -156,6 +159,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
@@ -229,6 +233,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
     '--query:JMESPath on the JSON document.'
     '--quiet:No notes and no progress, only warnings and errors.'
+    '-q:No notes and no progress, only warnings and errors.'
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
@@ -282,6 +287,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expiry:When commits expire, from __consumer_offsets.'
         '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -304,6 +310,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -328,6 +335,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--fields:List the fields that conditions can use.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -633,6 +641,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )

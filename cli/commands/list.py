@@ -30,6 +30,7 @@ from kgroups.cli.lag_times import (
     timed_look,
 )
 from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
@@ -66,6 +67,7 @@ marks what changed; with JSON, each refresh is one document per line.
 --idle-for 30d keeps groups that have had no members and committed nothing for
 so long; --expiry shows when the broker deletes their commits. Both read
 __consumer_offsets; groups of which it is not known are named.
+--output openmetrics prints figures for Prometheus, see --textfile.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
@@ -154,11 +156,12 @@ def list_groups(
     expiry: ShowExpiry = False,
     idle_for: IdleFor = None,
     watch: Watch = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
         parse_choice(state, GROUP_STATES, "group state"),
         parse_choice(type_, GROUP_TYPES, "group type"),

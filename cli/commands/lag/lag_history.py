@@ -32,6 +32,7 @@ from kgroups.cli.commands.lag.lag_options import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.core.extras import require_extra
 
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24
@@ -82,6 +83,7 @@ def history(
     remote: Remote = None,
 ) -> None:
     """`kgroups lag history`."""
+    require_extra("spark", "`lag history`")
     from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
     from kgroups.core.lag.report import LagQuery, check_query
     from kgroups.core.lag.window.history_report import lag_history

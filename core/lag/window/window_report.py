@@ -25,7 +25,7 @@ from kgroups.core.lag.captures.capture_files import (
     utc_date,
     utc_time,
 )
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
