@@ -22,6 +22,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
@@ -111,6 +112,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
@@ -283,6 +285,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -305,6 +309,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -474,6 +479,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
