@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -22,6 +22,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--fields") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
@@ -113,6 +114,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
@@ -258,6 +260,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
         'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'ping:Test the connection to a cluster, step by step.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
@@ -285,6 +288,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
@@ -308,6 +313,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
@@ -478,6 +484,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
@@ -530,6 +537,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--help:Show help.'
+      )
+      ;;
+    "ping")
+      options+=(
         '--help:Show help.'
       )
       ;;

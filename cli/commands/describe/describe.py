@@ -24,6 +24,7 @@ from kgroups.cli.commands.describe.describe_report import (
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -69,6 +70,9 @@ TIMES    (of partitions and of groups; null or - is unknown)
                   some 12 requests, DESCRIBE permission only, to within 1 %
   --record-times  the same from the record itself, which requires READ
   --over 10s      records per second in and out, and the time to catch up
+
+  --expiry        when commits are deleted: of groups without members, and of
+                  topics that no member reads (reads __consumer_offsets)
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -142,6 +146,7 @@ def describe(
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
+    expiry: ShowExpiry = False,
     watch: Watch = None,
     fields: FieldNames = None,
     textfile: TextFile = None,
@@ -173,8 +178,12 @@ def describe(
         raise UsageError(
             "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
         )
+    refuse_file(expiry, file)
+    if expiry and "offsets" not in views:
+        raise UsageError("--expiry requires --offsets", hint="add --offsets")
     chosen = chosen_fields(fields, options, len(views))
-    chosen.check((*VIEW_COLUMNS[views[0]], *fields_shown(question)))
+    dated = (EXPIRES.field,) if expiry and views[0] != "members" else ()
+    chosen.check((*VIEW_COLUMNS[views[0]], *fields_shown(question), *dated))
     request = Request(
         choice,
         topics,
@@ -187,6 +196,7 @@ def describe(
         kept,
         question,
         chosen,
+        expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
@@ -210,6 +220,7 @@ class Request:
         where: only groups for which this holds.
         question: about time.
         chosen: the columns that are shown.
+        expiry: whether it is wanted when commits expire.
     """
 
     choice: Choice
@@ -223,6 +234,7 @@ class Request:
     where: Where | None
     question: TimeQuestion
     chosen: ChosenFields
+    expiry: bool = False
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -261,13 +273,17 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
     report = describe_report(
         snapshot, views, items, schema=SCHEMA, by_lag=request.by_lag, question=request.question
     )
-    report = request.chosen.of(report)
 
     def plain() -> Iterator[str]:
         from kgroups.cli.official.layouts import described_text  # only this form needs them
 
         return described_text(snapshot, views, verbose=printer.options.verbose)
 
+    if request.expiry and admin is not None:
+        expiries, untold = learn_expiries(printer, admin, snapshot.groups)
+        report = with_expiries(report, snapshot, expiries)
+        said += untold
+    report = request.chosen.of(report)
     said += notes(snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
