@@ -173,19 +173,16 @@ def list_groups(
         None if regex is None else name_pattern(regex),
         parse_where(where),
     )
-
     named = set() if filters.where is None else filters.where.fields
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
-
     idle_ms = parse_idle_ms(idle_for)
     dated = expiry or idle_ms is not None
     refuse_file(dated, file)
     shown = fields_shown(question)
-    chosen = chosen_fields(fields, options)
     columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
-    chosen.check((*(column.field for column in columns), *shown))
+    chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
@@ -206,9 +203,7 @@ def list_groups(
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
         report = list_report(listing, groups[:top], times, shown)
-        if expiry:
-            report = with_expiries(report, listing, expiries)
-        report = chosen.of(report)
+        report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
         def plain() -> tuple[str]:
             from kgroups.cli.official.layouts import list_text  # only this form needs them

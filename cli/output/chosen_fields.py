@@ -32,22 +32,6 @@ class ChosenFields:
 
     names: tuple[str, ...] = ()
 
-    def check(self, columns: Iterable[str]) -> None:
-        """See that there are such columns, before a cluster is asked.
-
-        Raises:
-            UsageError: one is not there; names the nearest.
-        """
-        known = tuple(columns)
-        for name in self.names:
-            if name not in known:
-                near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
-                guess = f"; did you mean {', '.join(near)}?" if near else ""
-                raise UsageError(
-                    f"--fields: there is no column `{name}` here{guess}",
-                    hint="columns: " + ", ".join(known),
-                )
-
     def of(self, report: Report) -> Report:
         """The report with these columns only, in this order.
 
@@ -58,20 +42,24 @@ class ChosenFields:
 
     def _view(self, view: View) -> View:
         places = {column.field: at for at, column in enumerate(view.columns)}
-        self.check(places)
+        _check(self.names, tuple(places))
         chosen = [places[name] for name in self.names]
         return replace(
             view, columns=tuple(_shown(view.columns[at]) for at in chosen), pick=_picker(chosen)
         )
 
 
-def chosen_fields(texts: list[str] | None, options: GlobalOptions, views: int = 1) -> ChosenFields:
-    """The columns that the option names.
+def chosen_fields(
+    texts: list[str] | None, options: GlobalOptions, columns: Iterable[str], views: int = 1
+) -> ChosenFields:
+    """The columns that the option names, before a cluster is asked.
 
     Args:
+        columns: those that there are.
         views: how many kinds of rows are asked for.
     Raises:
-        UsageError: the output has no columns, or those of several kinds of rows.
+        UsageError: one of them is not there, names the nearest; the output has no columns, or those
+            of several kinds of rows.
     """
     names = tuple(dict.fromkeys(name.replace("-", "_").lower() for name in split_names(texts)))
     if texts is None:
@@ -85,7 +73,19 @@ def chosen_fields(texts: list[str] | None, options: GlobalOptions, views: int = 
         )
     if views != 1:
         raise UsageError("--fields requires one view", hint="choose one of the views")
+    _check(names, tuple(columns))
     return ChosenFields(names)
+
+
+def _check(names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
+            guess = f"; did you mean {', '.join(near)}?" if near else ""
+            raise UsageError(
+                f"--fields: there is no column `{name}` here{guess}",
+                hint="columns: " + ", ".join(known),
+            )
 
 
 def _shown(column: Column) -> Column:

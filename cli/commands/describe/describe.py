@@ -181,9 +181,9 @@ def describe(
     refuse_file(expiry, file)
     if expiry and "offsets" not in views:
         raise UsageError("--expiry requires --offsets", hint="add --offsets")
-    chosen = chosen_fields(fields, options, len(views))
     dated = (EXPIRES.field,) if expiry and views[0] != "members" else ()
-    chosen.check((*VIEW_COLUMNS[views[0]], *fields_shown(question), *dated))
+    columns = (*VIEW_COLUMNS[views[0]], *fields_shown(question), *dated)
+    chosen = chosen_fields(fields, options, columns, len(views))
     request = Request(
         choice,
         topics,
