@@ -33,6 +33,7 @@ from kgroups.cli.commands.lag.lag_options import (
     parse_folder,
     window_of,
 )
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
@@ -77,6 +78,9 @@ cluster as it is now, for an exact lag in seconds.
 --fail-on exits with 6 if a row meets a condition (the language of `kgroups
 check`, on the columns of the report), whether it is among the rows shown or
 not. --where is SQL.
+
+--output openmetrics prints the rows shown as figures for Prometheus, and
+--textfile writes them to a file for node_exporter.
 
 --html writes one page with charts that opens offline; --parquet writes the
 rows with their types.
@@ -145,6 +149,7 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
@@ -154,7 +159,7 @@ def report(
     from kgroups.core.spark.session import SessionOptions
 
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     check_places(html, parquet)
     assignors = split_names(assignor)
     query = LagQuery(

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
@@ -31,6 +32,8 @@ from kgroups.core.simulation.world.process import Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
+# How often a Java client hears of the topics and finds its coordinator in one call of `poll`.
+SAME_POLL: Final = 0.5
 
 
 def plan_events(world: World, until_ms: int) -> None:
@@ -239,11 +242,30 @@ def _broker_up(world: World, event: BrokerUp) -> None:
     brokers = world.brokers
     if event.broker in brokers.up:
         return
+    nobody_was_up = not brokers.up
     brokers.bring_up(world.now_ms, event.broker)
     for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
         _move(world, partition, event.broker)
     _tell_others(world)
     _drain(world)
+    if nobody_was_up:
+        _learn_anew(world)
+
+
+def _learn_anew(world: World) -> None:
+    """Java clients that no broker answered have begun anew from their bootstrap addresses.
+
+    They forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
+    call of `poll` in which it hears of the topics takes them for gone, and asks for a rebalance;
+    one that polls in between does not. Seen with Java 4.3: "cached metadata has changed from
+    {t=[NO_RACKS, ...]} to {t=[]}" in three of four restarts of a single broker.
+    """
+    for process in list(world.processes.values()):
+        plan = process.seat.plan
+        if plan.library == "java" and plan.settings.metadata_recovery == "rebootstrap":
+            if world.chance.random() < SAME_POLL:
+                process.consumer.update_topics(world.now_ms, Topology())
+            world.refresh(process)
 
 
 def _tell_others(world: World) -> None:

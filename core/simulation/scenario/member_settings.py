@@ -6,13 +6,15 @@ of Kafka 0.8.2 for the members of the ZooKeeper era.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
 Library = Literal["java", "librdkafka"]
 OffsetReset = Literal["earliest", "latest", "none"]
+
+MetadataRecovery = Literal["rebootstrap", "none"]
 
 _RESETS: Final[Mapping[str, OffsetReset]] = {
     "earliest": "earliest",
@@ -54,6 +56,7 @@ class MemberSettings:
     reconnect_backoff_max_ms: int = 1_000
     connection_setup_timeout_ms: int = 10_000
     connection_setup_timeout_max_ms: int = 30_000
+    metadata_recovery: MetadataRecovery = "rebootstrap"
     remote_assignor: str | None = None
     rebalance_max_retries: int = 4
     rebalance_backoff_ms: int | None = None
@@ -95,6 +98,10 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 
 def _reset(cursor: Cursor) -> OffsetReset:
     return _RESETS[cursor.text(tuple(_RESETS))]
+
+
+def _recovery(cursor: Cursor) -> MetadataRecovery:
+    return cast(MetadataRecovery, cursor.text(("rebootstrap", "none")))
 
 
 _PACKAGE: Final = "org.apache.kafka.clients.consumer"
@@ -141,6 +148,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "reconnect.backoff.max.ms": ("reconnect_backoff_max_ms", read_ms),
     "socket.connection.setup.timeout.ms": ("connection_setup_timeout_ms", read_positive_ms),
     "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", read_positive_ms),
+    "metadata.recovery.strategy": ("metadata_recovery", _recovery),
     "group.remote.assignor": ("remote_assignor", Cursor.text),
     "rebalance.max.retries": ("rebalance_max_retries", _count),
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),
