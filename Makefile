@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs licences pex clean
 
 setup: $(STAMP)
 
@@ -40,9 +40,9 @@ demo: setup
 
 # Ours beside the reference, in one run: bench/results.json and the figures of docs/benchmarks.md.
 bench: setup
-	$(PY) -m bench
-	$(PY) -m bench.sandbox
-	$(PY) -m bench.simulation
+	@failed=0; for part in bench bench.sandbox bench.simulation; do \
+		$(PY) -m $$part || failed=1; \
+	done; exit $$failed
 
 # Lag reports at 1e6 to 1e8 rows beside DuckDB, batch dry runs, start-up: minutes, and 1 GB of disk.
 bench-scale: setup
@@ -54,6 +54,15 @@ check: setup
 	$(PY) -m mypy
 	$(PY) -m mypy tests bench scripts
 	$(VENV)/bin/lint-imports
+
+# What the package requires, and its licences: docs/licences.md.
+licences: setup
+	$(PY) scripts/licences.py
+
+# The small installation as one file, dist/kgroups.pex, for hosts without access to package indexes.
+pex: setup
+	@mkdir -p dist
+	$(VENV)/bin/pex . --constraints constraints.txt --console-script kgroups --venv prepend --compile --output-file dist/kgroups.pex
 
 fmt: setup
 	$(PY) -m ruff format .

@@ -2,6 +2,9 @@
 
 A strategy is a name and one pure function from `AssignmentRequest` to `Assignment`; it sees
 neither the cluster nor the group.
+
+Source: `ConsumerPartitionAssignor` of Kafka's clients, and KIP-848's server-side
+`ConsumerGroupPartitionAssignor`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,7 +129,7 @@ class Fault:
 
 
 class Assignment(Protocol):
-    """Who gets what, in the list order of the Java class.
+    """The partitions of each member, in the list order of the Java class.
 
     Implementations are compact (arrays, not an object a partition).
     """

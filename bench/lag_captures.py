@@ -10,7 +10,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from bench.stage import say
 from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.spark_columns import ROWS
 
 CACHE = Path(__file__).parents[1] / ".cache" / "bench"
 START_MS = 1_760_000_000_000

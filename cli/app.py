@@ -1,23 +1,21 @@
-"""The program `kgroups`: its commands, and how it ends when something goes wrong."""
+"""The program `kgroups`: its commands, and how it ends when something goes wrong.
+
+What answers a line is imported where it is needed: `--version` waits for no parser of arguments.
+"""
 
 import atexit
 import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
-from typing import Annotated, Final, NoReturn
-
-import typer
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from kgroups.cli import signals
-from kgroups.cli.exits import show_error, unprinted, write_lines
+from kgroups.cli.completion.ready import ready_answer
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.output import outlet
-from kgroups.cli.output.printer import write_text
-from kgroups.cli.params import GLOBAL_OPTIONS
-from kgroups.cli.tree import CONTEXT_SETTINGS, Root
 from kgroups.core.errors import (
     EXIT_CODE_BUG,
     EXIT_CODE_INTERRUPTED,
@@ -25,18 +23,22 @@ from kgroups.core.errors import (
     KgroupsError,
 )
 
+if TYPE_CHECKING:
+    import typer
+
 HELP = """Inspect, change and plan Apache Kafka consumer groups.
 
-Global options go before or after the command. A flag beats the
-environment (KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG, KGROUPS_OUTPUT,
-KGROUPS_TIMEOUT), which beats the default.
+Global options go before or after the command. A flag beats the environment
+(KGROUPS_CONTEXT, KGROUPS_BOOTSTRAP_SERVER, KGROUPS_COMMAND_CONFIG,
+KGROUPS_OUTPUT, KGROUPS_TIMEOUT), which beats the context (`kgroups context`),
+which beats the default.
 
 EXIT CODES
   0  done                        7    a deadline passed
   1  an item failed              70   a bug in kgroups
   2  usage                       74   done, but the result was not printed
   3  cluster unreachable         129  interrupted by SIGHUP
-  4  refused by a group's state  130  interrupted by Ctrl-C
+  4  refused: state or guard     130  interrupted by Ctrl-C
   5  not found                   143  interrupted by SIGTERM
   6  a condition was met
 
@@ -47,22 +49,20 @@ EXAMPLES
   kgroups describe --all-groups --output json
 """
 
-WHOLE_TREE: Final = frozenset({"completion"})
-"""Commands that look at all the others."""
 OFFICIAL: Final = frozenset({"official", "delete-records"})
 """First words that may begin a line in the grammar of Kafka's tools."""
-
-_TAKES_VALUE: Final = {
-    flag: option.parse is not None for option in GLOBAL_OPTIONS for flag in option.flags
-}
 
 ALLOCATIONS_A_COLLECTION: Final = 100_000
 """A whole cluster is some hundred thousand small objects that live to the end: looking for
 cycles among them after every 700 new ones, as Python does, takes a tenth of the time."""
 
 
-def program(nouns: Iterable[str] = NOUNS) -> typer.Typer:
+def program(nouns: Iterable[str] = NOUNS) -> "typer.Typer":
     """The program with these of its commands, in the order of its help."""
+    import typer
+
+    from kgroups.cli.tree import CONTEXT_SETTINGS, Root, root
+
     app = typer.Typer(
         name="kgroups",
         cls=Root,
@@ -82,38 +82,30 @@ def program(nouns: Iterable[str] = NOUNS) -> typer.Typer:
 def nouns_on(arguments: Sequence[str]) -> Iterable[str]:
     """The command on the line; all of them where it is not plain to see."""
     first = first_word(arguments)
-    return NOUNS if first not in NOUNS or first in WHOLE_TREE else (first,)
+    return (first,) if first in NOUNS else NOUNS
 
 
 def first_word(arguments: Sequence[str]) -> str:
     """The word behind the global options; empty where those are not all plain to see."""
+    takes_value = _global_flags()
     words = iter(arguments)
     for word in words:
         if not word.startswith("-"):
             return word
         flag, equals, _ = word.partition("=")
-        if flag not in _TAKES_VALUE or (equals and not _TAKES_VALUE[flag]):
+        if flag not in takes_value or (equals and not takes_value[flag]):
             return ""
-        if _TAKES_VALUE[flag] and not equals and next(words, "-").startswith("-"):
+        if takes_value[flag] and not equals and next(words, "-").startswith("-"):
             return ""
     return ""
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
+@cache
+def _global_flags() -> dict[str, bool]:
+    """Every flag of a global option, and whether a value follows it."""
+    from kgroups.cli.params import GLOBAL_OPTIONS
 
-        write_text(f"kgroups {version('kgroups')}\n")
-        raise typer.Exit
-
-
-def root(
-    _version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    """Only holds the options that stand before a command."""
+    return {flag: option.parse is not None for option in GLOBAL_OPTIONS for flag in option.flags}
 
 
 def main() -> None:
@@ -131,7 +123,7 @@ def main() -> None:
 def _run(arguments: Sequence[str]) -> int:
     """Run the line; its exit code."""
     try:
-        start = _official(arguments) or partial(program(nouns_on(arguments)), prog_name="kgroups")
+        start = _starter(arguments)
         signals.interrupt_on_signals()
         start()
         return 0
@@ -140,6 +132,8 @@ def _run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_CODE_INTERRUPTED
     except KgroupsError as error:
+        from kgroups.cli.exits import show_error
+
         show_error(error)
         return error.exit_code
     except Exception as error:
@@ -147,9 +141,21 @@ def _run(arguments: Sequence[str]) -> int:
         return EXIT_CODE_BUG
 
 
+def _starter(arguments: Sequence[str]) -> Callable[[], object]:
+    """What runs the line."""
+    text = ready_answer(arguments)
+    if text is not None:
+        return partial(outlet.write_text, text)
+    return _official(arguments) or partial(program(nouns_on(arguments)), prog_name="kgroups")
+
+
 def _leave(code: int) -> NoReturn:
     """Leave with this exit code, or with the one for a result that could not be printed."""
-    code = unprinted(code, EXIT_CODE_UNPRINTED)
+    sys.stdout.flush()
+    if outlet.is_lost(sys.stdout):
+        from kgroups.cli.exits import unprinted
+
+        code = unprinted(code, EXIT_CODE_UNPRINTED)
     sys.stderr.flush()
     if code != EXIT_CODE_INTERRUPTED:
         signals.leave_on_signals(code)
@@ -175,6 +181,8 @@ def _official(arguments: Sequence[str]) -> Callable[[], NoReturn] | None:
 
 
 def _report_bug(error: Exception) -> None:
+    from kgroups.cli.exits import write_lines
+
     if "--verbose" in sys.argv:
         import traceback
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -9,6 +10,7 @@ from typer import TyperException
 
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
+from kgroups.cli.output.status_line import UNKNOWN, status_line
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 
 MANY: Final = 10
@@ -17,10 +19,25 @@ MANY: Final = 10
 NAMED: Final = 3
 """How many of the things that failed alike are named."""
 
+_WARNED_OF: set[Path] = set()
+
 
 def show_error(error: KgroupsError) -> None:
     """Write one failure to stderr: what happened, then what to do."""
     write_lines([f"error: {error.message}"], [error.hint] if error.hint else [])
+
+
+def end_of(error: KgroupsError, *, as_plugin: bool = False) -> int:
+    """Tell how a command failed; its exit code.
+
+    Args:
+        as_plugin: as one status line on stdout, with the exit code that monitors expect.
+    """
+    if not as_plugin:
+        show_error(error)
+        return error.exit_code
+    sys.stdout.write(status_line(UNKNOWN, error.message) + "\n")
+    return UNKNOWN
 
 
 def show_item_errors(errors: Sequence[ItemError]) -> None:
@@ -78,6 +95,13 @@ def write_lines(errors: Iterable[str], hints: Iterable[str]) -> None:
         lines += ["", *tips]
     sys.stderr.write("".join(printable(line) + "\n" for line in lines))
     sys.stderr.flush()
+
+
+def warn_once(path: Path, warning: str | None) -> None:
+    """Write a warning about a file to stderr, if there is one, once for each file."""
+    if warning is not None and path not in _WARNED_OF:
+        _WARNED_OF.add(path)
+        write_lines([f"warning: {warning}"], ())
 
 
 def end_with(errors: Sequence[ItemError]) -> None:

@@ -39,11 +39,13 @@ class TimeQuestion:
         ages: of the oldest unread records, by bisection.
         records: the same by reading them.
         over_ms: how far apart two looks are, for rates; 0: no rates.
+        of_file: whether a snapshot file is asked, which cannot tell.
     """
 
     ages: bool = False
     records: bool = False
     over_ms: int = 0
+    of_file: bool = False
 
     @property
     def is_asked(self) -> bool:
@@ -54,12 +56,18 @@ class TimeQuestion:
         """The question with what these fields need: ages are looked for where they are named.
 
         Raises:
-            UsageError: rates are named, and nobody said over which time.
+            UsageError: rates are named, and nobody said over which time; a file cannot tell them.
         """
         if not fields:
             return self
         from kgroups.core.conditions.group_figures import OF_AGES, OF_RATES  # which has all figures
 
+        if self.of_file and not fields.isdisjoint(OF_AGES | OF_RATES):
+            (name, *_) = sorted(fields & (OF_AGES | OF_RATES))
+            raise UsageError(
+                f"`{name}` requires a cluster: a snapshot file does not record it",
+                hint="leave out --from",
+            )
         if not self.over_ms and not fields.isdisjoint(OF_RATES):
             (name, *_) = sorted(fields & OF_RATES)
             raise UsageError(f"`{name}` requires --over", hint="use --over 10s")
@@ -81,7 +89,7 @@ def time_question(
         over_ms = round(parse_duration_ms(over, least_ms=LEAST_OVER_MS, most_ms=MOST_OVER_MS))
     if lag_time and record_times:
         raise UsageError("--lag-time and --record-times cannot be used together")
-    question = TimeQuestion(lag_time, record_times, over_ms)
+    question = TimeQuestion(lag_time, record_times, over_ms, file is not None)
     if question.is_asked and file is not None:
         raise UsageError(
             "--lag-time, --record-times and --over require a cluster", hint="leave out --from"

@@ -22,12 +22,20 @@ SECTIONS: Final = {
         "delete": "commands.writes.delete",
         "delete-records": "commands.writes.delete_records",
         "remove-members": "commands.writes.remove_members",
+        "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},
+    "Clusters": {
+        "context": "commands.context.context",
+        "ping": "commands.ping",
+        "audit": "commands.audit",
+    },
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",
         "official": "commands.official",
+        "schema": "commands.reference.schema",
+        "explain": "commands.reference.explain",
         "completion": "commands.completion",
     },
 }

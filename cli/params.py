@@ -1,22 +1,32 @@
 """Options that every command takes, before its name and after it, and where their values come from.
 
-Order of precedence: the flag nearest to the end of the line, the environment, the default.
+Order of precedence: the flag nearest to the end of the line, the environment, the context, the
+default.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 import typer
 from typer.core import TyperOption
 
+from kgroups.cli.contexts.context import OPTION_READERS, Context
+from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
+from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
-OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain", "junit", "nagios"]
-OWN_FORMS: Final = frozenset({"junit", "nagios"})
-"""Forms that only one command has."""
+OutputFormat = Literal[
+    "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"
+]
+OWN_FORMS: Final = {
+    "openmetrics": "`list`, `describe`, `check` and `lag report`",
+    "junit": "`kgroups check`",
+    "nagios": "`kgroups check`",
+}
+"""Forms that only some commands have, and which."""
 OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
     name for name in get_args(OutputFormat) if name not in OWN_FORMS
 )
@@ -36,18 +46,39 @@ class GlobalOptions:
         bootstrap_server: `host:port[,host:port]`; None if neither flag nor environment names it.
         command_config: properties file of the client; None if none is named.
         timeout_ms: for the whole command's talk with the cluster.
+        query: JMESPath over the JSON document, as it was written.
+        quiet: no notes and no progress on stderr, only warnings and errors.
+        no_input: never ask for anything.
         csv_safe: in CSV, a quotation mark before text that a spreadsheet would calculate.
         no_color: plain text even on a terminal.
+        debug: a line on stderr for each request to a broker.
         verbose: tracebacks of bugs, more columns where a command has them.
+        contexts: in force; more than one only for commands that take several.
+        expect_cluster_id: of the only cluster that may be written to.
+        unprotected: name of the protected context that may be written to.
+        reason: for the audit log.
     """
 
     bootstrap_server: str | None = None
     command_config: Path | None = None
     output: OutputFormat = "table"
     timeout_ms: int = DEFAULT_TIMEOUT_MS
+    query: str | None = None
+    quiet: bool = False
+    no_input: bool = False
     csv_safe: bool = False
     no_color: bool = False
+    debug: bool = False
     verbose: bool = False
+    contexts: tuple[Context, ...] = ()
+    expect_cluster_id: str | None = None
+    unprotected: str | None = None
+    reason: str | None = None
+
+    @property
+    def context(self) -> Context | None:
+        """The context in force; None without one."""
+        return self.contexts[0] if self.contexts else None
 
 
 def parse_timeout_ms(text: str) -> int:
@@ -72,6 +103,21 @@ def parse_output(text: str) -> OutputFormat:
     raise UsageError(f"`{text}` is not an output format", hint=OUTPUT_HINT)
 
 
+def parse_default_output(text: str) -> OutputFormat:
+    """The output format of this name, if every command has it.
+
+    Raises:
+        UsageError: not every command has it, or none.
+    """
+    found = parse_output(text)
+    if found in OWN_FORMS:
+        raise UsageError(f"`{text}` cannot be a default", hint=OUTPUT_HINT)
+    return found
+
+
+OPTION_READERS.update(output=parse_default_output, timeout=parse_timeout_ms)
+
+
 def _path(text: str) -> Path:
     return Path(text).expanduser()
 
@@ -87,9 +133,19 @@ class _Global:
     env: str | None = None
     parse: Callable[[str], object] | None = None  # None: a flag without a value
     values: tuple[str, ...] = ()
+    several: bool = False  # may be given several times: a tuple
 
 
 GLOBAL_OPTIONS: Final = (
+    _Global(
+        "contexts",
+        ("--context", "-c"),
+        "Named cluster of the configuration file.",
+        "CONTEXT",
+        "KGROUPS_CONTEXT",
+        str,
+        several=True,
+    ),
     _Global(
         "bootstrap_server",
         ("--bootstrap-server", "-b"),
@@ -123,10 +179,38 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_TIMEOUT",
         parse_timeout_ms,
     ),
+    _Global("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
+    _Global("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
+    _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
+    _Global("debug", ("--debug",), "Show each request to a broker, on stderr."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
+
+
+WRITE_OPTIONS: Final = (
+    _Global(
+        "expect_cluster_id",
+        ("--expect-cluster-id",),
+        "Refuse to write to any other cluster.",
+        "ID",
+        EXPECT,
+        str,
+    ),
+    _Global(
+        "unprotected",
+        ("--unprotected",),
+        "Write although this context is protected.",
+        "CONTEXT",
+        UNPROTECTED,
+        str,
+    ),
+    _Global(
+        "reason", ("--reason",), "Why, for the audit log (`kgroups audit`).", "TEXT", REASON, str
+    ),
+)
+"""Options that every command takes which changes a cluster."""
 
 
 def global_params(*, environment: bool) -> list[Any]:
@@ -135,42 +219,95 @@ def global_params(*, environment: bool) -> list[Any]:
     Each level of the command tree has its own set, so that an option is accepted before the
     command as well as after it; only the root reads the environment, so that it never beats a flag.
     """
-    return [
-        TyperOption(
-            param_decls=[option.name, *option.flags],
-            type=None if option.parse is None else str,
-            is_flag=option.parse is None,
-            default=False if option.parse is None else None,
-            metavar=option.metavar,
-            envvar=option.env if environment else None,
-            help=option.help,
-            expose_value=False,
-            callback=_remember(option),
-        )
-        for option in GLOBAL_OPTIONS
-    ]
+    return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
+
+
+def write_params(own: Iterable[Any]) -> list[Any]:
+    """The options of all writes as parameters of a command, which read the environment.
+
+    Args:
+        own: the command's parameters: an option of the same name is another one.
+    """
+    names = {param.name for param in own}
+    wanted = (option for option in WRITE_OPTIONS if option.name not in names)
+    return [_param(option, environment=True) for option in wanted]
+
+
+def _param(option: _Global, *, environment: bool) -> Any:
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if option.parse is None else str,
+        is_flag=option.parse is None,
+        multiple=option.several,
+        default=False if option.parse is None else None,
+        metavar=option.metavar,
+        envvar=option.env if environment else None,
+        help=option.help,
+        expose_value=False,
+        callback=_remember(option),
+    )
 
 
 def _remember(option: _Global) -> Callable[[Any, Any, Any], None]:
     """A callback that keeps the option's value for `options_of`; later ones win."""
 
-    def keep(ctx: typer.Context, _param: object, value: str | bool | None) -> None:
-        if value is None or value is False or ctx.resilient_parsing:
+    def keep(ctx: typer.Context, _param: object, value: Any) -> None:
+        if value is None or value is False or value == () or ctx.resilient_parsing:
             return
-        parsed = option.parse(value) if option.parse and isinstance(value, str) else value
+        if option.several:
+            parsed: object = tuple(value)
+        else:
+            parsed = option.parse(value) if option.parse and isinstance(value, str) else value
         ctx.meta[_META + option.name] = parsed
 
     return keep
 
 
-def options_of(ctx: typer.Context) -> GlobalOptions:
-    """The global options in force for the command of this context."""
-    given = {
+def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
+    """The global options in force for the command of this context.
+
+    Args:
+        several: whether the command takes several contexts.
+    Raises:
+        UsageError: a context is not known, or there are several and the command takes one.
+    """
+    given = given_options(ctx)
+    contexts = contexts_of(given.pop("contexts", ()))
+    if len(contexts) > 1:
+        if not several:
+            raise UsageError(
+                "several contexts are given, and this command takes one",
+                hint="`list`, `describe` and `check` take several",
+            )
+        return GlobalOptions(**given, contexts=contexts)
+    return (
+        within(GlobalOptions(**given), given, contexts[0]) if contexts else GlobalOptions(**given)
+    )
+
+
+def given_options(ctx: typer.Context) -> dict[str, Any]:
+    """What flags and environment say, by the names of options; contexts by their names."""
+    return {
         option.name: ctx.meta[_META + option.name]
-        for option in GLOBAL_OPTIONS
+        for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)
         if _META + option.name in ctx.meta
     }
-    return GlobalOptions(**given)
+
+
+def within(options: GlobalOptions, given: Container[str], context: Context) -> GlobalOptions:
+    """The options with those of a context where nothing else is given.
+
+    Args:
+        given: names of the options that flags or environment say.
+    """
+    known = {
+        "bootstrap_server": context.bootstrap_servers,
+        "command_config": context.command_config,
+        "output": context.output,
+        "timeout_ms": context.timeout_ms,
+    }
+    own = {name: value for name, value in known.items() if value is not None and name not in given}
+    return replace(options, contexts=(context,), **own)
 
 
 def check_texts(values: Iterable[object]) -> None:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.cli.exits import write_lines
+from kgroups.cli.audit_log import audited
+from kgroups.cli.contexts.guards import guard_of
+from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
 
 GLOB_SIGNS = frozenset("*?[")
 
-_WARNED_OF: set[Path] = set()
-
 
 @contextmanager
 def cluster(
-    options: GlobalOptions, deadline: "Deadline | None" = None, *, silent: bool = False
+    options: GlobalOptions,
+    deadline: "Deadline | None" = None,
+    *,
+    silent: bool = False,
+    to_change: bool = False,
 ) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
@@ -36,37 +40,79 @@ def cluster(
         options: its address, and the time for each question.
         deadline: of all questions together, instead.
         silent: do not warn of anything.
+        to_change: see at once that it may be written to.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
-        ClusterError: the cluster does not answer in time or does not let us in.
+        RefusedError: it is to be written to, and a guard forbids that.
+        ClusterError: the cluster does not answer in time or refuses access.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
-    from kgroups.core.kafka.config.settings import read_settings
 
-    settings = read_settings(options.bootstrap_server, options.command_config)
-    if options.command_config is not None and not silent:
-        warn_of_exposure(options.command_config, settings)
-    with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
-        yield admin
+    guard = guard_of(options.context, options.expect_cluster_id, options.unprotected)
+    if to_change:
+        guard.check_refusal()
+    settings = settings_for(options, silent=silent)
+    if options.debug:
+        from kgroups.cli.output.request_lines import tell_request
+
+        settings = replace(settings, trace=tell_request)
+    with ClusterAdmin(
+        settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard
+    ) as admin:
+        if to_change:
+            admin.check_writable()
+        name = None if options.context is None else options.context.name
+        with audited(admin, name, options.reason):
+            yield admin
 
 
 @contextmanager
-def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
-    """The same for a command that writes: looking, writing and reading back share one time."""
+def cluster_to_change(
+    options: GlobalOptions, deadline: "Deadline | None" = None, *, dry_run: bool = False
+) -> Iterator["ClusterAdmin"]:
+    """The same for a command that writes: looking, writing and reading back share one time.
+
+    Args:
+        options: its address, its guards, and the time.
+        deadline: of all questions together; None for one that begins now.
+        dry_run: nothing will be written, so that no guard forbids it.
+    Raises:
+        RefusedError: a guard forbids writes; nothing has been planned.
+    """
     from kgroups.core.kafka.deadline import Deadline
 
-    with cluster(options, Deadline.after(options.timeout_ms)) as admin:
+    deadline = deadline or Deadline.after(options.timeout_ms)
+    with cluster(options, deadline, to_change=not dry_run) as admin:
         yield admin
+
+
+def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSettings":
+    """How to reach the cluster that the options name, directly or by their context.
+
+    Args:
+        silent: warn of nothing, and run no command that would give a secret.
+    Raises:
+        UsageError: no address is given, or what is given cannot be understood.
+    """
+    from kgroups.core.kafka.config.settings import read_settings, settings_of
+
+    file, context = options.command_config, options.context
+    if file is None and context is not None and context.properties:
+        from kgroups.cli.contexts.secrets import properties_of  # YAML: only with a context
+
+        given = properties_of(context, options.timeout_ms, silent=silent)
+        return settings_of(given, options.bootstrap_server)
+    settings = read_settings(options.bootstrap_server, file)
+    if file is not None and not silent:
+        warn_of_exposure(file, settings)
+    return settings
 
 
 def warn_of_exposure(file: Path, settings: "ClientSettings") -> None:
     """Say on stderr, once for each file, that others can read the password in it."""
     from kgroups.core.kafka.config.exposure import exposed_secret
 
-    warning = None if file in _WARNED_OF else exposed_secret(file, settings)
-    if warning is not None:
-        _WARNED_OF.add(file)
-        write_lines([f"warning: {warning}"], ())
+    warn_once(file, exposed_secret(file, settings))
 
 
 @contextmanager

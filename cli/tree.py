@@ -2,16 +2,19 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import TyperException
 from typer.core import TyperCommand, TyperGroup
 
-from kgroups.cli.exits import show_error, usage_error
+from kgroups.cli.exits import end_of, usage_error
 from kgroups.cli.nouns import SECTIONS
-from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params
+from kgroups.cli.output.outlet import write_text
+from kgroups.cli.output.status_line import is_plugin
+from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params, write_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
+from kgroups.core.release import VERSION
 
 HELP_WIDTH = 80
 CONTEXT_SETTINGS = {
@@ -80,6 +83,13 @@ class Command(TyperCommand):
         _write_options(self, ctx, formatter)
 
 
+class WriteCommand(Command):
+    """A command that changes a cluster: it takes the options of the guards, too."""
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, params=[*(params or []), *write_params(params or [])], **kwargs)
+
+
 class Noun(TyperGroup):
     """A group of commands (`lag report`) that takes the global options in its place too."""
 
@@ -103,6 +113,7 @@ class Root(Noun):
     """The program: every failure of a command becomes a message and an exit code here."""
 
     environment = True
+    as_plugin = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Commands by section, each with the whole of its short help."""
@@ -115,11 +126,17 @@ class Root(Noun):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a `KgroupsError` ends it with the error's own code."""
-        return _mapped(lambda: super(Root, self).invoke(ctx))
+        return self._mapped(lambda: super(Root, self).invoke(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the global options; a bad value ends with its own code."""
-        return _mapped(lambda: super(Root, self).make_context(*args, **kwargs))
+        return self._mapped(lambda: super(Root, self).make_context(*args, **kwargs))
+
+    def _mapped(self, step: Callable[[], Any]) -> Any:
+        try:
+            return step()
+        except KgroupsError as error:
+            raise typer.Exit(end_of(error, as_plugin=self.as_plugin)) from error
 
     def main(
         self,
@@ -134,22 +151,30 @@ class Root(Noun):
             SystemExit: always, with the code.
         """
         extra.pop("standalone_mode", None)
+        self.as_plugin = is_plugin(sys.argv[1:] if args is None else args)
         try:
             code = super().main(args, prog_name, standalone_mode=False, **extra)
         except TyperException as error:
-            if type(error).__name__ == "NoArgsIsHelpError":
+            if type(error).__name__ == "NoArgsIsHelpError" and not self.as_plugin:
                 sys.stderr.write(error.format_message() + "\n")
+                code = error.exit_code
             else:
-                show_error(usage_error(error))
-            code = error.exit_code
+                code = end_of(usage_error(error), as_plugin=self.as_plugin)
         except typer.Abort:
             code = EXIT_CODE_INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _mapped(step: Callable[[], Any]) -> Any:
-    try:
-        return step()
-    except KgroupsError as error:
-        show_error(error)
-        raise typer.Exit(error.exit_code) from error
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        write_text(f"kgroups {VERSION}\n")
+        raise typer.Exit
+
+
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Only holds the options that stand before a command."""

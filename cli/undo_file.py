@@ -3,26 +3,22 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, TypeVar
 
 from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.source import now_ms
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.row_lines import MAX_BYTES, MAX_ROWS
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.undo_format import (
-    MAX_BYTES,
-    MAX_ROWS,
-    Undo,
-    read_undo,
-    undo_lines,
-    with_outcome,
-)
+from kgroups.core.offsets.undo_format import Undo, read_undo, undo_lines, with_outcome
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What file systems say that have no hard links."""
+
+File = TypeVar("File")
 
 
 def default_undo_dir() -> Path | None:
@@ -73,7 +69,7 @@ def save_undo(
     path = directory / f"undo-{stamp}-{os.getpid()}.json"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _write_new(path, lines)
+        write_new(path, lines)
     except (OSError, UnicodeEncodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "a name is not valid Unicode"
         raise UsageError(
@@ -82,7 +78,7 @@ def save_undo(
     return path
 
 
-def _write_new(path: Path, lines: Iterable[str]) -> None:
+def write_new(path: Path, lines: Iterable[str]) -> None:
     """Write a file that only we may read, name and all on disk; what is there is left alone.
 
     The name is there only when all of the file is, whatever may end us before.
@@ -130,7 +126,7 @@ def add_outcome(path: Path, results: Mapping[str, int]) -> None:
     outcome = {"at": timestamp(now_ms()), **results}
     beside = path.with_name(f"{path.name}.new")
     with suppress(OSError):  # nobody is left who could be told
-        _write_new(beside, [with_outcome(path.read_text(encoding="utf-8"), outcome)])
+        write_new(beside, [with_outcome(path.read_text(encoding="utf-8"), outcome)])
         beside.replace(path)
 
 
@@ -140,16 +136,28 @@ def load_undo(path: Path) -> Undo:
     Raises:
         UsageError: it cannot be read, or is not an undo file.
     """
+    return read_rows(path, "an undo file", read_undo)
+
+
+def read_rows(path: Path, kind: str, read: Callable[[BinaryIO, str], File]) -> File:
+    """What a file with a row a line says.
+
+    Args:
+        kind: what it should be, for messages: `an undo file`.
+        read: reads it, given its name.
+    Raises:
+        UsageError: it cannot be read, or is none.
+    """
     try:
         # A pipe that nobody writes to must not hold us up.
         descriptor = os.open(path.expanduser(), os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode):
-                raise UsageError(f"`{path}` is not an undo file: it is not a regular file")
+                raise UsageError(f"`{path}` is not {kind}: it is not a regular file")
             if about.st_size > MAX_BYTES:
-                raise UsageError(f"`{path}` is not an undo file: it is too long")
-            return read_undo(file, str(path))
+                raise UsageError(f"`{path}` is not {kind}: it is too long")
+            return read(file, str(path))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"`{path}` cannot be read: {why}") from error

@@ -2,16 +2,18 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/demo" | "/official" | "/completion" | "/snapshot" | "/lag" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
 _kgroups_value() { # path, flag: where does its value come from? fails if it takes none
   case "$1/$2" in
+    */--context | */-c) echo '@contexts' ;;
     */--bootstrap-server | */-b) echo '@free' ;;
     */--command-config) echo '@files' ;;
     */--output | */-o) echo 'table json jsonl csv yaml plain' ;;
     */--timeout) echo '@free' ;;
+    */--query) echo '@free' ;;
     "list/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "list/--type") echo 'classic consumer share streams' ;;
     "list/--topic") echo '@topics' ;;
@@ -20,7 +22,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--fields") echo '@free' ;;
+    "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
     "describe/--topic") echo '@topics' ;;
@@ -31,6 +36,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--fields") echo '@free' ;;
+    "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
     "check/--regex") echo '@free' ;;
@@ -40,6 +47,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
     "check/--over") echo '@free' ;;
+    "check/--textfile") echo '@files' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -86,21 +94,52 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--wait-empty") echo '@free' ;;
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
+    "reset-offsets/--plan") echo '@files' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
+    "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
+    "copy-offsets/--plan") echo '@files' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
+    "copy-offsets/--reason") echo '@free' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
+    "delete-offsets/--plan") echo '@files' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
+    "delete-offsets/--reason") echo '@free' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
+    "delete/--plan") echo '@files' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
+    "delete/--reason") echo '@free' ;;
     "delete-records/--before") echo '@free' ;;
+    "delete-records/--plan") echo '@files' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
+    "delete-records/--reason") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
+    "remove-members/--plan") echo '@files' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
+    "apply/--drift") echo '@free' ;;
+    "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
+    "apply/--reason") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -130,6 +169,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--fields") echo '@free' ;;
+    "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
@@ -145,6 +186,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "context add/--property") echo '@free' ;;
+    "context add/--cluster-id") echo '@free' ;;
+    "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
+    "context add/--default-timeout") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -171,25 +216,39 @@ _kgroups_argument() { # path: where do its arguments come from?
     "delete") echo '@groups' ;;
     "delete-records") echo '@topics' ;;
     "remove-members") echo '@groups' ;;
+    "apply") echo '@free' ;;
     "official") echo '@free' ;;
+    "schema") echo '@free' ;;
+    "explain") echo '@free' ;;
     "completion") echo 'bash zsh fish' ;;
     "snapshot save") echo '@files' ;;
     "snapshot show") echo '@files' ;;
     "lag collect") echo '@free' ;;
     "lag compact") echo '@free' ;;
+    "context show") echo '@contexts' ;;
+    "context use") echo '@contexts' ;;
+    "context add") echo '@contexts' ;;
+    "context remove") echo '@contexts' ;;
     *) return 1 ;;
   esac
 }
 _kgroups_words() { # path: fills `commands` and `options` with what can be typed there
   options=(
+    '--context:Named cluster of the configuration file.'
+    '-c:Named cluster of the configuration file.'
     '--bootstrap-server:Broker address; several separated by commas.'
     '-b:Broker address; several separated by commas.'
     '--command-config:Client properties, Java or librdkafka spelling.'
     '--output:table, json, jsonl, csv, yaml, plain.'
     '-o:table, json, jsonl, csv, yaml, plain.'
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
+    '--query:JMESPath on the JSON document.'
+    '--quiet:No notes and no progress, only warnings and errors.'
+    '-q:No notes and no progress, only warnings and errors.'
+    '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--debug:Show each request to a broker, on stderr.'
     '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
@@ -208,11 +267,17 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete:Delete groups and their committed offsets.'
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
+        'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'ping:Test the connection to a cluster, step by step.'
+        'audit:Show what was written to clusters from here.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
+        'schema:Print the JSON Schema of a command'\''s document.'
+        'explain:Explain an error code, a verdict or an exit code.'
         'completion:Print a shell completion script.'
         'snapshot:Save a cluster'\''s groups to a file, or show one.'
         'lag:Report lag across a cluster and over time, with Spark.'
+        'context:Manage named clusters.'
         'sandbox:Run an embedded Kafka cluster.'
       )
       options+=(
@@ -232,7 +297,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -253,7 +322,10 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -278,6 +350,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--fields:List the fields that conditions can use.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -368,9 +441,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -385,9 +462,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -400,9 +481,13 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -411,10 +496,15 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -423,22 +513,57 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--before:What to keep, see above.'
         '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:Member id.'
+        '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
-        '--reason:For the broker'\''s log.'
+        '--reason:For the logs of broker and audit.'
+        '--dry-run:Show the plan and write nothing.'
+        '--plan:With --dry-run\: save the plan for `kgroups apply`.'
+        '--yes:Do not ask for confirmation.'
+        '-y:Do not ask for confirmation.'
+        '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--help:Show help.'
+      )
+      ;;
+    "apply")
+      options+=(
+        '--drift:What changed since\: refuse, accept, skip.'
+        '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
+        '--no-undo:Write no undo file.'
+        '--keep-going:Continue if some cannot be changed.'
         '--dry-run:Show the plan and write nothing.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help:Show help.'
+      )
+      ;;
+    "ping")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "audit")
+      options+=(
+        '--since:Only from then on\: 7d, 2026-11-21T06\:00Z.'
+        '--last:Only the last N.'
         '--help:Show help.'
       )
       ;;
@@ -481,6 +606,16 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--bootstrap-server:Broker address; several separated by commas.'
         '--command-config:Client properties, Java'\''s or librdkafka'\''s.'
         '--version:Show the version.'
+        '--help:Show help.'
+      )
+      ;;
+    "schema")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "explain")
+      options+=(
         '--help:Show help.'
       )
       ;;
@@ -539,6 +674,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -574,6 +711,58 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--help:Show help.'
       )
       ;;
+    "context")
+      commands=(
+        'list:List the contexts.'
+        'show:Show a context, without its secrets.'
+        'use:Choose the current context.'
+        'add:Add a context.'
+        'remove:Remove contexts.'
+        'current:Show which context is in force.'
+      )
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context list")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context show")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context use")
+      options+=(
+        '--none:No current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context add")
+      options+=(
+        '--property:Client property; repeatable.'
+        '--cluster-id:The only cluster that may be changed.'
+        '--pin:Ask the cluster for that id.'
+        '--protected:Refuse writes unless --unprotected names it.'
+        '--default-output:Its default of --output.'
+        '--default-timeout:Its default of --timeout.'
+        '--use:Make it the current context.'
+        '--help:Show help.'
+      )
+      ;;
+    "context remove")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "context current")
+      options+=(
+        '--short:The name alone, for a prompt.'
+        '--help:Show help.'
+      )
+      ;;
     "sandbox")
       commands=(
         'up:Run an embedded Kafka cluster until Ctrl-C.'
@@ -594,8 +783,6 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--faults:Inject faults by these rules.'
         '--auto-create-topics:Create topics that clients ask for.'
         '--property:Broker property for groups or limits.'
-        '--quiet:Print no events.'
-        '-q:Print no events.'
         '--help:Show help.'
       )
       ;;

@@ -43,14 +43,16 @@ class UsageError(KgroupsError):
 
 
 class ClusterError(KgroupsError):
-    """The cluster is unreachable, did not answer in time, or does not let us in."""
+    """The cluster is unreachable, did not answer in time, or refuses access."""
 
     exit_code = 3
     default_code = "CLUSTER"
 
 
 class RefusedError(KgroupsError):
-    """The state of a group forbids what was asked: members alive, rebalancing, fenced."""
+    """What was asked is forbidden: by a group's state (members alive, rebalancing, fenced), or by
+    a guard on writes.
+    """
 
     exit_code = 4
     default_code = "REFUSED"
@@ -77,6 +79,13 @@ class DeadlinePassed(KgroupsError):
     default_code = "DEADLINE_PASSED"
 
 
+class UnprintedError(KgroupsError):
+    """The work is done, but its result could not be printed (EX_IOERR of sysexits.h)."""
+
+    exit_code = 74
+    default_code = "UNPRINTED"
+
+
 def shorten(text: str, limit: int = 200) -> str:
     """The text, cut to `limit` characters with `…` at the end.
 
@@ -86,8 +95,7 @@ def shorten(text: str, limit: int = 200) -> str:
 
 
 EXIT_CODE_BUG = 70
-EXIT_CODE_UNPRINTED = 74
-"""The work is done, but its result could not be printed (EX_IOERR of sysexits.h)."""
+EXIT_CODE_UNPRINTED = UnprintedError.exit_code
 EXIT_CODE_INTERRUPTED = 130
 
 

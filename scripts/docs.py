@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Generates what follows from the code: tables in documents, and completions/.
+"""Generates what follows from the code: tables in documents, and answers that are ready.
 
 scripts/docs.py tables        blocks between markers: README.md, docs/, READMEs of packages
-scripts/docs.py completions   completions/kgroups.{bash,zsh,fish}
+scripts/docs.py completions   completions/: kgroups.{bash,zsh,fish} and help.txt
 scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
@@ -10,12 +10,13 @@ import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
 from typer.main import get_command
 
 from kgroups.cli.app import program
-from kgroups.cli.completion.scripts import Shell, places_of, script_for
+from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
+from kgroups.cli.completion.scripts import places_of, script_for
 from kgroups.cli.nouns import section_of
 from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS
@@ -113,20 +114,21 @@ def pages() -> dict[Path, str]:
     return texts
 
 
-def scripts() -> dict[Path, str]:
-    """Every completion script with its text."""
-    tree = get_command(program())
-    return {
-        ROOT / "completions" / f"kgroups.{shell}": script_for(shell, tree)
-        for shell in get_args(Shell)
-    }
+def ready_answers() -> dict[Path, str]:
+    """Every answer that is ready, with its text: completion scripts, and the first page of help."""
+    tree: Any = get_command(program())
+    folder = ROOT / "completions"
+    with tree.make_context("kgroups", [], resilient_parsing=True) as ctx:
+        page = tree.get_help(ctx) + "\n"
+    scripts = {folder / script_file(shell): script_for(shell, tree) for shell in SHELLS}
+    return {folder / HELP_FILE: page, **scripts}
 
 
 def main(what: str) -> int:
     """Write the files that `what` names, or check all of them."""
     files = {
         **(pages() if what != "completions" else {}),
-        **(scripts() if what != "tables" else {}),
+        **(ready_answers() if what != "tables" else {}),
     }
     stale = [
         path

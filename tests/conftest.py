@@ -1,8 +1,10 @@
 """Fixtures that every folder of tests shares. What is heavy starts when the first test asks."""
 
+import atexit
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +33,12 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 # Files that tests write hold passwords, and the program warns where others can read them.
 os.umask(0o077)
+
+# Contexts and logs of whoever runs the tests are none of theirs.
+_OWN_HOME = tempfile.mkdtemp(prefix="kgroups-tests-")
+os.environ["XDG_CONFIG_HOME"] = f"{_OWN_HOME}/config"
+os.environ["XDG_STATE_HOME"] = f"{_OWN_HOME}/state"
+atexit.register(shutil.rmtree, _OWN_HOME, ignore_errors=True)
 
 # Every run has the same examples, unless it looks for new ones (`make fuzz-examples`), and none is
 # judged by the time it took.

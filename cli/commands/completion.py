@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kgroups.cli.completion.scripts import Shell, script_for
-from kgroups.cli.output.printer import write_text
+from kgroups.cli.completion.ready import Shell, completion_script
+from kgroups.cli.output.outlet import write_text
 from kgroups.cli.tree import Command
 
 HELP = """Print a shell completion script.
@@ -31,8 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def completion(
-    ctx: typer.Context,
     shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="Shell.")],
 ) -> None:
     """`kgroups completion`."""
-    write_text(script_for(shell, ctx.find_root().command))
+    write_text(completion_script(shell))

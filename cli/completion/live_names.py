@@ -13,8 +13,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from kgroups.cli.output.printer import write_text
-from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.contexts.in_force import config_path, contexts_of
+from kgroups.cli.output.outlet import write_text
+from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import cluster, topics_of
 from kgroups.cli.tree import Command
 from kgroups.core.errors import KgroupsError
@@ -23,10 +24,11 @@ from kgroups.core.errors import KgroupsError
 BUDGET_MS = 350
 MAX_NAMES = 5_000
 
-NameKind = Literal["groups", "topics"]
+NameKind = Literal["groups", "topics", "contexts"]
 
 _BOOTSTRAP_FLAGS = ("--bootstrap-server", "-b")
 _CONFIG_FLAGS = ("--command-config",)
+_CONTEXT_FLAGS = ("--context", "-c")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,12 +44,17 @@ def complete_names(
     line: Annotated[str, typer.Argument(help="The command line up to the cursor.")] = "",
 ) -> None:
     """`kgroups complete-names`: prints what is known in time, and leaves with 0 in any case."""
-    options, prefix = read_line(line, options_of(ctx))
+    given = given_options(ctx)
+    named = given.pop("contexts", ())
+    options, prefix = read_line(line, GlobalOptions(**given))
     names: list[str] = []
 
     def ask() -> None:
         try:
-            names.extend(_names(kind, options))
+            if kind == "contexts":
+                names.extend(_contexts())
+            else:
+                names.extend(_names(kind, _in_context(options, line, named)))
         except (KgroupsError, OSError):
             names.clear()  # a shell prompt is no place for an error
 
@@ -68,13 +75,7 @@ def leave() -> None:
 
 def read_line(line: str, options: GlobalOptions) -> tuple[GlobalOptions, str]:
     """The options for asking the cluster that a half-written line names, and its last word."""
-    prefix = ""
-    try:
-        words = shlex.split(line)
-    except ValueError:  # an open quote: the name is still being written
-        words = line.replace('"', " ").replace("'", " ").split()
-    if words and not line.endswith(" "):
-        prefix = words.pop()
+    words, prefix = words_of(line)
     server = _value_after(words, _BOOTSTRAP_FLAGS) or options.bootstrap_server
     config = _value_after(words, _CONFIG_FLAGS)
     return (
@@ -85,6 +86,37 @@ def read_line(line: str, options: GlobalOptions) -> tuple[GlobalOptions, str]:
         ),
         prefix,
     )
+
+
+def words_of(line: str) -> tuple[list[str], str]:
+    """The words of a half-written line, and the last one, which is still being written."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # an open quote: the name is still being written
+        words = line.replace('"', " ").replace("'", " ").split()
+    prefix = words.pop() if words and not line.endswith(" ") else ""
+    return words, prefix
+
+
+def _in_context(options: GlobalOptions, line: str, named: tuple[str, ...]) -> GlobalOptions:
+    """The options with those of the context that the line, else the environment, names.
+
+    Raises:
+        UsageError: there is no such context, or the file cannot be understood.
+    """
+    name = _value_after(words_of(line)[0], _CONTEXT_FLAGS)
+    contexts = contexts_of((name,) if name else named)
+    if not contexts:
+        return options
+    fields = ("bootstrap_server", "command_config")
+    given = [field for field in fields if getattr(options, field) is not None]
+    return within(options, (*given, "output", "timeout_ms"), contexts[0])
+
+
+def _contexts() -> list[str]:
+    from kgroups.cli.contexts.context_file import read_contexts
+
+    return list(read_contexts(config_path()).contexts)
 
 
 def _value_after(words: list[str], flags: tuple[str, ...]) -> str | None:

@@ -1,22 +1,24 @@
 """Completion scripts for bash, zsh and fish, generated from the command tree.
 
 A script holds the commands, their options and the values of these as data, so that completing
-them starts no process; for names of groups and topics it calls `kgroups complete-names`.
+them starts no process; for names of groups, topics and contexts it calls `kgroups
+complete-names`.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from kgroups.cli.completion.ready import Shell
 from kgroups.cli.params import GLOBAL_OPTIONS, GROUP_STATES, GROUP_TYPES, OUTPUT_FORMATS
 
-Shell = Literal["bash", "zsh", "fish"]
-
-# What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@files` is
-# the shell's own, other texts are the words to choose from; the rest is free text.
+# What a value is, by its metavar: `@groups` and `@topics` are asked of the cluster, `@contexts` is
+# in the configuration file, `@files` is the shell's own, other texts are the words to choose from;
+# the rest is free text.
 SOURCES: Final = {
     "GROUP": "@groups",
     "TOPIC": "@topics",
+    "CONTEXT": "@contexts",
     "FILE": "@files",
     "STATE": " ".join(GROUP_STATES),
     "TYPE": " ".join(GROUP_TYPES),

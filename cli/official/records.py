@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.exits import show_error
 from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
@@ -12,19 +13,20 @@ from kgroups.cli.official.help import records_page
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.options import RECORD_OPTIONS
-from kgroups.cli.official.streams import notice, say, show
+from kgroups.cli.official.streams import fail_command, notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import doubt_text, exception_text
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
     KgroupsError,
+    RefusedError,
     UsageError,
     shorten,
 )
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
-from kgroups.core.offsets.result import Doubt
+from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:
@@ -64,13 +66,16 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
         say(str(error))
     except NoClient as error:
         say(error.message.removeprefix("java.nio.file.NoSuchFileException: "))
+    except RefusedError as error:  # by a guard
+        fail_command(error.message, error.hint)
+        return error.exit_code
     except KgroupsError as error:
         say(exception_text(error.code, error.message))
     return 1
 
 
 def _delete_records(arguments: Arguments) -> int:
-    with open_cluster(arguments, client_ms=TIMEOUT_MS) as admin:
+    with open_cluster(arguments, client_ms=TIMEOUT_MS, to_change=True) as admin:
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)
         with Interruption(admin) as interruption:
@@ -81,6 +86,7 @@ def _delete_records(arguments: Arguments) -> int:
                     raise
                 say(exception_text(error.code, error.message))
                 return EXIT_CODE_INTERRUPTED
+            tell("done" if isinstance(each, int) else result_of(each) for each in found.values())
             show(RECORDS_DONE)
             failed = False
             for at, outcome in sorted(found.items()):

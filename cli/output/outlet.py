@@ -146,3 +146,13 @@ def is_lost(stream: TextIO) -> bool:
     """Whether something that was written to a stream, and flushed, has not arrived."""
     outlet = outlet_of(stream)
     return outlet is not None and outlet.loss is not None
+
+
+def write_text(text: str) -> None:
+    """Write text that is itself the data (a completion script, a help page) to stdout."""
+    if sys.stdout.isatty():
+        from kgroups.cli.output.escapes import visible
+
+        text = visible(text)
+    sys.stdout.write(text)
+    sys.stdout.flush()

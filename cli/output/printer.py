@@ -9,23 +9,30 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from kgroups.cli.exits import show_item_errors
+from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
+from kgroups.cli.output.outlet import write_text as write_text
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
-from kgroups.core.errors import UsageError
+from kgroups.core.errors import UnprintedError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.cli.output.query import Query
 
 # Longer tables are not laid out by Rich, which does some thousand cells a second.
 RICH_ROWS: Final = 200
-CSV_ROWS_A_CHUNK: Final = 1_000
+DOCUMENTS: Final = frozenset({"json", "jsonl", "yaml"})
+"""Forms that hold what is in the JSON document."""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
@@ -34,18 +41,31 @@ class Printer:
     """Writes reports in the form that the options ask for.
 
     Args:
-        own_forms: whether the command has the forms that only `kgroups check` has.
+        own_forms: those of the forms that only some commands have.
+        textfile: where figures for Prometheus go; None: to stdout.
     Raises:
-        UsageError: one of these is asked for, and the command does not have it.
+        UsageError: one of these is asked for, and the command does not have it; `--query` is not
+            JMESPath, or there is no document to ask.
     """
 
-    def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
-        if options.output in OWN_FORMS and not own_forms:
+    def __init__(
+        self,
+        options: GlobalOptions,
+        *,
+        own_forms: Container[str] = (),
+        textfile: Path | None = None,
+    ) -> None:
+        if options.output in OWN_FORMS and options.output not in own_forms:
             raise UsageError(
-                f"`{options.output}` output is available for `kgroups check` only", hint=OUTPUT_HINT
+                f"`{options.output}` output is available for {OWN_FORMS[options.output]} only",
+                hint=OUTPUT_HINT,
             )
+        if textfile is not None:
+            _check_textfile(textfile, options)
         self.options = options
+        self._textfile = textfile
         self._waiting = False
+        self._query = _query_of(options)
 
     def show(self, report: Report) -> None:
         """Write a report to stdout; where its form has no place for errors, those to stderr.
@@ -79,6 +99,10 @@ class Printer:
         }
         if form in report.forms:
             self.head(visible(report.forms[form]()))
+        elif form == "openmetrics":
+            self._metrics(report)
+        elif self._query is not None:
+            self._answer(self._query, report)
         else:
             items = _at_once(report.items) if report.is_live else report.items
             write[form](replace(report, items=items))
@@ -86,10 +110,31 @@ class Printer:
         if not report.is_live:
             show_item_errors(report.errors)
 
+    def show_value(self, value: Any) -> None:
+        """Write a document that is no report: indented where a person may read it.
+
+        Raises:
+            UsageError: the form has rows, and this has none.
+        """
+        form = self.options.output
+        if form not in (*DOCUMENTS, "table"):
+            raise UsageError(
+                f"`{form}` is not available here: this is one document",
+                hint="use --output json or yaml",
+            )
+        if self._query is not None:
+            self._value(self._query.answer(_json_text(value)), form)
+        elif form in ("table", "json"):
+            self.head(visible(json.dumps(value, indent=2, ensure_ascii=False) + "\n"))
+        else:
+            self._value(value, form)
+        sys.stdout.flush()
+
     def show_line(self, report: Report) -> None:
         """Write a report as one JSON document on one line."""
-        items = list(report.documents)
-        text = _json_text({**envelope_head(report), "items": items, **envelope_tail(report)})
+        text = _json_text(_document(report))
+        if self._query is not None:
+            text = _json_text(self._query.answer(text))
         self.head(text + "\n")
 
     def head(self, text: str) -> None:
@@ -112,6 +157,8 @@ class Printer:
 
     def progress(self, text: str) -> None:
         """Say on a terminal what is being waited for; the next output wipes it."""
+        if self.options.quiet:
+            return
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             sys.stderr.write(f"\r\x1b[K{printable(text)}")
             sys.stderr.flush()
@@ -121,7 +168,7 @@ class Printer:
         """Say what takes long, on a terminal or not: a log should tell it too."""
         if sys.stderr.isatty():
             self.progress(text)
-        else:
+        elif not self.options.quiet:
             sys.stderr.write(f"{printable(text)}\n")
             sys.stderr.flush()
 
@@ -135,8 +182,11 @@ class Printer:
     def note(self, text: str, *, of_a_write: bool = False) -> None:
         """Say something on stderr that is neither data nor an error.
 
-        Who has closed stdout has seen enough, and is told no more, unless it is of a write.
+        Who has closed stdout has seen enough, and is told no more, unless it is of a write; who
+        wants quiet likewise.
         """
+        if self.options.quiet and not of_a_write:
+            return
         outlet = outlet_of(sys.stdout)
         if outlet is not None and outlet.reader_is_gone and not of_a_write:
             return
@@ -163,6 +213,8 @@ class Printer:
                 continue
             write(separator)
             separator = "\n"
+            if not self.options.verbose:
+                grid = fitted(grid, sys.stdout)
             if grid.height <= RICH_ROWS and sys.stdout.isatty():
                 from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
 
@@ -185,6 +237,33 @@ class Printer:
             write(f',"{key}":{_json_text(value)}')
         write("}\n")
 
+    def _answer(self, query: "Query", report: Report) -> None:
+        """Write what a query gives for the document; failures of items go before its own."""
+        document = _json_text(_document(report))
+        try:
+            value = query.answer(document)
+        except UnprintedError as error:
+            if not report.errors:
+                raise
+            show_error(error)
+        else:
+            self._value(value, self.options.output)
+
+    def _value(self, value: Any, form: str) -> None:
+        """Write what a query came to; a list an element a line."""
+        write = self._begin()
+        if form == "yaml":
+            from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
+
+            write(dump(value).removesuffix("...\n"))
+        elif not isinstance(value, list) or not value:
+            write("" if form == "jsonl" and value == [] else _json_text(value) + "\n")
+        elif form == "jsonl":
+            for each in value:
+                write(_json_text(each) + "\n")
+        else:
+            write("[\n" + ",\n".join(map(_json_text, value)) + "\n]\n")
+
     def _jsonl(self, report: Report) -> None:
         write = self._begin()
         for item in report.documents:
@@ -192,11 +271,7 @@ class Printer:
 
     def _csv(self, report: Report) -> None:
         view = report.views[0]
-        rows: Iterable[Sequence[Any]]
-        if view.key is None:
-            rows = (row for item in report.items for row in view.rows(item))
-        else:
-            rows = view.rows_of(report.items)
+        rows = view.each_row(report.items)
         shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
         self._begin()
         writer = csv.writer(_Lines(), lineterminator="\r\n")
@@ -207,6 +282,18 @@ class Printer:
         write = self._begin()
         for text in report.plain() if report.plain is not None else ():
             write(visible(text))
+
+    def _metrics(self, report: Report) -> None:
+        from kgroups.cli.output.group_metrics import report_metrics  # of no use to other forms
+
+        text = report_metrics(report)
+        if self._textfile is None:
+            self.head(visible(text))
+        else:
+            from kgroups.cli.output.whole_file import write_whole
+
+            self.wipe()
+            write_whole(self._textfile, text, "the figures")
 
     def _yaml(self, report: Report) -> None:
         from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
@@ -220,6 +307,33 @@ class Printer:
         if empty:
             write("items: []\n")
         write(dump(envelope_tail(report)))
+
+
+def _check_textfile(file: Path, options: GlobalOptions) -> None:
+    if options.output != "openmetrics":
+        raise UsageError("--textfile requires --output openmetrics")
+    from kgroups.cli.output.whole_file import check_place  # of no use without the option
+
+    check_place(file)
+
+
+def _query_of(options: GlobalOptions) -> "Query | None":
+    if options.query is None:
+        return None
+    if options.output not in DOCUMENTS:
+        raise UsageError(
+            f"--query requires a JSON document, and the output is `{options.output}`",
+            hint="add --output json (or jsonl, yaml)",
+        )
+    from kgroups.cli.output.query import parse_query  # of no use without a query
+
+    return parse_query(options.query)
+
+
+def _document(report: Report) -> dict[str, Any]:
+    """The whole document, where it has to be in memory at once."""
+    items = list(report.documents)
+    return {**envelope_head(report), "items": items, **envelope_tail(report)}
 
 
 def _at_once(items: Iterable[Any]) -> Iterator[Any]:
@@ -250,12 +364,6 @@ def write_grid(grid: Grid) -> None:
     """Write a table in plain columns to stdout."""
     for chunk in table_chunks(grid):
         sys.stdout.write(chunk)
-
-
-def write_text(text: str) -> None:
-    """Write text that is itself the data (a completion script, a help page) to stdout."""
-    sys.stdout.write(visible(text))
-    sys.stdout.flush()
 
 
 def _json_text(value: object) -> str:

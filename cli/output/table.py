@@ -34,6 +34,7 @@ class Column(NamedTuple):
         shared: a fact that many rows have in common: where a table is too wide for a terminal, it
             stands above those rows once.
         decimals: fractions are rounded to so many digits for people; None leaves them.
+        is_member: it holds member ids, which are shortened where a terminal is too narrow.
     """
 
     field: str
@@ -43,6 +44,7 @@ class Column(NamedTuple):
     verbose: bool = False
     shared: bool = False
     decimals: int | None = None
+    is_member: bool = False
 
     def for_people(self, value: Any) -> Any:
         """A value as a person reads it."""
@@ -58,19 +60,25 @@ class View:
         name: singular noun of a row, for messages.
         rows: the rows of an item, one value a column.
         key: what rows are sorted by, ascending; None keeps the order of the items.
+        pick: takes the values of `columns` out of a row, where it holds others too.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: Callable[[Any], Iterable[Row]]
     key: Callable[[Row], Any] | None = None
+    pick: Callable[[Row], Row] | None = None
 
     def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
-        rows = [row for item in items for row in self.rows(item)]
+        return list(self.each_row(items))
+
+    def each_row(self, items: Iterable[Any]) -> Iterable[Row]:
+        """The rows as they come, unless they have to be sorted."""
+        rows: Iterable[Row] = (row for item in items for row in self.rows(item))
         if self.key is not None:
-            rows.sort(key=self.key)
-        return rows
+            rows = sorted(rows, key=self.key)
+        return rows if self.pick is None else map(self.pick, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +172,15 @@ def table_chunks(grid: Grid) -> Iterator[str]:
         lines = (line.rstrip(" \n") + "\n" for line in lines)
     while chunk := "".join(islice(lines, LINES_A_CHUNK)):
         yield chunk
+
+
+def width_of(grid: Grid) -> int:
+    """Columns of a terminal that the table takes."""
+    widths = [
+        max(map(_cells_wide, {column.header or "", *cells}))
+        for column, cells in zip(grid.columns, grid.cells, strict=True)
+    ]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def live_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Settings of a coordinator, by the names that a broker's properties file uses."""
+"""Settings of a coordinator, by the names that a broker's properties file uses.
+
+Source: GroupCoordinatorConfig; times in milliseconds, sizes in bytes, maximum sizes in members.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

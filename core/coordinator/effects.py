@@ -89,6 +89,7 @@ class Event(NamedTuple):
     """Something that happened, for explanations and logs.
 
     Args:
+        at_ms: epoch milliseconds.
         reason: why, as a clause: `member m1 left`.
         detail: facts of that kind in order: (from, to) of a state change, (name, votes) ...
     """

@@ -13,20 +13,18 @@ from pyspark.sql.types import StructType
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_tables import (
-    MEMBERS,
     NO_TIMES,
-    PLAN_MEMBERS,
-    ROWS,
-    TOPICS,
     CaptureTables,
     RecordTimes,
     capture_tables,
     plan_tables,
 )
+from kgroups.core.lag.captures.spark_columns import MEMBERS, PLAN_MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
 from kgroups.core.lag.pictures import Pictures, take_pictures
+from kgroups.core.lag.report_columns import PLANNED_KEYS, Source, check_columns
 from kgroups.core.lag.report_rows import answer_rows, collect_rows, failed_rows
 from kgroups.core.lag.rosters import member_loads, with_members
 from kgroups.core.snapshot import ClusterSnapshot
@@ -41,16 +39,6 @@ from kgroups.core.spark.session import (
 # Below this many rows Spark interprets: code for them would take longer to compile than to run.
 SMALL_ROWS = 50_000
 
-# What a report with planned assignments is by, and its keys.
-PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "member": dryrun.MEMBER_KEYS,
-        "group": ("cluster", "group", "assignor"),
-        "client": ("cluster", "assignor", "client_id"),
-        "host": ("cluster", "assignor", "host"),
-        "assignor": ("cluster", "assignor"),
-    }
-)
 PLANNED_SORT: Mapping[str, str] = MappingProxyType(
     {
         "member": "planned_lag",
@@ -125,7 +113,7 @@ def lag_report(
         KgroupsError: Spark failed.
     """
     query = query or LagQuery()
-    check_query(query)
+    check_query(query, "snapshot")
     for snapshot in snapshots:
         check_isolation(snapshot, query.isolation)
     tell = progress or (lambda _text: None)
@@ -170,8 +158,12 @@ def spark_failure(exc: Exception) -> KgroupsError:
     )
 
 
-def check_query(query: LagQuery) -> None:
-    """Fails on what cannot be answered, before Spark is started."""
+def check_query(query: LagQuery, source: Source) -> None:
+    """Fails on what cannot be answered, before Spark is started.
+
+    Raises:
+        UsageError: a grouping, an assignor, a column or a condition that is not possible.
+    """
     groupings = PLANNED_KEYS if query.assignors else transforms.KEYS
     if query.by not in groupings:
         with_or_without = "with" if query.assignors else "without"
@@ -185,6 +177,7 @@ def check_query(query: LagQuery) -> None:
     for name in query.assignors:
         if name not in known:
             raise UsageError(f"unknown assignor `{name}`", hint="known: " + ", ".join(known))
+    check_columns(query, source)
 
 
 class _Tables(NamedTuple):
@@ -255,8 +248,8 @@ def planned_answer(
     """The report with planned assignments, its totals, and the groups that were not planned.
 
     Args:
-        members: of one capture, in `capture_tables.MEMBERS` or `capture_tables.PLAN_MEMBERS`.
-        topics: as they are planned with, in `capture_tables.TOPICS`.
+        members: of one capture, in `table_columns.MEMBERS` or `table_columns.PLAN_MEMBERS`.
+        topics: as they are planned with, in `table_columns.TOPICS`.
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.

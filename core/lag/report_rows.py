@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from kgroups.core.conditions.condition import OPERATORS, Comparison, Condition, Node, Not
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
 from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.sql_condition import EXAMPLE
 from kgroups.core.lag.transforms import top_rows
 from kgroups.core.spark.session import first_line
 
@@ -25,13 +26,8 @@ def answer_rows(
     """The rows that the query asks for, `top` at most.
 
     Raises:
-        UsageError: the sort column or the condition does not fit the report.
+        UsageError: Spark cannot evaluate the condition.
     """
-    if sort not in report.columns:
-        raise UsageError(
-            f"a lag report by {query.by} has no column `{sort}` to sort by",
-            hint="one of " + ", ".join(report.columns),
-        )
     return collect_rows(top_rows(_wanted(report, query), sort, keys, query.top))
 
 
@@ -39,9 +35,9 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
     """The rows for which the query's SQL is true.
 
     Raises:
-        UsageError: it does not fit the report.
+        UsageError: a function or a type in it is wrong; all else `check_columns` has found.
     """
-    if not query.where:
+    if query.where is None:
         return report
     try:
         wanted = report.where(query.where)
@@ -49,8 +45,7 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
     except (AnalysisException, ParseException) as exc:
         raise UsageError(
             f"`--where {query.where}` is not valid: {first_line(exc)}",
-            hint="expected a SQL condition such as `lag > 1000 and topic like 'audit%'`, on "
-            + ", ".join(report.columns),
+            hint=f"{EXAMPLE}, on " + ", ".join(report.columns),
         ) from exc
     return wanted
 
@@ -58,11 +53,7 @@ def _wanted(report: DataFrame, query: LagQuery) -> DataFrame:
 def failed_rows(
     report: DataFrame, query: LagQuery, sort: str, keys: Sequence[str]
 ) -> tuple[ItemError, ...]:
-    """The rows that meet a condition that none may, or of which that is not known; `top` at most.
-
-    Raises:
-        UsageError: a condition names a column that this report has not.
-    """
+    """The rows that meet a condition, or of which that is not known; `top` of each at most."""
     wanted = _wanted(report, query) if query.fail_on else report
     return tuple(
         error
@@ -74,17 +65,7 @@ def failed_rows(
 def _rows_that_meet(
     condition: Condition, report: DataFrame, sort: str, keys: Sequence[str], top: int
 ) -> Iterator[ItemError]:
-    """An error for each row for which it holds or is unknown, those with the most of `sort` first.
-
-    Raises:
-        UsageError: the report has not all of its columns.
-    """
-    missing = [name for name in condition.fields if name not in report.columns]
-    if missing:
-        raise UsageError(
-            f"`--fail-on {condition.text}`: this report has no column `{missing[0]}`",
-            hint="its columns: " + ", ".join(report.columns),
-        )
+    """An error for each row for which it holds or is unknown, the most of `sort` first."""
     holds = _column_of(condition.root)
     for row in collect_rows(top_rows(report.where(holds | holds.isNull()), sort, keys, top)):
         target = " ".join(

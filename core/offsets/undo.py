@@ -1,4 +1,7 @@
-"""The plans of an undo file: back to what it replaced, and on to what it began."""
+"""What stands there now against what stood there when a file was written: undo files, saved plans.
+
+A row goes back to what an undo file replaced, or on to what it, or a saved plan, began.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -11,23 +14,31 @@ from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic
 
 _OVERWRITE: Final = "use --overwrite-moved to write it anyway"
+ACCEPT: Final = "use --drift accept to write it anyway, or --drift skip to leave it out"
 _ANEW: Final = "use `reset-offsets --to TARGET` to set an offset in the current topic"
 
 
 class UndoPlan(NamedTuple):
-    """What is done with the rows of an undo file.
+    """What is done with the rows of an undo file, or of a saved plan.
 
     Args:
         topics: the topics that there are now, with the bounds of their logs.
         topic_ids: the ids that the file knows.
         forward: whether to finish what the file began, instead of taking it back.
         overwrite_moved: whether commits made since are replaced too.
+        saved: whether it is a saved plan: a commit that is gone has moved, too.
     """
 
     topics: Mapping[str, Topic]
     topic_ids: Mapping[str, str]
     forward: bool = False
     overwrite_moved: bool = False
+    saved: bool = False
+
+    @property
+    def since(self) -> str:
+        """When the rows were written, for messages."""
+        return "the plan was saved" if self.saved else "the file was written"
 
 
 def plan_undo(group: Group, rows: Iterable[Replaced], plan: UndoPlan) -> list[Change]:
@@ -51,8 +62,7 @@ def offset_of(commit: CommittedOffset | None) -> int | None:
 
 
 def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
-    before, after = row.old, None if row.new_offset is None else CommittedOffset(row.new_offset)
-    left, new = (before, after) if plan.forward else (after, before)
+    left, new = (row.old, row.new) if plan.forward else (row.new, row.old)
     now = committed(group, (row.topic, row.partition))
     topic = plan.topics.get(row.topic)
     log: PartitionLog | None = None if topic is None else topic.partitions.get(row.partition)
@@ -67,37 +77,72 @@ def _change(group: Group, row: Replaced, plan: UndoPlan) -> Change:
     )
     if now is None and new is None:
         return change._replace(result="skipped")
-    known, there = plan.topic_ids.get(row.topic), None if topic is None else topic.topic_id
-    if known is not None and there is not None and known != there:
-        return _refused(
-            change,
-            "INCONSISTENT_TOPIC_ID",
-            "the topic was recreated since the file was written",
-            _ANEW,
-        )
+    there = None if topic is None else topic.topic_id
+    if is_recreated(plan.topic_ids, topic):
+        text = f"the topic was recreated since {plan.since}"
+        return _refused(change, "INCONSISTENT_TOPIC_ID", text, _ANEW)
     if offset_of(now) == offset_of(new):
         return change._replace(result="skipped")
-    if log is None:
-        text = "the topic or partition was deleted since the file was written"
+    if log is None and not (plan.saved and new is None):
+        text = f"the topic or partition was deleted since {plan.since}"
         return _refused(change, "UNKNOWN_TOPIC_OR_PARTITION", text)
-    beyond = new is not None and log.log_end_offset is not None and new.offset > log.log_end_offset
-    if beyond and (known is None or there is None):  # what a topic that was made anew looks like
-        text = f"the log ends at {log.log_end_offset}: the topic may have been recreated"
+    end = None if log is None else log.log_end_offset
+    beyond = new is not None and end is not None and new.offset > end
+    if beyond and None in (there, plan.topic_ids.get(row.topic)):
+        # what a topic that was made anew looks like
+        text = f"the log ends at {end}: the topic may have been recreated"
         return _refused(change, "OFFSET_OUT_OF_RANGE", text, _ANEW)
-    if now is None or offset_of(now) == offset_of(left):
-        return change
-    told = f"committed since: it was {_text(row.old)}, and {_text(after)} was written"
-    change = change._replace(note=told)
-    if plan.overwrite_moved:
-        return change
-    text = (
-        f"{now.offset} was committed since: it was {_text(row.old)}, and {_text(after)} was written"
-    )
-    return _refused(change, "OFFSET_MOVED", text, _OVERWRITE)
+    return _unless_moved(change, row, left, plan)
 
 
-def _text(commit: CommittedOffset | None) -> str:
-    return "no commit" if commit is None else str(commit.offset)
+def _unless_moved(
+    change: Change, row: Replaced, left: CommittedOffset | None, plan: UndoPlan
+) -> Change:
+    """The change, if there still stands what was left; else it is refused, or has a note."""
+    now = change.old
+    if plan.saved:
+        if is_same(now, left):
+            return change
+        told = f"it was {_text(left, now)} when the plan was saved"
+        text, note, hint = f"{_text(now, left)} is committed now: {told}", told, ACCEPT
+    else:
+        # a commit that is gone is no progress that could be lost
+        if now is None or offset_of(now) == offset_of(left):
+            return change
+        told = f"it was {_text(row.old)}, and {_text(row.new)} was written"
+        text, note = f"{_text(now)} was committed since: {told}", f"committed since: {told}"
+        hint = _OVERWRITE
+    change = change._replace(note=note)
+    return change if plan.overwrite_moved else _refused(change, "OFFSET_MOVED", text, hint)
+
+
+def is_recreated(topic_ids: Mapping[str, str], topic: Topic | None) -> bool:
+    """Whether a topic is known not to be the one that had its name then.
+
+    Args:
+        topic_ids: of then, as far as they are known.
+        topic: that there is now.
+    """
+    if topic is None or topic.topic_id is None:
+        return False
+    return topic_ids.get(topic.topic, topic.topic_id) != topic.topic_id
+
+
+def is_same(now: CommittedOffset | None, then: CommittedOffset | None) -> bool:
+    """Whether a commit still stands as it did: its offset and, where both are known, its epoch."""
+    if now is None or then is None:
+        return now is then
+    epochs = {now.leader_epoch, then.leader_epoch} - {None}
+    return now.offset == then.offset and len(epochs) < 2
+
+
+def _text(commit: CommittedOffset | None, other: CommittedOffset | None = None) -> str:
+    """A commit in words; with its epoch, where the offset is that of the other one too."""
+    if commit is None:
+        return "no commit"
+    if commit.offset == offset_of(other):
+        return f"{commit.offset} of leader epoch {commit.leader_epoch}"
+    return str(commit.offset)
 
 
 def _refused(change: Change, code: str, message: str, hint: str | None = None) -> Change:

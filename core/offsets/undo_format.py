@@ -8,30 +8,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, NamedTuple
 
-import orjson
-
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.row_lines import (
+    MAX_INT32,
+    RowFile,
+    WrongFile,
+    check_keys,
+    is_count,
+    is_name,
+    shown,
+    topic_ids_of,
+)
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.targets import MAX_OFFSET
 from kgroups.core.snapshot import CommittedOffset
-from kgroups.core.uuids import parse_uuid
 
 SCHEMA: Final = "kgroups.undo/2"
 SCHEMA_1: Final = "kgroups.undo/1"
 """Without topic ids; read, and not written any more."""
 
-MAX_ROWS: Final = 400_000
-MAX_BYTES: Final = 128 << 20
-"""With these no file takes more than some seconds and 400 MB to read."""
-
-WHOLE_BYTES: Final = 8 << 20
-"""Up to here any layout of the JSON is read; beyond, only that of `undo_lines`: a row a line."""
-
-MAX_LINE_BYTES: Final = 1 << 20
-MAX_NAME_BYTES: Final = 32_767  # of a string in Kafka's protocol
-MAX_INT32: Final = 2**31 - 1
-
-_HEAD: Final = {"schema", "cluster_id", "created_at", "rows"}
+_HEAD: Final = frozenset({"schema", "cluster_id", "created_at"})
+_TAIL: Final = frozenset({"outcome"})
 _FIELDS: Final = (
     "group",
     "topic",
@@ -42,7 +39,6 @@ _FIELDS: Final = (
     "new_offset",
 )
 _KEYS: Final = frozenset(_FIELDS)
-_SHOWN: Final = 40
 
 
 class Replaced(NamedTuple):
@@ -50,14 +46,14 @@ class Replaced(NamedTuple):
 
     Args:
         old: what stood there; None if nothing did.
-        new_offset: what was to stand there; None if the commit was to be deleted.
+        new: what was to stand there; None if the commit was to be deleted.
     """
 
     group: str
     topic: str
     partition: int
     old: CommittedOffset | None
-    new_offset: int | None
+    new: CommittedOffset | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +128,6 @@ def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
     return f'{text.rstrip()[:-1]}, "outcome": {json.dumps(outcome)}}}\n'
 
 
-class _Wrong(Exception):
-    """What is wrong with a file, to be said after `… is not an undo file: `."""
-
-
 def read_undo(file: BinaryIO, where: str) -> Undo:
     """What an undo file says.
 
@@ -147,7 +139,7 @@ def read_undo(file: BinaryIO, where: str) -> Undo:
     """
     try:
         return _read(file)
-    except _Wrong as wrong:
+    except WrongFile as wrong:
         raise UsageError(
             f"`{where}` is not an undo file: {wrong}",
             hint="`reset-offsets` prints the path of the file it writes",
@@ -155,83 +147,25 @@ def read_undo(file: BinaryIO, where: str) -> Undo:
 
 
 def _read(file: BinaryIO) -> Undo:
-    start = file.read(WHOLE_BYTES + 1)
-    document: Any
-    rows: Iterable[Any]
-    if len(start) <= WHOLE_BYTES:
-        document = _json(start, "it")
-        held = document.get("rows") if isinstance(document, dict) else None
-        if not isinstance(held, list):
-            raise _Wrong("it has no `rows`")
-        rows = held
-    else:
-        file.seek(0)
-        head = file.readline(WHOLE_BYTES)
-        document = _json(head.rstrip() + b"]}", "its first line")
-        rows = _rows_of_lines(file)
-    if not isinstance(document, dict):
-        raise _Wrong("it is not an object")
-    ids = _head(document)
-    return Undo(document["cluster_id"], _by_group(rows), ids)
+    parts = RowFile(file, _TAIL)
+    ids = _topic_ids(parts.head)
+    rows = _by_group(parts.rows())
+    check_keys(parts.tail, _TAIL & parts.tail.keys())
+    if not isinstance(parts.tail.get("outcome", {}), dict):
+        raise WrongFile(f"its `outcome` is {shown(parts.tail['outcome'])}")
+    return Undo(parts.head["cluster_id"], rows, ids)
 
 
-def _json(data: bytes, what: str) -> Any:
-    """JSON by the book: no half surrogates, no endless nesting."""
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise _Wrong(f"{what} is not JSON ({error.msg})") from error
-
-
-def _rows_of_lines(file: BinaryIO) -> Iterator[Any]:
-    """The rows of a file that is too long to be held at once."""
-    read = 0
-    while line := file.readline(MAX_LINE_BYTES):
-        read += len(line)
-        text = line.strip()
-        if text.startswith(b"]"):
-            _check_outcome(_json(b'{"rows": [' + text, "its last line"))
-            if file.read(1):
-                raise _Wrong("there is text after its end")
-            return
-        if len(line) == MAX_LINE_BYTES or read > MAX_BYTES:
-            raise _Wrong("it is too long")
-        yield _json(text.removesuffix(b","), "one of its lines")
-    raise _Wrong("its end is missing")
-
-
-def _head(document: Mapping[str, Any]) -> dict[str, str]:
+def _topic_ids(head: Mapping[str, Any]) -> dict[str, str]:
     """The topic ids of a head that is right."""
-    schema = document.get("schema")
+    schema = head.get("schema")
     if schema not in (SCHEMA, SCHEMA_1):
-        raise _Wrong(f"its `schema` is {_shown(schema)}")
-    keys = _HEAD | {"topic_ids"} if schema == SCHEMA else _HEAD
-    odd_keys = (document.keys() - {"outcome"}) ^ keys
-    if odd_keys:
-        odd = min(odd_keys)
-        raise _Wrong(
-            f"{_shown(odd)} is {'not one of its fields' if odd in document else 'missing'}"
-        )
+        raise WrongFile(f"its `schema` is {shown(schema)}")
+    check_keys(head, _HEAD | {"topic_ids"} if schema == SCHEMA else _HEAD)
     for name, optional in (("cluster_id", True), ("created_at", False)):
-        if not (_is_name(document[name]) or (optional and document[name] is None)):
-            raise _Wrong(f"its `{name}` is {_shown(document[name])}")
-    _check_outcome(document)
-    ids = document.get("topic_ids", {})
-    if not isinstance(ids, dict):
-        raise _Wrong(f"its `topic_ids` are {_shown(ids)}")
-    return {topic: _uuid(text) for topic, text in ids.items() if text is not None}
-
-
-def _check_outcome(document: Mapping[str, Any]) -> None:
-    if not isinstance(document.get("outcome", {}), dict):
-        raise _Wrong(f"its `outcome` is {_shown(document['outcome'])}")
-
-
-def _uuid(text: Any) -> str:
-    try:
-        return parse_uuid(text)
-    except (ValueError, TypeError) as error:
-        raise _Wrong(f"{_shown(text)} is not a topic id") from error
+        if not (is_name(head[name]) or (optional and head[name] is None)):
+            raise WrongFile(f"its `{name}` is {shown(head[name])}")
+    return topic_ids_of(head.get("topic_ids", {}))
 
 
 def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
@@ -239,46 +173,28 @@ def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
     names: dict[str, str] = {}  # one object for each name: rows are many, names are few
     found: dict[str, list[Replaced]] = {}
     for number, row in enumerate(rows, 1):
-        if number > MAX_ROWS:
-            raise _Wrong(f"it has more than {MAX_ROWS:,} rows")
         one = _replaced(row, number, names)
         found.setdefault(one.group, []).append(one)
     for group, own in found.items():
         if len({(row.topic, row.partition) for row in own}) < len(own):
-            raise _Wrong(f"it has a partition of group {_shown(group)} twice")
+            raise WrongFile(f"it has a partition of group {shown(group)} twice")
     return found
 
 
 def _replaced(row: Any, number: int, names: dict[str, str]) -> Replaced:
     if type(row) is not dict or row.keys() != _KEYS:
-        raise _Wrong(f"row {number} does not have the fields {', '.join(_FIELDS)}")
+        raise WrongFile(f"row {number} does not have the fields {', '.join(_FIELDS)}")
     group, topic, partition, offset, epoch, memo, new = map(row.__getitem__, _FIELDS)
     if not (
-        _is_name(group)
-        and _is_name(topic)
-        and _is_count(partition, MAX_INT32)
-        and (offset is None or _is_count(offset, MAX_OFFSET))
-        and (epoch is None or _is_count(epoch, MAX_INT32))
-        and (memo == "" or _is_name(memo))
-        and (new is None or _is_count(new, MAX_OFFSET))
+        is_name(group)
+        and is_name(topic)
+        and is_count(partition, MAX_INT32)
+        and (offset is None or is_count(offset, MAX_OFFSET))
+        and (epoch is None or is_count(epoch, MAX_INT32))
+        and (memo == "" or is_name(memo))
+        and (new is None or is_count(new, MAX_OFFSET))
     ):
-        raise _Wrong(f"row {number} is {_shown(row)}")
+        raise WrongFile(f"row {number} is {shown(row)}")
     old = None if offset is None else CommittedOffset(offset, epoch, names.setdefault(memo, memo))
     group, topic = names.setdefault(group, group), names.setdefault(topic, topic)
-    return Replaced(group, topic, partition, old, new)
-
-
-def _is_count(value: Any, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
-
-
-def _is_name(value: Any) -> bool:
-    """Whether it is text that fits into a string of Kafka's protocol, and not empty."""
-    if type(value) is not str or not value:
-        return False
-    return len(value) * 4 <= MAX_NAME_BYTES or len(value.encode()) <= MAX_NAME_BYTES
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)[1:-1] if isinstance(value, str) else repr(value)
-    return f"`{text[:_SHOWN]}{'…' * (len(text) > _SHOWN)}`"
+    return Replaced(group, topic, partition, old, None if new is None else CommittedOffset(new))

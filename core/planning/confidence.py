@@ -8,6 +8,7 @@ from typing import Final
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
+from kgroups.core.planning.outcomes.races import events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
     hides_libraries,
     may_be_late,
@@ -51,7 +52,7 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     doubts = list(dict.fromkeys(d for p in prospects.each if (d := p.strategy.doubt)))
     doubts += roster.guesses
     if not outcomes.complete:
-        doubts += _gaps(prospects)
+        doubts += _gaps(roster, prospects)
     if doubts:
         sure = outcomes.complete or _deals_evenly(roster, prospects)
         by_size = not roster.guesses and sure and same_sizes(outcomes)
@@ -61,14 +62,14 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     return Confidence("outcomes", "; ".join(_choices(roster, prospects)))
 
 
-def _gaps(prospects: Prospects) -> list[str]:
+def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
     """Why there may be outcomes that were not tried."""
     found = []
     for prospect in prospects.each:
         if prospect.outcomes.complete:
             continue
         if prospect.raced:
-            found.append(_one_by_one(prospect))
+            found.append(_one_by_one(roster, prospect))
         elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
             found.append("the group does not settle")
         else:
@@ -79,8 +80,16 @@ def _gaps(prospects: Prospects) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _one_by_one(prospect: Prospect) -> str:
-    who = prospect.strategy.leader_client
+def _one_by_one(roster: Roster, prospect: Prospect) -> str:
+    """Why it matters that things happen one after another."""
+    strategy = prospect.strategy
+    who = strategy.leader_client
+    if events_of(roster, strategy) != finders_of(roster, strategy):
+        also = ", or on new member ids" if _has_unknown_ids(roster) else ""
+        return (
+            "the changes may come in one rebalance or in several, and the result depends on "
+            f"that{also}"
+        )
     return (
         f"with a {who} leader, members report changes one after another, and the result "
         "depends on their order"
@@ -137,7 +146,8 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         found.append(f"a {_or(failing)} leader fails this rebalance")
     several = [prospect for prospect in prospects.each if len(prospect.outcomes.each) > 1]
     if any(prospect.raced for prospect in several):
-        found.append(_one_by_one(next(prospect for prospect in several if prospect.raced)))
+        first = next(prospect for prospect in several if prospect.raced)
+        found.append(_one_by_one(roster, first))
     unraced = [prospect for prospect in several if not prospect.raced]
     if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
         found.append("the leader may not know a topic at first that it has not read")

@@ -223,7 +223,7 @@ def _plan(roster: Roster, prospects: Prospects, lags: LagByPartition, *, changed
         leaders=prospects.leaders,
         strategies=tuple(prospect.strategy for prospect in prospects.each),
         undecided_ids=any(
-            len(each.outcomes.each) > 1 and not each.raced and _has_unknown_ids(roster, each)
+            len(each.outcomes.each) > 1 and _has_unknown_ids(roster, each)
             for each in prospects.each
         ),
         partition_counts=_wanted(roster),

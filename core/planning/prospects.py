@@ -27,8 +27,8 @@ from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
-from kgroups.core.planning.outcomes.races import is_raced, race_outcomes
-from kgroups.core.planning.outcomes.unseen import unread_topics, unseen
+from kgroups.core.planning.outcomes.races import is_raced, race_ends
+from kgroups.core.planning.outcomes.unseen import unread_topics
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
 
@@ -41,7 +41,7 @@ class Prospect:
     """What one strategy makes of the group.
 
     Args:
-        raced: whether members are taken to learn of what is new one after another.
+        raced: whether what happens to the group may come in one rebalance or in several.
     """
 
     strategy: Strategy
@@ -145,17 +145,22 @@ def _prospect(
             order=draw.orders[0] if draw.orders else (),
         )
 
-    def run(draw: Draw) -> Ends:
-        if not strategy.runs_on_broker:
-            if draw.late:
-                return _one_round_late(roster, brought, strategy, draw, play)
-            return play(roster, brought, draw)
-        return _in_stages(roster, brought, draw, play)
+    def run(draw: Draw, rounds: int) -> Ends:
+        if strategy.runs_on_broker:
+            return _in_stages(roster, brought, draw, play)
+        if draw.late:
+            return _one_round_late(roster, brought, strategy, draw, play)
+        if raced:
+            return race_ends(
+                roster,
+                brought,
+                strategy,
+                lambda known, held: play(known, held, draw, 1),
+                rounds,
+            )
+        return play(roster, brought, draw)
 
-    if raced:
-        outcomes = _raced_outcomes(roster, brought, strategy, play)
-    else:
-        outcomes = find_outcomes(roster, strategy, run, runs=runs)
+    outcomes = find_outcomes(roster, strategy, run, runs=runs)
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
 
 
@@ -182,33 +187,6 @@ def _one_round_late(
         failures += then.failures
         complete = complete and then.complete
     return Ends(tuple(ends), tuple(failures), complete)
-
-
-def _raced_outcomes(
-    roster: Roster,
-    brought: Round,
-    strategy: Strategy,
-    play: Callable[[Roster, Round, Draw, int], Ends],
-) -> Outcomes:
-    """Every end of a race, for everything that leaders see and nobody else does."""
-    hidden, complete = unseen(roster, strategy)
-
-    def race(draw: Draw) -> Outcomes:
-        return race_outcomes(
-            roster, brought, strategy, lambda known, held: play(known, held, draw, 1)
-        )
-
-    united = united_outcomes(
-        [
-            (
-                race(Draw(unlike=each.unlike, racks=each.racks, libraries=each.libraries)),
-                each.weight,
-            )
-            for each in hidden
-        ]
-    )
-    late = any(each.late for each in hidden)  # not played: a round late in every round of a race
-    return replace(united, complete=united.complete and complete and not late)
 
 
 def _in_stages(

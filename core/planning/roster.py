@@ -1,7 +1,7 @@
 """Who is in a group after the changes, and what the cluster then looks like."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.leaders.guess import NOTHING_KNOWN, Known
@@ -46,7 +46,8 @@ class Roster:
         topics: the cluster's topics by name.
         notes: what is to be known of it, one sentence each.
         guesses: what had to be guessed, one sentence each: what comes of it is not certain.
-        topics_changed: whether a topic that somebody subscribes to is new or has grown.
+        topics_before: topics that somebody subscribes to and that are new or have grown: as they
+            were, None for a new one.
         known: what is known of the members besides what they show.
         broker_racks: racks of the cluster's brokers, None for those without; empty if not known.
     """
@@ -57,9 +58,14 @@ class Roster:
     topics: Mapping[str, Topic]
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
-    topics_changed: bool = False
+    topics_before: Mapping[str, Topic | None] = field(default_factory=dict)
     known: Known = NOTHING_KNOWN
     broker_racks: tuple[str | None, ...] = ()
+
+    @property
+    def topics_changed(self) -> bool:
+        """Whether a topic that somebody subscribes to is new or has grown."""
+        return bool(self.topics_before)
 
     def subscribed(self) -> list[str]:
         """Topics that exist and that somebody subscribes to, in the cluster's order."""

@@ -59,11 +59,18 @@ class Ends:
         each: ends; more than one where the strategy leaves something to chance.
         failures: ways in which it fails.
         complete: whether there are no others.
+        weights: how likely each end and then each failure is beside the others; empty: all alike.
     """
 
     each: tuple[Settled, ...]
     failures: tuple[KgroupsError, ...] = ()
     complete: bool = True
+    weights: tuple[float, ...] = ()
+
+    def shares(self) -> list[float]:
+        """How likely each end and then each failure is; they sum up to 1."""
+        weights = self.weights or (1.0,) * (len(self.each) + len(self.failures))
+        return [weight / sum(weights) for weight in weights]
 
 
 @dataclass(frozen=True, slots=True)

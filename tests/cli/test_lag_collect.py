@@ -121,3 +121,11 @@ def test_a_merge_leaves_a_broken_capture_and_says_so(bootstrap: str, tmp_path: P
     assert (error["target"], error["code"]) == (str(broken), "BROKEN_CAPTURE")
     assert f"error: `{broken}`: truncated, or not a Parquet file" in stderr
     assert broken.read_bytes()[:4] == b"PAR1"
+
+
+def test_a_number_of_captures_needs_an_interval(tmp_path: Path) -> None:
+    """Without one they would come one straight after the other."""
+    line = ("lag", "collect", str(tmp_path), "--count", "2", "-b", "127.0.0.1:1")
+    code, stdout, stderr = finish(*line)
+    assert (code, stdout) == (2, "")
+    assert "--count requires --every" in stderr

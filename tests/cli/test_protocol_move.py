@@ -99,3 +99,12 @@ def test_a_scenario_file(tmp_path: Path) -> None:
     assert len(item["stages"]) == 4
     assert item["confidence"] == "likely"
     assert "group.consumer.migration.policy" in item["confidence_reason"]
+
+
+@pytest.mark.usefixtures("files")
+def test_it_can_move_only_once() -> None:
+    """Two directions in one plan are refused; the last one was taken, silently."""
+    line = ("plan", "billing", "--from", "shop.json", "--to-protocol", "consumer")
+    refused = run(*line, "--to-protocol", "classic")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "`--to-protocol` can be used only once" in refused.stderr

@@ -15,7 +15,16 @@ from tests.support.cli import clusters
 from tests.support.cli.process import environment, finish
 from tests.support.kafka.child import run_program
 
-HEAVY = ("confluent_kafka", "kio", "pyspark", "pandas", "pyarrow", "numpy", "rich.table")
+HEAVY = (
+    "confluent_kafka",
+    "kio",
+    "pyspark",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "rich.table",
+    "jmespath",
+)
 CONDITIONS = ("kgroups.core.conditions.grammar", "kgroups.core.conditions.group_figures")
 
 PROBE = """
@@ -91,7 +100,7 @@ def test_each_noun_registers_the_command_of_its_name() -> None:
     ("line", "imported"),
     [
         ("describe g", 1),
-        ("completion bash", len(NOUNS)),
+        ("completion bash", 1),
         ("--output json list", 1),
         ("-b host:1 --timeout=5s --verbose list", 1),
         ("--help list", len(NOUNS)),
@@ -99,11 +108,11 @@ def test_each_noun_registers_the_command_of_its_name() -> None:
         ("--output --verbose list", len(NOUNS)),
         ("--verbose=list", len(NOUNS)),
         ("--output json", len(NOUNS)),
-        ("--output=json completion bash", len(NOUNS)),
+        ("--output=json completion bash", 1),
     ],
 )
 def test_only_the_command_on_the_line_is_read(line: str, imported: int) -> None:
-    """A line with a command needs no other, unless it looks at the whole tree."""
+    """A line with a command needs no other."""
     assert len(tuple(nouns_on(line.split()))) == imported
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from kgroups.cli.undo_file import load_undo, save_undo
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets import undo_format
+from kgroups.core.input_files import row_lines
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import Replaced
 from kgroups.core.snapshot import CommittedOffset
@@ -70,7 +70,7 @@ def _socket(path: Path) -> Path:
 
 
 def _lists(path: Path) -> Path:
-    path.write_bytes(b"[" + b"[]," * (undo_format.WHOLE_BYTES // 3 - 2) + b"[]]")
+    path.write_bytes(b"[" + b"[]," * (row_lines.WHOLE_BYTES // 3 - 2) + b"[]]")
     return path
 
 
@@ -102,7 +102,7 @@ BAD: dict[str, Callable[[Path], Path | str]] = {
     "no file": lambda path: path,
     "a terabyte": _sparse,
     "millions of lists": _lists,
-    "more rows than any has": _lines(_fit, undo_format.MAX_ROWS + 1),
+    "more rows than any has": _lines(_fit, row_lines.MAX_ROWS + 1),
     "one long line": _lines(lambda _: '"' + "x" * 9_000_000 + '"', 1),
 }
 
@@ -121,7 +121,7 @@ def test_what_is_no_undo_file(what: str, tmp_path: Path) -> None:
 
 def test_the_longest_file_that_is_read(tmp_path: Path) -> None:
     """As many rows as there may be fit into the memory, too: then the cluster is asked."""
-    path = _lines(_fit, undo_format.MAX_ROWS)(tmp_path / "file")
+    path = _lines(_fit, row_lines.MAX_ROWS)(tmp_path / "file")
     with path.open("rb+") as file:
         file.seek(-2, os.SEEK_END)
         file.write(b"\n]}\n")
@@ -162,7 +162,7 @@ def test_it_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_only_we_may_read_it(tmp_path: Path) -> None:
     """Folders are made, the file is ours and alone."""
     path = save(tmp_path / "a" / "b")
-    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), CommittedOffset(7))]}
     assert list(path.parent.iterdir()) == [path]
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -196,7 +196,7 @@ def test_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
     path = save(tmp_path)
-    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), 7)]}
+    assert read_back(path) == {"g": [Replaced("g", "t", 0, CommittedOffset(5), CommittedOffset(7))]}
     with pytest.raises(UsageError, match="File exists; nothing was changed"):
         save(tmp_path)
     assert list(tmp_path.iterdir()) == [path]

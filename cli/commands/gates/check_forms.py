@@ -6,14 +6,12 @@ from typing import Final
 from kgroups.cli.commands.gates.check_report import met_text
 from kgroups.cli.output.envelope import timestamp
 from kgroups.cli.output.escapes import printable
+from kgroups.cli.output.status_line import CRITICAL, OK, UNKNOWN, WARNING, status_line
 from kgroups.core.conditions.condition import Comparison, Condition
 from kgroups.core.conditions.fields import SECONDS, AtLeast, Value
 from kgroups.core.conditions.verdicts import Judged
 from kgroups.core.errors import ItemError
 
-OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
-STATUS: Final = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
-"""What a plugin says, by its exit code."""
 NAMED: Final = 3
 """How many groups the status line names of each kind."""
 
@@ -77,11 +75,6 @@ def nagios(judged: Sequence[Judged], errors: Sequence[ItemError]) -> str:
     said = status_line(nagios_code(judged, errors), "; ".join(parts))
     data = " ".join(_perfdata(judged))
     return f"{said} | {data}\n" if data else f"{said}\n"
-
-
-def status_line(code: int, text: str) -> str:
-    """`CRITICAL: …`; a `|` would begin perfdata, so it is a slash here."""
-    return f"{STATUS[code]}: {printable(text).replace('|', '/')}"
 
 
 def _line(judged: Judged) -> str:

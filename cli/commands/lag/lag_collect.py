@@ -15,7 +15,8 @@ from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses
 from kgroups.cli.source import cluster, now_ms
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.extras import require_extra
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -92,8 +93,11 @@ def collect(
     ] = None,
 ) -> None:
     """`kgroups lag collect`."""
+    require_extra("collect", "`lag collect`")
     options = options_of(ctx)
     every_ms = parse_timeout_ms(every) if every else 0
+    if count is not None and not every_ms:
+        raise UsageError("--count requires --every", hint="for example --every 60s")
     if count is None and not every_ms:
         count = 1
     log = CollectLog(folder, Printer(options))
@@ -211,6 +215,7 @@ def compact(
     today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
 ) -> None:
     """`kgroups lag compact`."""
+    require_extra("collect", "`lag compact`")
     from kgroups.core.lag.captures.compacted import compact as compact_captures  # Arrow
 
     options = options_of(ctx)

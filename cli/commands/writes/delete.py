@@ -1,18 +1,27 @@
 """`kgroups delete`: plan, preview, confirm, apply, report."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
+from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.refusals import explained, members_of
-from kgroups.cli.commands.writes.writing import ask, count_results
+from kgroups.cli.commands.writes.writing import Consent, DryRun, ask, count_results, files_of
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import (
+    IdleFor,
+    idle_groups,
+    learn_expiries,
+    note_of_unknown,
+    parse_idle_ms,
+)
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.envelope import Report
@@ -21,13 +30,16 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ClusterError, ItemError, UsageError
 from kgroups.core.offsets.result import result_of
+from kgroups.core.saved_plans.plan_rows import rows_of_deletions
+from kgroups.core.snapshot import Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.kafka.answers import GroupListing
     from kgroups.core.kafka.deadline import Deadline
 
 SCHEMA = "kgroups.delete/1"
@@ -35,10 +47,12 @@ SCHEMA = "kgroups.delete/1"
 HELP = """Delete groups and their committed offsets.
 
 Checks every group first. If one has members or does not exist, nothing is
-deleted, unless --keep-going is given. Shows the plan and asks for
-confirmation unless --yes is given; without a terminal and without --yes it
-does nothing (exit code 2). Deletes in batches; Ctrl-C stops after the current
-batch and reports how far it got.
+deleted, unless --keep-going is given. --idle-for 30d deletes groups that have
+had no members and committed nothing for so long, as __consumer_offsets says;
+where that is not known, the group is left out and named. Shows the plan and
+asks for confirmation unless --yes is given; without a terminal and without
+--yes it does nothing (exit code 2). Deletes in batches; Ctrl-C stops after
+the current batch and reports how far it got.
 
 RESULTS, one per group
   planned  would be deleted (--dry-run)
@@ -53,6 +67,7 @@ EXAMPLES
   kgroups delete old-app older-app --yes
   kgroups delete 'old-*' --regex 'test-[0-9]+' --dry-run
   kgroups delete --state Empty --dry-run
+  kgroups delete --idle-for 30d --dry-run
   kgroups delete --state Empty --yes --output json
 """
 
@@ -63,10 +78,12 @@ COLUMNS = (
     Column("error", "ERROR", quiet=(None,)),
 )
 
+_NO_FILES: Final[Mapping[str, str | None]] = {"undo_file": None}
+
 
 def register(app: typer.Typer) -> None:
     """Add `delete` to the program."""
-    app.command("delete", help=HELP, cls=Command)(delete)
+    app.command("delete", help=HELP, cls=WriteCommand)(delete)
 
 
 def delete(
@@ -78,59 +95,146 @@ def delete(
         list[str] | None,
         typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
     ] = None,
+    idle_for: IdleFor = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Yes = False,
 ) -> None:
     """`kgroups delete`."""
     options = options_of(ctx)
     printer = Printer(options)
     states = parse_choice(state, GROUP_STATES, "group state")
-    choice = selection(groups, regex, all_groups=all_groups, states=states)
-    if not (yes or dry_run or sys.stdin.isatty()):
-        raise UsageError(
-            "cannot ask for confirmation without a terminal",
-            hint="use --yes to skip the question, or --dry-run to see the plan",
-        )
-    with cluster_to_change(options) as admin:
-        # 1. look at every group
+    idle_ms = parse_idle_ms(idle_for)
+    alone = idle_ms is not None and not (groups or regex or states)
+    choice = selection(groups, regex, all_groups=all_groups or alone, states=states)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
+    consent.check(options)
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
-        deletions = plan_deletion(
-            listing.groups,
-            names,
-            listing_failures=listing.errors,
-            hidden=admin.hidden_groups(names, listing.groups),
+        if idle_ms is not None:
+            names = _idle(printer, admin, names, idle_ms)
+        deletions = looked_at(admin, listing, names)
+        errors = [*strangers, *listing.errors]
+        carry_out_deletion(
+            printer, admin, consent, where, deletions, errors, blocked=bool(strangers)
         )
-        deletions = explain(admin, deletions)
-        # 2. refuse as a whole
-        blocked = bool(strangers) or any(deletion.result != "planned" for deletion in deletions)
-        go = not (blocked and not keep_going) and any(d.result == "planned" for d in deletions)
-        # 3. preview and confirm, 4. apply
-        agreed = go and not dry_run and (yes or confirm(printer, admin, deletions))
-        interruption = Interruption(admin, "this batch")
-        with interruption if agreed else nullcontext():
-            if agreed:
-                deletions = apply(printer, admin, deletions, interruption)
-            elif not dry_run:
-                deletions = skip_planned(deletions)
-            # 5. report
-            errors = [*errors_of(deletions), *strangers, *listing.errors]
-            printer.show(delete_report(deletions, errors, where))
+
+
+def _idle(printer: Printer, admin: "ClusterAdmin", names: Sequence[str], idle_ms: int) -> list[str]:
+    """Those of the groups that are known to have been idle for so long."""
+    if not names:
+        return []
+    looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
+    expiries, notes = learn_expiries(printer, admin, looked.groups, retention=False)
+    found, unknown = idle_groups(looked.groups, expiries, looked.captured_at_ms, idle_ms)
+    for text in notes:
+        printer.note(text)
+    missing = {error.target for error in looked.errors} & set(names)
+    unknown += sorted(missing)
+    if unknown:
+        printer.note(note_of_unknown(unknown))
+    return [group.group for group in found]
+
+
+def looked_at(
+    admin: "ClusterAdmin", listing: "GroupListing", names: Sequence[str]
+) -> list[Deletion]:
+    """The plan for the named groups: planned, refused with who is alive there, or not found."""
+    deletions = plan_deletion(
+        listing.groups,
+        names,
+        listing_failures=listing.errors,
+        hidden=admin.hidden_groups(names, listing.groups),
+    )
+    return explain(admin, deletions)
+
+
+def carry_out_deletion(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    deletions: Sequence[Deletion],
+    errors: Sequence[ItemError],
+    *,
+    blocked: bool = False,
+) -> None:
+    """Refuse as a whole or preview, confirm, apply, report, and end.
+
+    Args:
+        where: `id` and `bootstrap` of the cluster.
+        errors: of the look at the cluster.
+        blocked: whether something that was asked for cannot be done, besides what the plan says.
+    Raises:
+        typer.Exit: something failed, or the user declined.
+    """
+    dry_run = consent.dry_run
+    blocked = blocked or any(each.error is not None for each in deletions)
+    held_back = blocked and not consent.keep_going
+    go = not held_back and any(each.result == "planned" for each in deletions)
+    agreed = go and not dry_run and (consent.yes or confirm(printer, admin, deletions))
+    saved = _save_plan(printer, admin, consent, where, deletions, blocked=held_back)
+    interruption = Interruption(admin, "this batch")
+    with interruption if agreed else nullcontext():
+        if agreed:
+            deletions = apply(printer, admin, deletions, interruption)
+        elif not dry_run:
+            deletions = skip_planned(deletions)
+        tell(each.result for each in deletions)
+        every_error = [*errors_of(deletions), *errors]
+        files = files_of(consent, None, saved)
+        printer.show(delete_report(deletions, every_error, where, files))
     if not deletions:
         printer.note("no group to delete")
     elif not agreed and blocked and any(deletion.result == "skipped" for deletion in deletions):
         printer.note("nothing was deleted; use --keep-going to delete the groups that can be")
     interruption.end()
-    end_with(errors)
+    end_with(every_error)
     if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _save_plan(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    deletions: Sequence[Deletion],
+    *,
+    blocked: bool,
+) -> Path | None:
+    """Save what is planned with what the groups have committed, if that is asked for."""
+    if consent.plan is None:
+        return None
+    planned = [] if blocked else [each.group for each in deletions if each.result == "planned"]
+    groups = committed_groups(admin, planned, printer)
+    rows = rows_of_deletions(deletions, groups)
+    return save_plan(printer, consent.plan, "delete", rows, cluster_id=where["id"], blocked=blocked)
+
+
+def committed_groups(
+    admin: "ClusterAdmin", names: Sequence[str], printer: Printer
+) -> dict[str, Group]:
+    """The groups with what they have committed.
+
+    Raises:
+        ClusterError: the commits of one could not be read.
+    """
+    if not names:
+        return {}
+    looked = admin.snapshot(names, members=False, log_offsets=False, progress=printer.progress)
+    groups = {group.group: group for group in looked.groups}
+    for name in names:
+        group = looked.needed(name)
+        if group.offsets is None and group.type != "share":
+            raise ClusterError(f"the commits of `{name}` could not be read")
+    return groups
 
 
 def selection(
@@ -148,7 +252,7 @@ def selection(
             if any(ways)
             else "no group given"
         )
-        raise UsageError(what, hint="name groups, or use --all-groups or --state")
+        raise UsageError(what, hint="name groups, or use --all-groups, --state or --idle-for")
     return choice_of(groups, regex, every=all_groups or bool(states))
 
 
@@ -222,6 +326,7 @@ def delete_report(
     deletions: Sequence[Deletion],
     errors: Sequence[ItemError],
     where: Mapping[str, str | None],
+    files: Mapping[str, str | None] = _NO_FILES,
 ) -> Report:
     """What became of each group, as a `kgroups.delete/1` report."""
     counts = count_results(deletion.result for deletion in deletions)
@@ -232,7 +337,7 @@ def delete_report(
         items=[delete_item(deletion) for deletion in deletions],
         views=(View("group", COLUMNS, _rows),),
         errors=errors,
-        summary=lambda: {**counts, "undo_file": None},
+        summary=lambda: {**counts, **files},
         plain=lambda: [_plain(deletions)],
     )
 

@@ -6,6 +6,7 @@ import typer
 
 from kgroups.cli.choosing import GroupNames, Regex, choice_of, chosen
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
+from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -22,7 +23,7 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
@@ -56,7 +57,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `delete-offsets` to the program."""
-    app.command("delete-offsets", help=HELP, cls=Command)(delete_offsets)
+    app.command("delete-offsets", help=HELP, cls=WriteCommand)(delete_offsets)
 
 
 def delete_offsets(
@@ -71,12 +72,13 @@ def delete_offsets(
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups delete-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     choice = choice_of(groups, regex)
     if bool(topic) == all_topics:
@@ -85,8 +87,8 @@ def delete_offsets(
             hint="use --topic orders:0,3-5 or --all-topics",
         )
     scope = None if all_topics else parse_scope(topic or ())
-    consent.check()
-    with cluster_to_change(options) as admin:
+    consent.check(options)
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
+from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
@@ -15,6 +17,7 @@ from kgroups.cli.commands.writes.writing import (
     KeepGoing,
     ask,
     count_results,
+    files_of,
     preview,
 )
 from kgroups.cli.exits import end_with
@@ -25,7 +28,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
@@ -43,6 +46,7 @@ from kgroups.core.offsets.record_deletions import (
 from kgroups.core.offsets.reset import Known
 from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.offsets.targets import Target, parse_target
+from kgroups.core.saved_plans.plan_rows import rows_of_records
 from kgroups.core.snapshot import Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -99,7 +103,7 @@ COLUMNS = (
 
 def register(app: typer.Typer) -> None:
     """Add `delete-records` to the program."""
-    app.command("delete-records", help=HELP, cls=Command)(delete_records)
+    app.command("delete-records", help=HELP, cls=WriteCommand)(delete_records)
 
 
 def delete_records(
@@ -113,45 +117,82 @@ def delete_records(
     ] = None,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups delete-records`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     scope = parse_scope(topics or ())
     target = target_of(before)
     given = _offsets_of_file(target)
     if not scope.names and target.kind != "file":
         raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
-    consent.check()
-    with cluster_to_change(options) as admin:
+    consent.check(options)
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.coordinators([])
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})
         deletions = _plan(admin, printer, scope, target, given, logs)
-        planned = [each for each in deletions if each.result == "planned"]
-        blocked = any(each.error is not None for each in deletions)
-        go = bool(planned) and not (blocked and not keep_going)
-        agreed = go and not dry_run and (yes or _confirmed(printer, admin, planned))
-        interruption = Interruption(admin)
-        with interruption if agreed else nullcontext():
-            if agreed:
-                deletions = _applied(printer, admin, deletions, interruption)
-            elif not dry_run:
-                deletions = [
-                    each._replace(result="skipped") if each.result == "planned" else each
-                    for each in deletions
-                ]
-            errors = [each.error for each in deletions if each.error is not None]
-            printer.show(_report(deletions, errors, where))
+        carry_out_deletions(printer, admin, consent, where, deletions, ids_of(logs))
+
+
+def ids_of(logs: Mapping[str, Topic]) -> dict[str, str | None]:
+    """The topics' ids, by name; None where one is not known."""
+    return {name: topic.topic_id for name, topic in logs.items()}
+
+
+def carry_out_deletions(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    deletions: Sequence[RecordDeletion],
+    topic_ids: Mapping[str, str | None],
+) -> None:
+    """Preview, confirm, delete, look again, report, and end.
+
+    Args:
+        where: `id` and `bootstrap` of the cluster.
+        topic_ids: for the plan that is saved.
+    Raises:
+        typer.Exit: something failed, or the user declined.
+    """
+    planned = [each for each in deletions if each.result == "planned"]
+    blocked = any(each.error is not None for each in deletions)
+    held_back = blocked and not consent.keep_going
+    go = bool(planned) and not held_back
+    agreed = go and not consent.dry_run and (consent.yes or _confirmed(printer, admin, planned))
+    saved: Path | None = None
+    if consent.plan is not None:
+        rows, names = rows_of_records(planned), {each.topic for each in planned}
+        ids = {name: topic_ids.get(name) for name in sorted(names)}
+        saved = save_plan(
+            *(printer, consent.plan, "delete-records", rows),
+            cluster_id=where["id"],
+            topic_ids=ids,
+            blocked=held_back,
+        )
+    interruption = Interruption(admin)
+    with interruption if agreed else nullcontext():
+        if agreed:
+            deletions = _applied(printer, admin, deletions, interruption)
+        elif not consent.dry_run:
+            deletions = [
+                each._replace(result="skipped") if each.result == "planned" else each
+                for each in deletions
+            ]
+        tell(each.result for each in deletions)
+        errors = [each.error for each in deletions if each.error is not None]
+        printer.show(_report(deletions, errors, where, files_of(consent, None, saved)))
     if not planned and not blocked:
         printer.note("no record to delete")
-    elif blocked and planned and not go and not dry_run:
+    elif blocked and planned and not go and not consent.dry_run:
         printer.note("nothing was deleted; use --keep-going to delete what can be")
     interruption.end()
     end_with(errors)
-    if go and not dry_run and not agreed:
+    if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
@@ -208,7 +249,7 @@ def _plan(
     partitions = resolved(scope, logs) if scope.names else sorted(given)
     if scope.names and given:
         partitions = [at for at in partitions if at in given]
-    readers = _readers(admin, printer)
+    readers = readers_of(admin, printer)
     if target.kind == "group":
         looked = admin.snapshot([target.name], members=False, log_offsets=False)
         given = committed_by(looked, target.name)
@@ -216,7 +257,7 @@ def _plan(
     return plan_deletions(partitions, target, Known(logs, at_time, given), readers)
 
 
-def _readers(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
+def readers_of(admin: "ClusterAdmin", printer: Printer) -> Sequence[Group]:
     """Every group with its commits; none where they may not be asked for."""
     try:
         return admin.snapshot(members=False, log_offsets=False, progress=printer.progress).groups
@@ -287,6 +328,7 @@ def _report(
     deletions: Sequence[RecordDeletion],
     errors: Sequence[ItemError],
     where: Mapping[str, str | None],
+    files: Mapping[str, str | None],
 ) -> Report:
     counts = count_results(each.result for each in deletions)
     lost = sum(each.records_lost or 0 for each in deletions if each.result in ("planned", "done"))
@@ -297,7 +339,7 @@ def _report(
         items=[_item(each) for each in deletions],
         views=(View("partition", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
-        summary=lambda: {**counts, "undo_file": None, "records_lost": lost},
+        summary=lambda: {**counts, **files, "records_lost": lost},
         plain=lambda: _plain(deletions),
     )
 

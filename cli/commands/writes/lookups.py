@@ -11,6 +11,7 @@ from kgroups.core.offsets.scope import Scope, partitions_of
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
+    from kgroups.cli.output.printer import Printer
     from kgroups.core.kafka.admin import ClusterAdmin
 
 
@@ -69,6 +70,27 @@ def read_logs(admin: "ClusterAdmin", names: set[str]) -> dict[str, Topic]:
     for name, code in listing.failures.items():
         raise broker_error(name, code).as_error()
     return listing.topics
+
+
+def warn_of_unknown_ids(
+    printer: "Printer", what: str, topics: Mapping[str, Topic], topic_ids: Mapping[str, str]
+) -> None:
+    """Say where a topic that was deleted and created again cannot be told from what it was.
+
+    Args:
+        what: `the undo file`.
+        topics: of it that there are now.
+        topic_ids: that it knows.
+    """
+    if not topic_ids and topics:
+        printer.note(f"{what} has no topic ids, so a recreated topic cannot be detected")
+        return
+    unknown = [n for n in topics if n not in topic_ids or topics[n].topic_id is None]
+    if unknown:
+        printer.note(
+            f"{len(unknown)} topics have no known id, so it cannot be detected if they were "
+            "recreated"
+        )
 
 
 def committed_by(looked: ClusterSnapshot, name: str) -> Offsets:

@@ -3,16 +3,20 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.audit_log import tell
+from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.writing import (
     Consent,
     DryRun,
     Execute,
     ask,
     count_results,
+    files_of,
     preview,
 )
 from kgroups.cli.interruption import Interruption, not_waited_for
@@ -21,7 +25,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
@@ -30,7 +34,9 @@ from kgroups.core.errors import (
     UsageError,
     exit_code_of,
 )
+from kgroups.core.member_ids import whole_id
 from kgroups.core.offsets.result import Doubt, Result, result_of
+from kgroups.core.saved_plans.plan_rows import row_of_member
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 if TYPE_CHECKING:
@@ -62,7 +68,7 @@ EXAMPLES
 
 COLUMNS = (
     Column("group", "GROUP"),
-    Column("member_id", "MEMBER"),
+    Column("member_id", "MEMBER", is_member=True),
     Column("instance_id", "INSTANCE", quiet=(None,)),
     Column("client_id", "CLIENT"),
     Column("host", "HOST"),
@@ -83,14 +89,15 @@ class Removal:
 
 def register(app: typer.Typer) -> None:
     """Add `remove-members` to the program."""
-    app.command("remove-members", help=HELP, cls=Command)(remove_members)
+    app.command("remove-members", help=HELP, cls=WriteCommand)(remove_members)
 
 
 def remove_members(
     ctx: typer.Context,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
     member: Annotated[
-        list[str] | None, typer.Option("--member", metavar="ID", help="Member id.")
+        list[str] | None,
+        typer.Option("--member", metavar="ID", help="Member id, or the beginning of one."),
     ] = None,
     instance: Annotated[
         list[str] | None,
@@ -98,43 +105,83 @@ def remove_members(
     ] = None,
     all_members: Annotated[bool, typer.Option("--all", help="Every member of the group.")] = False,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="For the broker's log.")
+        str, typer.Option("--reason", metavar="TEXT", help="For the logs of broker and audit.")
     ] = "removed by kgroups",
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups remove-members`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run)
+    consent = Consent(yes=yes, dry_run=dry_run, plan=plan)
     if bool(member or instance) == all_members or not group:
         raise UsageError(
             "expected either members or --all", hint="use --member ID, --instance ID or --all"
         )
-    consent.check()
-    with cluster_to_change(options) as admin:
+    consent.check(options)
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         found = looked.needed(group)
         removals = [
             Removal(each) for each in chosen(found, member or (), instance or (), all_members)
         ]
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
-        agreed = bool(removals) and not dry_run and (yes or _confirmed(admin, group, removals))
-        interruption = Interruption(admin)
-        with interruption if agreed else nullcontext():
-            if agreed:
-                removals = _applied(admin, group, removals, reason, interruption)
-            elif not dry_run:
-                removals = [replace(each, result="skipped") for each in removals]
-            errors = [each.error for each in removals if each.error is not None]
-            printer.show(_report(group, removals, errors, where))
+        carry_out_removals(printer, admin, consent, where, group, removals, reason)
     if not removals:
         printer.note("the group has no members")
+
+
+def carry_out_removals(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    consent: Consent,
+    where: Mapping[str, str | None],
+    group: str,
+    removals: Sequence[Removal],
+    reason: str,
+) -> None:
+    """Preview, confirm, remove, look again, report, and end.
+
+    Args:
+        where: `id` and `bootstrap` of the cluster.
+        reason: for the broker's log.
+    Raises:
+        typer.Exit: something failed, or the user declined.
+    """
+    dry_run = consent.dry_run
+    planned = [each for each in removals if each.result == "planned"]
+    held_back = not consent.keep_going and any(each.error is not None for each in removals)
+    go = bool(planned) and not held_back
+    agreed = go and not dry_run and (consent.yes or _confirmed(admin, group, planned))
+    saved: Path | None = None
+    if consent.plan is not None:
+        rows = [row_of_member(group, each.member, reason) for each in planned]
+        saved = save_plan(
+            *(printer, consent.plan, "remove-members", rows),
+            cluster_id=where["id"],
+            blocked=held_back,
+        )
+    interruption = Interruption(admin)
+    with interruption if agreed else nullcontext():
+        if agreed:
+            removals = _applied(admin, group, removals, reason, interruption)
+        elif not dry_run:
+            removals = [
+                replace(each, result="skipped") if each.result == "planned" else each
+                for each in removals
+            ]
+        tell((each.result for each in removals), reason=reason)
+        errors = [each.error for each in removals if each.error is not None]
+        files = files_of(consent, None, saved)
+        printer.show(_report(group, removals, errors, where, files))
+    if held_back and planned and not dry_run:
+        printer.note("nothing was removed; use --keep-going to remove those that can be")
     interruption.end()
     code = exit_code_of(errors)
     if code:
         raise typer.Exit(code)
-    if removals and not dry_run and not agreed:
+    if go and not dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
 
 
@@ -145,11 +192,13 @@ def chosen(
 
     Raises:
         NotFoundError: one is not in the group.
+        UsageError: several ids begin as one that is named.
     """
     here = group.members or ()
-    known = {each.member_id for each in here}, {each.instance_id for each in here}
-    missing = [name for name in members if name not in known[0]]
-    missing += [name for name in instances if name not in known[1]]
+    ids, known = [each.member_id for each in here], {each.instance_id for each in here}
+    named = {name: whole_id(name, ids, group.group) for name in members}
+    missing = [name for name in members if named[name] is None]
+    missing += [name for name in instances if name not in known]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(
@@ -157,8 +206,9 @@ def chosen(
             hint="`kgroups describe GROUP --members` lists its members",
             code="UNKNOWN_MEMBER_ID",
         )
+    wanted = set(named.values())
     return [
-        each for each in here if every or each.member_id in members or each.instance_id in instances
+        each for each in here if every or each.member_id in wanted or each.instance_id in instances
     ]
 
 
@@ -179,15 +229,18 @@ def _applied(
     from kgroups.core.kafka.writes.member_removal import remove_members as send
 
     answers: Mapping[str, ItemError | None] | None
-    members = [each.member for each in removals]
+    members = [each.member for each in removals if each.result == "planned"]
     try:
         answers = interruption.send(lambda: send(admin, group, members, reason))
         if answers is None:
             answers = {each.member_id: not_waited_for(each.member_id) for each in members}
     except KgroupsError as error:
         failed = ItemError(group, error.code, error.message, error.hint, error.exit_code)
-        answers = {each.member.member_id: failed for each in removals}
-    answered = [_answered(each, answers[each.member.member_id]) for each in removals]
+        answers = {each.member_id: failed for each in members}
+    answered = [
+        _answered(each, answers[each.member.member_id]) if each.result == "planned" else each
+        for each in removals
+    ]
     checked = [answered]
 
     def look() -> None:
@@ -231,6 +284,7 @@ def _report(
     removals: Sequence[Removal],
     errors: Sequence[ItemError],
     where: Mapping[str, str | None],
+    files: Mapping[str, str | None],
 ) -> Report:
     counts = count_results(each.result for each in removals)
     return Report(
@@ -240,7 +294,7 @@ def _report(
         items=[_item(group, each) for each in removals],
         views=(View("member", COLUMNS, lambda item: [_row(item)]),),
         errors=errors,
-        summary=lambda: {**counts, "undo_file": None},
+        summary=lambda: {**counts, **files},
     )
 
 

@@ -14,7 +14,9 @@ from kgroups.cli.commands.writes.lookups import (
     free_groups,
     read_logs,
     resolved,
+    warn_of_unknown_ids,
 )
+from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.vigil import wait_until_empty
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -33,7 +35,7 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
@@ -95,6 +97,7 @@ EXAMPLES
   kgroups reset-offsets billing --to group:billing-old --yes
   kgroups reset-offsets 'billing-*' --to earliest --all-topics --only-lagging
   kgroups reset-offsets billing --to 2h --all-topics --wait-empty 5m --yes
+  kgroups reset-offsets billing --to 2h --all-topics --dry-run --plan p.json
   kgroups reset-offsets --undo ~/.local/state/kgroups/undo-….json
   kgroups reset-offsets --resume ~/.local/state/kgroups/undo-….json
 """
@@ -102,7 +105,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `reset-offsets` to the program."""
-    app.command("reset-offsets", help=HELP, cls=Command)(reset_offsets)
+    app.command("reset-offsets", help=HELP, cls=WriteCommand)(reset_offsets)
 
 
 def reset_offsets(
@@ -149,12 +152,13 @@ def reset_offsets(
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
     dry_run: DryRun = False,
+    plan: SavePlan = None,
     yes: Execute = False,
 ) -> None:
     """`kgroups reset-offsets`."""
     options = options_of(ctx)
     printer = Printer(options)
-    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going)
+    consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     choice = old = request = None
     file = undo or resume
@@ -171,11 +175,11 @@ def reset_offsets(
         request = _request(to, topic or (), all_topics=all_topics, only_lagging=only_lagging)
     wait_ms = 0 if wait_empty is None else parse_wait_ms(wait_empty)
     watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
-    consent.check()
+    consent.check(options)
     if wait_ms and not dry_run:
-        with cluster(options) as admin:
+        with cluster(options, to_change=True) as admin:
             wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
-    with uncollected(), cluster_to_change(options) as admin:
+    with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:
@@ -193,7 +197,7 @@ def reset_offsets(
         if old is not None:
             way = {"forward": resume is not None, "overwrite_moved": overwrite_moved}
             changes, topics = _undo_changes(admin, looked, old, **way)
-            _warn_of_unknown_ids(printer, old, topics)
+            warn_of_unknown_ids(printer, "the undo file", topics, old.topic_ids)
         elif request is not None:
             changes, topics = _reset_changes(admin, looked, names, request)
         write = OffsetWrite.on(
@@ -347,17 +351,3 @@ def _undo_changes(
     for group in free:
         changes += plan_undo(group, undo.rows[group.group], plan)
     return changes, topics
-
-
-def _warn_of_unknown_ids(printer: Printer, undo: Undo, topics: Mapping[str, Topic]) -> None:
-    """Say where a topic that was deleted and created again cannot be told from what it was."""
-    there = {name for name in undo.topics if name in topics}
-    if not undo.topic_ids and there:
-        printer.note("the undo file has no topic ids, so a recreated topic cannot be detected")
-        return
-    unknown = [n for n in there if n not in undo.topic_ids or topics[n].topic_id is None]
-    if unknown:
-        printer.note(
-            f"{len(unknown)} topics have no known id, so it cannot be detected if they were "
-            "recreated"
-        )

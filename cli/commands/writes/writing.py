@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.applying import applied
+from kgroups.cli.commands.writes.plan_saving import save_plan
 from kgroups.cli.commands.writes.vigil import watched
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption, tell_interrupted
@@ -18,12 +20,15 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
+from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.offsets.change import Change, skip_planned
 from kgroups.core.offsets.result import RESULTS
+from kgroups.core.saved_plans.plan_rows import rows_of_changes
 from kgroups.core.snapshot import ClusterSnapshot, Topic
 
 if TYPE_CHECKING:
@@ -73,21 +78,26 @@ class Consent:
         yes: without asking.
         dry_run: show the plan only.
         keep_going: do what can be done though some of it cannot.
+        plan: file to save the plan to; None for none.
     """
 
     yes: bool
     dry_run: bool
     keep_going: bool = False
+    plan: Path | None = None
 
-    def check(self) -> None:
+    def check(self, options: GlobalOptions) -> None:
         """See that somebody can be asked, if that will be needed.
 
         Raises:
-            UsageError: nobody can.
+            UsageError: nobody can; a plan is to be saved, and carried out.
         """
-        if not (self.yes or self.dry_run or sys.stdin.isatty()):
+        if self.plan is not None and not self.dry_run:
+            raise UsageError("--plan requires --dry-run", hint="`kgroups apply FILE` applies it")
+        if not (self.yes or self.dry_run or (sys.stdin.isatty() and not options.no_input)):
+            without = "with --no-input" if options.no_input else "without a terminal"
             raise UsageError(
-                "cannot ask for confirmation without a terminal",
+                f"cannot ask for confirmation {without}",
                 hint="use --yes to skip the question, or --dry-run to see the plan",
             )
 
@@ -216,6 +226,7 @@ def carry_out(
         and (consent.yes or _confirmed(printer, admin, write.action, changes))
     )
     undo: Path | None = None
+    saved = _save_plan(printer, write, changes, blocked=blocked and not consent.keep_going)
     interruption = Interruption(admin, "this batch")
     with interruption if agreed else nullcontext():
         if agreed:
@@ -227,8 +238,9 @@ def carry_out(
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
         elif not consent.dry_run:
             changes = skip_planned(changes)
+        tell((change.result for change in changes), undo)
         every_error = [*(change.error for change in changes if change.error is not None), *errors]
-        printer.show(offsets_report(write, changes, every_error, undo))
+        printer.show(offsets_report(write, changes, every_error, undo, saved))
         if undo is not None and printer.is_unread:
             add_outcome(undo, count_results(change.result for change in changes))
     if not changes:
@@ -262,7 +274,7 @@ def _confirmed(
 
 def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
     """Show the plan on stderr, as a table."""
-    for chunk in table_chunks(grid_of(columns, rows)):
+    for chunk in table_chunks(fitted(grid_of(columns, rows), sys.stderr)):
         sys.stderr.write(chunk)
     sys.stderr.flush()
 
@@ -277,6 +289,30 @@ def ask(admin: "ClusterAdmin", question: str) -> bool:
         raise UsageError("cannot ask for confirmation: stderr is closed")
     with admin.ends().stopped():
         return typer.confirm(printable(question), err=True)
+
+
+def _save_plan(
+    printer: Printer, write: OffsetWrite, changes: Sequence[Change], *, blocked: bool
+) -> Path | None:
+    """Save what is planned, if that is asked for."""
+    if write.consent.plan is None:
+        return None
+    names = dict.fromkeys(change.topic for change in changes if change.result == "planned")
+    return save_plan(
+        printer,
+        write.consent.plan,
+        write.action,
+        rows_of_changes(changes),
+        cluster_id=write.cluster["id"],
+        topic_ids={name: write.topic_ids.get(name) for name in names if name is not None},
+        blocked=blocked,
+    )
+
+
+def files_of(consent: Consent, undo: Path | None, saved: Path | None) -> dict[str, str | None]:
+    """The files of a command, for its summary."""
+    files = {"undo_file": undo} | ({} if consent.plan is None else {"plan_file": saved})
+    return {name: None if path is None else str(path) for name, path in files.items()}
 
 
 def _save_undo(write: OffsetWrite, planned: Sequence[Change]) -> Path | None:
@@ -301,6 +337,7 @@ def offsets_report(
     changes: Sequence[Change],
     errors: Sequence[ItemError],
     undo: Path | None,
+    saved: Path | None = None,
 ) -> Report:
     """What became of each partition."""
     counts = count_results(change.result for change in changes)
@@ -311,7 +348,7 @@ def offsets_report(
         items=changes,
         views=(View("partition", COLUMNS, lambda change: (_row(write.action, change),)),),
         errors=errors,
-        summary=lambda: {**counts, "undo_file": None if undo is None else str(undo)},
+        summary=lambda: {**counts, **files_of(write.consent, undo, saved)},
         plain=lambda: plain_text(write.action, changes),
         document_of=lambda change: dict(zip(_FIELDS, _row(write.action, change), strict=True)),
     )

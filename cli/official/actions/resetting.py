@@ -4,10 +4,12 @@ What is to be where is planned by `core.offsets`, as for our own `reset-offsets`
 official options mean by it, and how it is told.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
@@ -72,7 +74,8 @@ def reset_offsets(arguments: Arguments) -> int:
     """Plan, write if `--execute` is given, and print what was planned."""
     if not arguments.has("execute") and not arguments.has("dry-run"):
         say(WITHOUT_MODE)
-    with open_cluster(arguments) as admin, ExitStack() as stack:
+    to_change = arguments.has("execute")
+    with open_cluster(arguments, to_change=to_change) as admin, ExitStack() as stack:
         reset, interruption = Reset(), Interruption(admin)
         try:
             groups = _groups(arguments, admin, reset)
@@ -91,6 +94,7 @@ def reset_offsets(arguments: Arguments) -> int:
 
 def _report(arguments: Arguments, reset: Reset) -> int:
     """Print what was planned, or is written; the exit code."""
+    tell(Counter(reset.results).elements(), reset.undo)
     if arguments.has("export"):
         plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
         show(plan_text(plans, with_group=len(arguments.values("group")) != 1))

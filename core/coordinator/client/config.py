@@ -11,6 +11,8 @@ class ClientConfig:
         rebalance_timeout_ms: what it tells the coordinator; None: `max_poll_interval_ms`, as the
             Java client and librdkafka do.
         default_api_timeout_ms: how long a commit that is waited for is tried again.
+        session_ends_membership: without an answer to a heartbeat for a session, give everything up
+            and join anew, as librdkafka does; the Java client only looks for its coordinator.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
@@ -31,6 +33,7 @@ class ClientConfig:
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
     enable_auto_commit: bool = True
+    session_ends_membership: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:

@@ -57,7 +57,7 @@ class OffsetsTopic:
         """Every partition with the bounds that it has now, empty ones left out.
 
         Raises:
-            ClusterError: the cluster does not answer, or does not let us see the topic.
+            ClusterError: the cluster does not answer, or the topic may not be described.
         """
         timeout_s = self.timeout_ms / 1000
         consumer = self._consumer()

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 import ssl
 import struct
 from collections import deque
@@ -22,7 +21,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
-from kgroups.core.kafka.transport.handshake import bad_certificate, no_handshake
+from kgroups.core.kafka.transport.handshake import no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -33,8 +32,8 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.stream import open_stream, speaks_tls
 
-_READ_LIMIT = 1 << 18
 _UNSUPPORTED_VERSION = 35
 
 Body = Callable[[int], Any]
@@ -90,30 +89,7 @@ class Connection:
         Raises:
             BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
         """
-        name = address_text(address)
-        if not address[0] or "\0" in address[0] or not 0 < address[1] < 1 << 16:
-            raise BrokerFailure(
-                "BROKER_NOT_AVAILABLE",
-                f"`{name}` is not an address",
-                hint="check the broker's `advertised.listeners`",
-                address=name,
-            )
-        try:
-            async with asyncio.timeout_at(deadline):
-                reader, writer = await asyncio.open_connection(
-                    *address,
-                    ssl=tls,
-                    server_hostname=address[0] if tls else None,
-                    limit=_READ_LIMIT,
-                )
-        except TimeoutError as error:
-            raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
-        except ssl.SSLCertVerificationError as error:
-            raise await bad_certificate(address, error, deadline) from error
-        except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
-            raise no_handshake(name, error, settings.tls) from error
-        except (OSError, UnicodeError) as error:
-            raise _unreachable(name, error) from error
+        reader, writer = await open_stream(address, settings.tls, tls, deadline)
         allowance = allowance or Allowance(settings.max_answer_bytes)
         connection = cls(address, settings, reader, writer, allowance)
         try:
@@ -122,8 +98,8 @@ class Connection:
             await connection.close()
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
             doubtful = hung_up and tls is None and not connection.versions
-            if doubtful and await _speaks_tls(address, deadline):
-                raise tls_expected(name) from error
+            if doubtful and await speaks_tls(address, deadline):
+                raise tls_expected(address_text(address)) from error
             raise
         return connection
 
@@ -188,19 +164,22 @@ class Connection:
             raise self._failure
         loop = asyncio.get_running_loop()
         frames: list[bytes] = []
-        waiting: list[asyncio.Future[Any]] = []
+        waiting: list[Pending] = []
         for body in bodies:
-            frame, answer = self._queue(api, version, body(version), deadline, read)
+            frame, pending = self._queue(api, version, body(version), deadline, read)
             frames.append(frame)
-            waiting.append(answer)
+            waiting.append(pending)
         self._writer.write(b"".join(frames))
-        await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
-        return [self._outcome(api, answer) for answer in waiting]
+        answers = [pending.answer for pending in waiting]
+        await asyncio.wait(answers, timeout=max(0.0, deadline - loop.time()))
+        return [self._outcome(api, pending) for pending in waiting]
 
-    def _outcome(self, api: str, answer: "asyncio.Future[Any]") -> Any:
+    def _outcome(self, api: str, pending: Pending) -> Any:
         """What one of many requests came to."""
+        answer = pending.answer
         if not answer.done():
             answer.cancel()
+            self._tell(pending, failure="REQUEST_TIMED_OUT")
             return timed_out(self.address, f"answer {kafka_name(api)}")
         failure = answer.exception()
         return failure if isinstance(failure, BrokerFailure) else answer.result()
@@ -222,16 +201,28 @@ class Connection:
 
     def _queue(
         self, api: str, version: int, body: Any, deadline: float, read: Reader
-    ) -> "tuple[bytes, asyncio.Future[Any]]":
+    ) -> tuple[bytes, Pending]:
         """A request's bytes, still to be sent, and its answer to come."""
         self._asked = api
         self._next_id += 1
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
         understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
-        self._pending.append(Pending(self._next_id, answer, understood, api, most, deadline))
-        return frame, answer
+        size = len(frame) - 4  # without its length
+        pending = Pending(
+            self._next_id, answer, understood, api, most, deadline, version, size, loop.time()
+        )
+        self._pending.append(pending)
+        return frame, pending
+
+    def _tell(
+        self, pending: Pending, *, received: int | None = None, failure: str | None = None
+    ) -> None:
+        """Tell whoever wants to know of every request."""
+        if self._settings.trace is not None:
+            self._settings.trace(pending.traced(self.address, received, failure))
 
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
@@ -246,12 +237,13 @@ class Connection:
     ) -> Any:
         if self._failure is not None:
             raise self._failure
-        frame, answer = self._queue(api, version, body, deadline, read)
+        frame, pending = self._queue(api, version, body, deadline, read)
         self._writer.write(frame)
         try:
             async with asyncio.timeout_at(deadline):
-                return await answer
+                return await pending.answer
         except TimeoutError as error:
+            self._tell(pending, failure="REQUEST_TIMED_OUT")
             raise timed_out(self.address, f"answer {kafka_name(api)}") from error
 
     async def _read(self) -> None:
@@ -265,7 +257,9 @@ class Connection:
                 if not self._pending:
                     raise not_kafka(self.address)
                 frame = await self._inbox.answer(self._pending[0], size, first=not self.versions)
-                _answer(self._pending.popleft(), frame)
+                pending = self._pending.popleft()
+                self._tell(pending, received=size)
+                _answer(pending, frame)
                 del frame  # may be large, and the next one may be long in coming
         except BrokerFailure as failure:
             self._fail(failure)
@@ -278,8 +272,10 @@ class Connection:
     def _fail(self, failure: BrokerFailure) -> None:
         self._failure = failure
         while self._pending:
-            answer = self._pending.popleft().answer
+            pending = self._pending.popleft()
+            answer = pending.answer
             if not answer.done():
+                self._tell(pending, failure=failure.code)
                 answer.set_exception(failure)
                 answer.exception()  # seen: nobody may be waiting for it any more
 
@@ -339,35 +335,3 @@ def _read_introduction(api: str, version: int, frame: bytes, room: Room) -> Any:
 def _is_refused_introduction(frame: bytes) -> bool:
     """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
     return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION
-
-
-async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
-    """Whether a port that hung up on plain words answers to a TLS greeting."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False  # nothing is sent over it: only the answer matters
-    context.verify_mode = ssl.CERT_NONE
-    try:
-        async with asyncio.timeout_at(deadline):
-            _, writer = await asyncio.open_connection(*address, ssl=context)
-    except ssl.SSLError as error:
-        return "ALERT" in (error.reason or "")
-    except (OSError, EOFError):
-        return False
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
-    return True
-
-
-def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
-    """Nobody there: the name is unknown or the port is closed."""
-    if isinstance(error, UnicodeError | socket.gaierror):
-        reason, hint = "the host name is not known", "check the spelling"
-    elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
-        reason, hint = "connection refused", "check the port, and that the broker is running"
-    else:
-        reason = (error.strerror or str(error) or type(error).__name__).lower()
-        hint = "check the address, and that the broker is running"
-    return BrokerFailure(
-        "BROKER_NOT_AVAILABLE", f"{address} cannot be reached: {reason}", hint=hint, address=address
-    )

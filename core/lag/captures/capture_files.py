@@ -25,11 +25,8 @@ from urllib.parse import quote, unquote
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError, shorten
 from kgroups.core.input_files.files import lies_at
-from kgroups.core.lag.captures.capture_tables import (
-    SCHEMA_VERSION,
-    CaptureTables,
-    arrow_schema,
-)
+from kgroups.core.lag.captures.capture_tables import CaptureTables
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,17 +18,17 @@ from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_files import Span
 from kgroups.core.lag.captures.capture_tables import (
-    MEMBERS,
     NO_TIMES,
-    ROWS,
     RecordTimes,
     capture_tables,
     cluster_name,
 )
 from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
+    check_query,
     drawn,
     running,
     totals_of,
@@ -87,6 +87,7 @@ def lag_history(
         )
     if query.isolation == "read_committed":
         raise UsageError("past last stable offsets cannot be read")
+    check_query(query, "history")
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
@@ -121,7 +122,7 @@ class Told(NamedTuple):
         cluster: its name.
         said: all commits, as captures that know no log.
         then: captures made up of commits and ends of logs; None without ends.
-        rows, members: the groups at the end of the window, in `capture_tables.ROWS` and `MEMBERS`.
+        rows, members: the groups at the end of the window, in `table_columns.ROWS` and `MEMBERS`.
     """
 
     cluster: str

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from kgroups.core.lag.captures.series_id import series_id
+from kgroups.core.lag.report_columns import OVER_TIME
 from kgroups.core.lag.transforms import (
     join_by,
     lag_percentiles,
@@ -293,30 +294,7 @@ def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> Data
     figures = join_by(summed, peaks, keys, "left").withColumns(
         {"catch_up_seconds": catch_up_column(F.col("gained")), "trend": trend_column()}
     )
-    return split_percentiles(figures.select(*keys, *HISTORY_COLUMNS))
-
-
-HISTORY_COLUMNS = (
-    "partitions",
-    "lag",
-    "lag_max",
-    "lag_percentiles",
-    "lag_peak",
-    "partition_lag_peak",
-    "lost",
-    "unknown_partitions",
-    "stale_partitions",
-    "rate_in",
-    "rate_out",
-    "lag_seconds",
-    "lag_seconds_method",
-    "lag_seconds_confidence",
-    "catch_up_seconds",
-    "trend",
-    "verdict",
-    "verdict_rule",
-    "retention_seconds_left",
-)
+    return split_percentiles(figures).select(*keys, *OVER_TIME)
 
 
 def _with_inflow(series: DataFrame, keys: Sequence[str]) -> DataFrame:

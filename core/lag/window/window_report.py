@@ -25,7 +25,7 @@ from kgroups.core.lag.captures.capture_files import (
     utc_date,
     utc_time,
 )
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
@@ -82,7 +82,7 @@ def lag_report_over(
             stable offsets are asked for, and some captures of the window do not hold them.
     """
     query = query or LagQuery()
-    check_query(query)
+    check_query(query, "captures")
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)

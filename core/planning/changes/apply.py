@@ -78,7 +78,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
         draft.topics,
         tuple(draft.notes),
         tuple(dict.fromkeys(draft.guesses)),
-        not read.isdisjoint(draft.new_topics),
+        {name: snapshot.topics.get(name) for name in sorted(draft.new_topics & read)},
         broker_racks=tuple(broker.rack for broker in snapshot.brokers),
     )
 

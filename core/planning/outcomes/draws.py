@@ -27,6 +27,7 @@ from kgroups.core.planning.outcomes.places import (
     bucket_orders,
     text_orders,
 )
+from kgroups.core.planning.outcomes.races import is_raced
 from kgroups.core.planning.outcomes.spaces import (
     HEADS,
     IdSpace,
@@ -43,6 +44,8 @@ MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
 LEAST_RUNS: Final = 4
 RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
+MOST_ROUNDS: Final = 2_000  # of all races together
+LEAST_ROUNDS: Final = 8  # of each
 MOST_NEW_TOPICS: Final = 2
 DRAWS: Final = 64  # where not every class can be named
 
@@ -72,12 +75,12 @@ class Draw:
 
 
 def find_outcomes(
-    roster: Roster, strategy: Strategy, run: Callable[[Draw], Ends], *, runs: int = MAX_RUNS
+    roster: Roster, strategy: Strategy, run: Callable[[Draw, int], Ends], *, runs: int = MAX_RUNS
 ) -> Outcomes:
     """Every way in which a rebalance with this roster can end under one strategy.
 
     Args:
-        run: from assumed ids to the ends, keyed by the assumed ids.
+        run: from assumed ids, and how many rounds may be played, to the ends, keyed by those ids.
         runs: how many classes of ids are run at most.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
@@ -85,6 +88,8 @@ def find_outcomes(
     draws, complete = drawn(roster, strategy, unknown)
     hidden, all_hidden = unseen(roster, strategy)
     complete = complete and all_hidden
+    if is_raced(roster, strategy):  # which plays leaders that are late as one thing among others
+        hidden = [each for each in hidden if not each.late]
     draws = [
         replace(
             draw,
@@ -103,12 +108,19 @@ def find_outcomes(
     ranked = sorted(draws, key=lambda draw: -draw.weight)
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
+    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 8 * allowed) // max(min(len(draws), allowed), 1))
     for draw in ranked[:allowed]:
-        ends = run(draw)
+        ends = run(draw, rounds)
         complete = complete and ends.complete
-        share = draw.weight / max(len(ends.each) + len(ends.failures), 1)
-        outcomes += [_outcome(end, draw.ids, unknown, share) for end in ends.each]
-        failures += [Failure(failed.message, share, failed) for failed in ends.failures]
+        shares = [draw.weight * share for share in ends.shares()]
+        outcomes += [
+            _outcome(end, draw.ids, unknown, share)
+            for end, share in zip(ends.each, shares, strict=False)
+        ]
+        failures += [
+            Failure(failed.message, share, failed)
+            for failed, share in zip(ends.failures, shares[len(ends.each) :], strict=True)
+        ]
     return gathered(outcomes, failures, complete=complete and len(draws) <= allowed)
 
 

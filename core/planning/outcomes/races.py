@@ -1,40 +1,51 @@
-"""Members that come with something new one after another, with a rebalance in between.
+"""Members of a classic group that join, leave or bring something new, together or one by one.
 
-Each member whose subscription changes joins again by itself, while the others still come with
-what they knew; what such a round gave stays. So a strategy that starts from what was before may
-end differently by who was first: every order is played, and the different ends are the outcomes.
+What happens to a group need not meet in one rebalance: of two members that join, one may come when
+the first already has its share, and members that leave do so one after another. Each member whose
+subscription changes joins again by itself, while the others still come with what they knew. What a
+round gave stays. So a strategy that starts from what was before may end differently by who came
+with whom: every sequence is played, and the different ends are the outcomes.
+
 librdkafka's cooperative members also find a topic under their pattern one by one, each by its own
-metadata; Java's look at the metadata again before they join.
+metadata; Java's look at the metadata again before they join. Members that join an empty group are
+waited for (`group.initial.rebalance.delay.ms`) and come together.
 
-Source: librdkafka's rd_kafka_cgrp_metadata_update_check; ConsumerCoordinator
-.ensureActivePatternSubscription; KIP-429.
+Source: ClassicGroup.canRebalance, GroupMetadataManager.prepareRebalance; librdkafka's
+rd_kafka_cgrp_metadata_update_check; ConsumerCoordinator.ensureActivePatternSubscription; KIP-429,
+KIP-134 (the delay).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final
 
+from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
+from kgroups.core.planning.leaders.guess import possible_libraries
+from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.moves import RoundStep
-from kgroups.core.planning.outcomes.outcome import (
-    Failure,
-    Outcome,
-    Outcomes,
-    canonical,
-    gathered,
-)
-from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
+from kgroups.core.planning.outcomes.outcome import canonical
+from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
+from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
 from kgroups.core.planning.roster import Roster, Seat
-from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled
-
-# Rounds that are played at most.
-MOST_ROUNDS: Final = 1_000
+from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, Shares
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
 SURE_FINDERS: Final = 2
+
+# With more events than this, only all of them together, and one after the other in one order.
+MOST_EVENTS: Final = 5
+
+# How much likelier it is that all that is to come comes with the next round than any other way.
+ALL_AT_ONCE: Final = 4.0
+
+# What stands beside ids of members: topics that are created or grow, and a leader that learns of
+# topics that it has not read before.
+TOPICS: Final = "/"
+LEARNS: Final = "//"
 
 # From a group and what it brings to what one round gives.
 PlayRound = Callable[[Roster, Round], Ends]
@@ -56,14 +67,47 @@ def _finds(seat: Seat) -> bool:
     return seat.pattern is not None and not set(seat.topics) <= known
 
 
+def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    """What happens to the group that need not come in one rebalance, where that matters.
+
+    Ids of members that come with something new, join or leave; `TOPICS` and `LEARNS`.
+    """
+    events = _events(roster, strategy)
+    learns = len(events) > 1 and may_be_late(roster, strategy)
+    return events | {LEARNS} if learns else events
+
+
+def _events(roster: Roster, strategy: Strategy) -> frozenset[str]:
+    if strategy.protocol == "consumer":
+        return frozenset()
+    finders = finders_of(roster, strategy)
+    if not _remembers(strategy):
+        return finders if _fails_in_between(strategy) else frozenset()
+    joiners: frozenset[str] = frozenset()
+    if roster.group.members:
+        joiners = frozenset(seat.member.member_id for seat in roster.seats if seat.joins)
+    leavers = frozenset(member.member_id for member in roster.leavers)
+    events = finders | joiners | leavers
+    if not roster.topics_before or not events or _find_topics(roster, finders):
+        return events
+    return events | {TOPICS}
+
+
+def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
+    """Whether members that find the new topics by themselves are events already."""
+    unchanged = {seat.member.member_id for seat in roster.seats if not seat.changed}
+    return not finders.isdisjoint(unchanged)
+
+
 def is_raced(roster: Roster, strategy: Strategy) -> bool:
-    """Whether it matters which member comes first with what is new, and all ids are known."""
-    return (
-        strategy.protocol != "consumer"
-        and (strategy.assignor.name in STICKY_FAMILY or _fails_in_between(strategy))
-        and len(finders_of(roster, strategy)) > 1
-        and all(seat.id_known or not seat.joins for seat in roster.seats)
-    )
+    """Whether it matters what meets in one rebalance."""
+    return len(events_of(roster, strategy)) > 1
+
+
+def _remembers(strategy: Strategy) -> bool:
+    """Whether it may start from what was before; of one of the user's own nothing is known."""
+    name = strategy.assignor.name
+    return name in STICKY_FAMILY or (name not in SPEAKERS and name not in TEXT_ONLY)
 
 
 def _fails_in_between(strategy: Strategy) -> bool:
@@ -71,53 +115,70 @@ def _fails_in_between(strategy: Strategy) -> bool:
     return strategy.leader_client == "kafka-python" and strategy.assignor.name == "roundrobin"
 
 
-def race_outcomes(roster: Roster, brought: Round, strategy: Strategy, play: PlayRound) -> Outcomes:
-    """Every way in which the group can end, whichever of its members comes first.
+def race_ends(
+    roster: Roster, brought: Round, strategy: Strategy, play: PlayRound, rounds: int
+) -> Ends:
+    """Every way in which the group can end, whatever meets in one rebalance.
 
     Args:
         brought: what the members own before.
         play: one round of the rebalance.
+        rounds: that are played at most.
     """
-    finders = finders_of(roster, strategy)
-    known = {seat.member.member_id: seat.member.subscription or () for seat in roster.seats}
-    race = _Race(roster, strategy, known, [], [])
-    open_ = [
-        _State(late, brought.held, brought.generation, (), 1.0)
-        for late in _later(finders, moved=False)
-    ]
+    events = events_of(roster, strategy)
+    race = _Race(roster, strategy, len(events))
+    waiting: dict[object, _State] = {}
+    for late, share in _later(events, moved=False):
+        _queue(waiting, _State(late, brought.held, brought.generation, (), share))
     seen: set[object] = set()
-    rounds = 0
-    complete = True
-    last: _State | None = None
-    while open_ and rounds < MOST_ROUNDS:
-        state = open_.pop(0)
-        rounds += 1
+    while waiting and rounds > 0:
+        key = max(waiting, key=lambda each: waiting[each].share)
+        state = waiting.pop(key)
+        seen.add(key)
+        rounds -= 1
         for after in race.after(state, play):
-            last = after
-            if len(after.steps) == MAX_ROUNDS:
-                complete = False
-                continue
-            key = (after.late, canonical(after.held))
-            if key not in seen:
-                seen.add(key)
-                open_.append(after)
-    if last is not None and not race.ends and not race.failures:  # it goes round and round
-        shares = {
-            member: {topic: tuple(numbers) for topic, numbers in topics.items()}
-            for member, topics in last.held.items()
-        }
-        race.ends.append(Outcome(Settled(shares, last.steps, (), settled=False), last.share))
-        complete = False
-    alone = strategy.leader_client == "librdkafka"
-    # A sarama member begins anew when it comes, which is not played.
-    anew = strategy.leader_client == "sarama" and strategy.protocol == "cooperative"
-    sure = (len(finders) <= SURE_FINDERS or not alone) and not anew
-    return gathered(race.ends, race.failures, complete=complete and sure and not open_)
+            if _key(after) not in seen:
+                _queue(waiting, after)
+    if not race.ends and not race.failures and race.last is not None:
+        last = race.last  # it goes round and round
+        shares = _as_shares(last.held)
+        race.ends.append((Settled(shares, last.steps, (), settled=False), last.share))
+        race.complete = False
+    complete = race.complete and not waiting and is_sure(roster, strategy)
+    return Ends(
+        tuple(end for end, _ in race.ends),
+        tuple(failure for failure, _ in race.failures),
+        complete,
+        tuple(share for _, share in (*race.ends, *race.failures)),
+    )
+
+
+def is_sure(roster: Roster, strategy: Strategy) -> bool:
+    """Whether every way was played, where there is time for it."""
+    finders, leader = finders_of(roster, strategy), strategy.leader_client
+    if len(events_of(roster, strategy)) > MOST_EVENTS:
+        return False
+    if leader == "librdkafka" and len(finders) > SURE_FINDERS:
+        return False
+    # A sarama member begins anew when it comes with other topics, which is not played.
+    if leader == "sarama" and strategy.protocol == "cooperative" and finders:
+        return False
+    # Until the last of them has left, one of another library may lead.
+    return not roster.leavers or _speak_for(roster, leader)
+
+
+def _speak_for(roster: Roster, leader: str | None) -> bool:
+    """Whether all members, also those that leave, may be of the leader's library."""
+    if leader is None:
+        return True
+    name = roster.group.assignor
+    members = roster.group.members or ()
+    return all(leader in possible_libraries(member, name, roster.known) for member in members)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A group between two rounds of a race: who still comes with what it knew, and what is held."""
+    """A group between two rounds of a race: what has not come yet, and what is held."""
 
     late: frozenset[str]
     held: Mapping[str, Holdings]
@@ -126,52 +187,102 @@ class _State:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+def _key(state: _State) -> object:
+    return (state.late, canonical(state.held))
+
+
+def _queue(waiting: dict[object, _State], state: _State) -> None:
+    """Equal states are one, as likely as both."""
+    key = _key(state)
+    before = waiting.get(key)
+    both = state if before is None else replace(before, share=before.share + state.share)
+    waiting[key] = both
+
+
+@dataclass(slots=True)
 class _Race:
     """A race and what came of it so far."""
 
     roster: Roster
     strategy: Strategy
-    known: Mapping[str, tuple[str, ...]]
-    ends: list[Outcome]
-    failures: list[Failure]
+    events: int
+    ends: list[tuple[Settled, float]] = field(default_factory=list)
+    failures: list[tuple[KgroupsError, float]] = field(default_factory=list)
+    last: _State | None = None
+    complete: bool = True
 
     def after(self, state: _State, play: PlayRound) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
         protocol = self.strategy.protocol
-        roster = _still_unaware(self.roster, state.late, self.known)
+        roster = without_events(self.roster, state.late)
         found = play(roster, next_round(roster, state.held, state.generation, protocol))
-        for failed in found.failures:
-            self.failures.append(Failure(failed.message, state.share, failed))
+        self.complete = self.complete and found.complete
+        share = state.share / max(len(found.each) + len(found.failures), 1)
+        self.failures += [(failed, share) for failed in found.failures]
         for settled in found.each:
             steps = state.steps + settled.steps
             moved = protocol == "cooperative" and bool(settled.steps[-1].revoked)
             if not moved and not state.late:
-                end = Settled(settled.shares, steps, settled.faults)
-                self.ends.append(Outcome(end, state.share))
+                self.ends.append((Settled(settled.shares, steps, settled.faults), share))
                 continue
-            for late in _later(state.late, moved=moved):
-                yield _State(late, settled.shares, state.generation + 1, steps, state.share / 2)
+            after = _State(state.late, settled.shares, state.generation + 1, steps, share)
+            self.last = after
+            if len(steps) == MAX_ROUNDS + self.events:
+                self.complete = False
+                continue
+            for late, chance in _later(state.late, moved=moved):
+                yield replace(after, late=late, share=share * chance)
 
 
-def _later(late: frozenset[str], *, moved: bool) -> Iterator[frozenset[str]]:
-    """Who may still be unaware in the next round: all at once first.
+def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], float]]:
+    """What may still be to come in the next round, and how likely that is; nothing first.
 
     Args:
-        moved: whether there is a next round even if nobody comes with anything.
+        moved: whether there is a next round even if nothing comes.
     """
-    for size in range(len(late) + (1 if moved else 0)):
-        yield from map(frozenset, combinations(sorted(late), size))
+    names = sorted(late)
+    most = len(names) if moved else max(len(names) - 1, 0)
+    sizes = range(most + 1) if len(names) <= MOST_EVENTS else (0, most)
+    found = [
+        frozenset(chosen)
+        for size in sizes
+        for chosen in (
+            combinations(names, size) if len(names) <= MOST_EVENTS else [names[len(names) - size :]]
+        )
+    ]
+    found = list(dict.fromkeys(found))
+    weights = [1.0 if each else ALL_AT_ONCE for each in found]
+    return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
 
 
-def _still_unaware(
-    roster: Roster, late: frozenset[str], known: Mapping[str, tuple[str, ...]]
-) -> Roster:
-    """The group while some of its members do not know the new topics yet."""
-    seats = tuple(
-        replace(seat, topics=known[seat.member.member_id])
-        if seat.member.member_id in late
-        else seat
-        for seat in roster.seats
-    )
-    return replace(roster, seats=seats)
+def without_events(roster: Roster, late: frozenset[str]) -> Roster:
+    """The group while some of what happens to it has not happened yet."""
+    if not late:
+        return roster
+    seats: list[Seat] = []
+    leaving = {member.member_id: member for member in roster.leavers if member.member_id in late}
+    staying = {seat.member.member_id: seat for seat in roster.seats}
+    for member in roster.group.members or ():
+        name = member.member_id
+        known = member.subscription or ()
+        if name in leaving:
+            seats.append(Seat(member, known, read_before=known))
+        elif name in staying:
+            seats.append(replace(staying[name], topics=known) if name in late else staying[name])
+    seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
+    topics = roster.topics
+    if LEARNS in late:
+        unread = unread_topics(roster)
+        topics = {name: topic for name, topic in topics.items() if name not in unread}
+    if TOPICS in late:
+        changed = roster.topics_before
+        topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
+        topics = {name: each for name, each in topics.items() if changed.get(name, each)}
+    return replace(roster, seats=tuple(seats), topics=topics)
+
+
+def _as_shares(held: Mapping[str, Holdings]) -> Shares:
+    return {
+        member: {topic: tuple(numbers) for topic, numbers in topics.items()}
+        for member, topics in held.items()
+    }

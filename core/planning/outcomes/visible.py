@@ -46,7 +46,8 @@ def visible_orders(roster: Roster, strategy: Strategy) -> Visible:
     """What this strategy can see of the ids of this group's members.
 
     Java's sticky strategies look at hash order to decide who keeps a surplus. In a group of equal
-    subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it.
+    subscriptions with a partition for everybody, a newcomer, which has nothing, has no part in it;
+    but of several that join one after another the first ones have something then.
     """
     name, library = strategy.assignor.name, strategy.leader_client
     if name in HASH_ONLY:
@@ -62,6 +63,7 @@ def visible_orders(roster: Roster, strategy: Strategy) -> Visible:
     subscriptions = {frozenset(seat.topics) for seat in roster.seats}
     read = [roster.topics[name] for name in roster.subscribed()]
     partitions = sum(len(topic.partitions) for topic in read)
-    if len(subscriptions) == 1 and partitions >= len(roster.seats):
+    alone = sum(seat.joins for seat in roster.seats) + len(roster.leavers) < 2
+    if len(subscriptions) == 1 and partitions >= len(roster.seats) and alone:
         return Visible(True, None)
     return Visible(True, Tables(copies=True))

@@ -30,14 +30,13 @@ from kgroups.core.simulation.world.actors import (
     Told,
 )
 from kgroups.core.simulation.world.brokers import NOBODY, Brokers
+from kgroups.core.simulation.world.link import RESEND_MS
 from kgroups.core.simulation.world.partition_logs import Logs
 from kgroups.core.simulation.world.process import GroupState, Process
 from kgroups.core.simulation.world.zookeeper_service import Frame, Reception, ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".
 START_MS: Final = 1_000_000_000
-# A lost packet is sent again after this, then after twice this, ... (TCP).
-RESEND_MS: Final = 200
 MAX_RESENDS: Final = 10
 
 
@@ -115,8 +114,9 @@ class Network(ABC):
 
     def delay_ms(self, process: Process) -> int:
         """One way, packets that were lost included."""
-        if self._steady_ms is not None and process.cut_ms <= self.agenda.now_ms:
-            return self._steady_ms
+        blocked_ms = process.link.opens_ms - self.agenda.now_ms
+        if self._steady_ms is not None:
+            return self._steady_ms + blocked_ms if blocked_ms > 0 else self._steady_ms
         network, random = self.scenario.network, self.network
         delay_ms = network.latency.draw(random)
         if network.loss:
@@ -127,14 +127,7 @@ class Network(ABC):
                 delay_ms += resend_ms
                 resend_ms *= 2
         delay = max(1, round(delay_ms))
-        cut_ms = process.cut_ms - self.now_ms
-        if cut_ms > 0:
-            # Sent again and again at growing distances; the first that gets through counts.
-            resend_ms = RESEND_MS
-            while resend_ms < cut_ms:
-                resend_ms *= 2
-            delay += resend_ms
-        return delay
+        return delay + blocked_ms if blocked_ms > 0 else delay
 
     def send(self, process: Process, ask: Ask) -> None:
         agenda = self.agenda
@@ -146,9 +139,11 @@ class Network(ABC):
             arrives_ms = process.sent_ms
         else:
             process.sent_ms = arrives_ms
-        agenda.at(arrives_ms, self._arrive, process, ask)
+        agenda.at(arrives_ms, self._arrive, process, ask, process.link.number)
 
-    def _arrive(self, process: Process, ask: Ask) -> None:
+    def _arrive(self, process: Process, ask: Ask, connection: int) -> None:
+        if connection != process.link.number:
+            return
         number, to, kind, request = ask
         up = self.brokers.up
         if to == ANY_BROKER:
@@ -223,14 +218,17 @@ class Network(ABC):
             arrives_ms = process.received_ms
         else:
             process.received_ms = arrives_ms
-        agenda.at(arrives_ms, self._deliver, process, token, kind, response)
+        agenda.at(arrives_ms, self._deliver, process, process.link.number, token, kind, response)
 
-    def _deliver(self, process: Process, token: int, kind: str, response: object) -> None:
-        if not process.alive:
+    def _deliver(
+        self, process: Process, connection: int, token: int, kind: str, response: object
+    ) -> None:
+        if not process.alive or connection != process.link.number:
             return
         now_ms = self.agenda.now_ms
         if process.frozen_ms > now_ms:
-            self.agenda.at(process.frozen_ms, self._deliver, process, token, kind, response)
+            again = (process, connection, token, kind, response)
+            self.agenda.at(process.frozen_ms, self._deliver, *again)
             return
         self.recorder.answered(now_ms, process, kind, response)
         process.consumer.answer(now_ms, token, response)
@@ -256,6 +254,12 @@ class Network(ABC):
         told.counts[push.kind] += 1
         process.consumer.notify(self.now_ms, push.message)
         self.carry_out(process)
+
+    def reconnect(self, process: Process) -> None:
+        """The client gives its connection up: what is under way on it is lost."""
+        process.link.close(self.now_ms)
+        process.sent_ms = process.received_ms = self.now_ms
+        process.app.cut_off(self.now_ms, process.link.opens_ms)
 
     def break_connections(self, broker: int) -> None:
         """The broker is gone: who waits for its answer hears that the connection broke."""

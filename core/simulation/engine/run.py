@@ -151,6 +151,8 @@ class Run:
         if self.world.pending or any(w.behind.since_ms is not None for w in self._watches.values()):
             return False
         now_ms = self.world.now_ms
+        if any(one.link.opens_ms > now_ms for one in self.world.processes.values()):
+            return False
         return all(
             state.whole_since_ms is not None
             and now_ms - max(state.whole_since_ms, self.world.last_ms) >= REST_MS

@@ -20,6 +20,7 @@ from kgroups.core.simulation.world.actors import (
     Committed,
     Hold,
     Read,
+    Reconnect,
     Refresh,
     Release,
     Step,
@@ -69,7 +70,9 @@ class World(Network):
         process.consumer.start(now_ms, self.brokers.topology)
         settings = plan.settings
         if settings.enable_auto_commit:
-            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+            self.agenda.at(
+                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
+            )
         self.carry_out(process)
 
     def close(self, seat: Seat, then: Callable[[], None] | None = None) -> None:
@@ -161,16 +164,20 @@ class World(Network):
 
     def _arrange_poll(self, process: Process) -> None:
         """Let the application poll, as soon as it is free, with the world looking on."""
-        now_ms = self.now_ms
-        if process.poll_ms is not None:
-            return
-        app = process.app
+        now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
-        process.poll_ms = max(now_ms, ceil(app.free_ms), process.frozen_ms)
-        self.agenda.at(process.poll_ms, self._poll, process)
+        self._poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms))
 
-    def _poll(self, process: Process) -> None:
+    def _poll_at(self, process: Process, at_ms: int) -> None:
+        """Let it poll then, unless it does so earlier."""
+        if process.poll_ms is None or at_ms < process.poll_ms:
+            process.poll_ms = at_ms
+            self.agenda.at(at_ms, self._poll, process, at_ms)
+
+    def _poll(self, process: Process, at_ms: int) -> None:
         """The application is at its poll."""
+        if process.poll_ms != at_ms:
+            return
         process.poll_ms = None
         if not process.alive:
             return
@@ -186,7 +193,9 @@ class World(Network):
             return
         if process.commit_due:
             process.commit_due = False
-            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+            self.agenda.at(
+                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
+            )
             if app.positions:
                 consumer.commit(now_ms, dict(app.positions))
         elif app.uncommitted and process.by_hand:
@@ -206,11 +215,10 @@ class World(Network):
             app.run_to(self.now_ms)
         app.uncommitted = {p: at for p, at in app.positions.items() if before.get(p) != at}
         app.hold_up(self.now_ms, True)
-        if process.poll_ms is None:
-            at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
-            if at_ms < float("inf"):
-                process.poll_ms = ceil(at_ms)
-                self.agenda.at(process.poll_ms, self._poll, process)
+        at_ms = app.free_ms if app.uncommitted else max(app.next_arrival(), self.now_ms + 1)
+        # It polls on without records too: its consumer must hear of it in time.
+        patience_ms = process.seat.plan.settings.max_poll_interval_ms // 2
+        self._poll_at(process, ceil(min(at_ms, max(app.free_ms, self.now_ms + patience_ms))))
 
     # ------------------------------------------------------------------ what a consumer wants done
 
@@ -248,7 +256,7 @@ class World(Network):
             process.seat.failures.append(consumer.failure)
             process.closing = True
             self._arrange_poll(process)
-        elif consumer.wants_poll and process.poll_ms is None:
+        elif consumer.wants_poll:
             self._arrange_poll(process)
         return True
 
@@ -281,6 +289,8 @@ class World(Network):
         elif type(output) is Refresh:
             there_and_back_ms = 2 * self.delay_ms(process)
             self.agenda.at(now_ms + there_and_back_ms, self.refresh, process)
+        elif type(output) is Reconnect:
+            self.reconnect(process)
         elif type(output) is Committed:
             state.ledger.store(output.offsets)
         elif type(output) is Step:
@@ -325,7 +335,7 @@ class World(Network):
             protocol = state.plan.protocol
             if protocol == "zookeeper" and self._mourned(state):
                 return
-            if protocol != "zookeeper" and state.ledger.free:
+            if protocol != "zookeeper" and (state.ledger.free or state.ledger.shared):
                 return
             if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target

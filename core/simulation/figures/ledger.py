@@ -93,6 +93,7 @@ class Ledger:
         highest: how far the group ever read.
         moved: partitions that went over to another seat.
         free: partitions that nobody owns now.
+        shared: partitions that several own now.
         owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
     """
 
@@ -107,6 +108,7 @@ class Ledger:
         self.highest = Highest()
         self.moved = 0
         self.free: set[TopicPartition] = set()
+        self.shared: set[TopicPartition] = set()
         self.first_owned_ms: int | None = None
         self.owned: list[Owned] = []
         self._since: dict[tuple[TopicPartition, str], tuple[str, int]] = {}
@@ -138,6 +140,7 @@ class Ledger:
                     continue
                 shared.append((partition, frozenset(account.owners)))
                 account.doubled.begin(now_ms)
+                self.shared.add(partition)
             account.owners.add(life)
             self._since[partition, life] = (seat, now_ms)
             account.unowned.end(now_ms)
@@ -159,6 +162,7 @@ class Ledger:
             self._draw(partition, life, now_ms)
             if len(account.owners) == 1:
                 account.doubled.end(now_ms)
+                self.shared.discard(partition)
             elif not account.owners:
                 account.unowned.begin(now_ms)
                 self.free.add(partition)

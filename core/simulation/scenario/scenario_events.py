@@ -78,11 +78,16 @@ class Poison:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSplit:
-    """A member's network does not reach the cluster: everything sent arrives afterwards."""
+    """A member's network does not reach the cluster.
+
+    Args:
+        stall: packets are kept and arrive when it is over; else they are lost, and sent again.
+    """
 
     group: str
     for_ms: int
     member: str | None = None
+    stall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +191,8 @@ class Scheduled:
     every_ms: int | None = None
     from_ms: int = 0
     until_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The event's key."""
+        return SCENARIO_EVENT_NAMES[type(self.event)]

@@ -75,6 +75,10 @@ class Refresh(NamedTuple):
     """Ask any broker for the topics' metadata now; `update_topics` brings it."""
 
 
+class Reconnect(NamedTuple):
+    """Close the connection and open another: what is under way on it is lost."""
+
+
 class Committed(NamedTuple):
     """These offsets are committed now: the answer to the commit was good."""
 
@@ -98,7 +102,7 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-ConsumerOutput = Ask | Hold | Read | Release | Refresh | Committed | Step
+ConsumerOutput = Ask | Hold | Read | Release | Refresh | Reconnect | Committed | Step
 
 
 class Consumer(ABC):

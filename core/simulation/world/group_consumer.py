@@ -39,6 +39,7 @@ from kgroups.core.simulation.world.actors import (
     Consumer,
     Hold,
     Read,
+    Reconnect,
     Refresh,
     Release,
     Step,
@@ -75,7 +76,10 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         max_poll_interval_ms=given.max_poll_interval_ms,
         rebalance_timeout_ms=given.rebalance_timeout_ms,
         request_timeout_ms=given.request_timeout_ms,
+        retry_backoff_ms=given.retry_backoff_ms,
+        retry_backoff_max_ms=given.retry_backoff_max_ms,
         enable_auto_commit=given.enable_auto_commit,
+        session_ends_membership=plan.library == "librdkafka",
     )
 
 
@@ -218,6 +222,11 @@ class GroupConsumer(Consumer):
         if event.kind is ClientEventKind.COORDINATOR_FOUND:
             text = f"broker {detail[0].node_id}"
         self.outputs.append(Step(event.kind.value, text))
+        if event.kind is ClientEventKind.CONNECTION_CLOSED:
+            self.outputs.append(Reconnect())
+            self._looking = False
+            if self._lookup.wanted:
+                self._look_at_ms = event.at_ms + LOOKUP_BACKOFF_MS
         if event.kind is ClientEventKind.TOPICS_NEEDED:
             self.outputs.append(Refresh())
 

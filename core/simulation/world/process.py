@@ -7,6 +7,7 @@ from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
+from kgroups.core.simulation.world.link import Link
 
 
 class Process:
@@ -17,7 +18,7 @@ class Process:
         life: its name, unique in the run: `GROUP/NAME#LIFE`.
         alive: until it ends in whatever way.
         frozen_ms: it stands still until then.
-        cut_ms: its network does not reach the cluster until then.
+        link: its way to the cluster.
         wake_ms: for when it has been put on the agenda; None if it has not.
         poll_ms: for when a poll has been put on the agenda; None if none has.
         told_ms: of which poll its consumer was told last.
@@ -35,11 +36,11 @@ class Process:
         "closing",
         "commit_due",
         "consumer",
-        "cut_ms",
         "frozen_ms",
         "group",
         "life",
         "lines",
+        "link",
         "poll_ms",
         "received_ms",
         "seat",
@@ -57,7 +58,8 @@ class Process:
         self.alive = True
         self.closing = False
         self.then: Callable[[], None] | None = None
-        self.frozen_ms = self.cut_ms = now_ms
+        self.frozen_ms = now_ms
+        self.link = Link(seat.plan.settings, now_ms)
         self.wake_ms: int | None = None
         self.poll_ms: int | None = None
         self.told_ms = now_ms

@@ -10,6 +10,7 @@ import pytest
 
 from kgroups.cli.commands.gates.check import Found, gate_of, judged_throughout
 from kgroups.cli.commands.gates.polling import Polls
+from kgroups.cli.commands.lag.lag_options import row_fields
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.conditions.fields import Values
@@ -108,13 +109,15 @@ def test_figures_are_those_of_describe() -> None:
 
 
 def test_fields_are_listed() -> None:
-    """Every field of groups and plans, with type, unit and meaning; no cluster is asked."""
+    """Every field of groups, plans and rows of lag reports, with type, unit and meaning."""
     document = run("check", "--fields", "-o", "json").document
     listed = [(item["of"], item["field"]) for item in document["items"]]
     assert listed == [
         *(("group", name) for name in GROUP_FIELDS.names),
         *(("plan", name) for name in PLAN_FIELDS.names),
+        *(("lag report", name) for name in row_fields().names),
     ]
+    assert {"lag", "verdict", "lag_seconds"} <= set(row_fields().names)
     assert all(item["meaning"] and item["type"] in ("number", "text") for item in document["items"])
 
 
@@ -195,13 +198,61 @@ def test_nagios_of_an_unreachable_cluster() -> None:
     assert (outcome.exit_code, outcome.stdout[:8], outcome.stderr) == (3, "UNKNOWN:", "")
 
 
-@pytest.mark.parametrize("form", ["junit", "nagios"])
 @pytest.mark.parametrize("command", ["list", "describe --all-groups", "check --fields"])
-def test_nobody_else_has_these_forms(command: str, form: str) -> None:
+def test_nobody_else_has_these_forms(command: str) -> None:
     """They are refused before anything is asked."""
-    outcome = run(*command.split(), "-o", form, "-b", "127.0.0.1:1")
+    outcome = run(*command.split(), "-o", "junit", "-b", "127.0.0.1:1")
     assert (outcome.exit_code, outcome.stdout) == (2, "")
-    assert f"`{form}` output is available for `kgroups check` only" in outcome.stderr
+    assert "`junit` output is available for `kgroups check` only" in outcome.stderr
+
+
+WRONG = [
+    ("-o nagios list -b 127.0.0.1:1", "`nagios` output is available for `kgroups check` only"),
+    ("check --fields --output nagios", "`nagios` output is available for `kgroups check` only"),
+    ("check --frob -o nagios", "no such option: --frob"),
+    ("lisst -onagios", "no such command `lisst`"),
+    ("check g --output=NAGIOS --timeout soon", "`soon` is not a duration"),
+    ("-o json check g --fail-on -o nagios", "`-o` is not valid"),
+    ("check g -o nagios --fail-on", "option `--fail-on` requires an argument"),
+    ("-o nagios", "missing command"),
+    ("check g --fail-on 'lag > 1' -o nagios", "no bootstrap server given"),
+    ("check g --fail-on 'lag > 1' -o nagios --query a", "--query requires a JSON document"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), WRONG)
+def test_wrong_usage_of_a_plugin(line: str, says: str) -> None:
+    """Monitors read one line of stdout, and take 2 for CRITICAL: it is UNKNOWN."""
+    outcome = run(*shlex.split(line))
+    assert (outcome.exit_code, outcome.stderr) == (3, ""), outcome
+    assert STATUS.fullmatch(outcome.stdout), outcome.stdout
+    assert outcome.stdout.startswith("UNKNOWN: ")
+    assert says in outcome.stdout
+
+
+def test_the_environment_may_ask_for_a_plugin() -> None:
+    """And a flag beats it."""
+    env = {"KGROUPS_OUTPUT": "nagios"}
+    assert run("lisst", env=env).exit_code == 3
+    assert run("lisst", "-o", "json", env=env).exit_code == 2
+    assert run("lisst", "--", "-o", "nagios").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "list --where 'lag_seconds > 5m'",
+        "describe --where 'lag_seconds > 5m'",
+        "describe --where 'rate_in > 5'",
+        "check billing --fail-on 'catch_up_seconds > 5m'",
+        "check billing --warn-on 'lag_seconds > 5m'",
+    ],
+)
+def test_a_file_does_not_tell_times(line: str) -> None:
+    """It is a usage error, not an unknown value."""
+    outcome = run(*shlex.split(line), "--from", "shop.json")
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert "requires a cluster: a snapshot file does not record it" in outcome.stderr
 
 
 GATE = gate_of(("lag > 10",), ("members = 0",), allow_unknown=False)

@@ -13,7 +13,8 @@ from tests.support.endings import program as endings
 from tests.support.kafka.child import run_program
 
 ROOT = Path(__file__).parents[3]
-BASH = ROOT / "completions" / "kgroups.bash"
+READY = ROOT / "completions"
+BASH = READY / "kgroups.bash"
 BIN = Path(sys.executable).parent
 
 DRIVER = """
@@ -40,7 +41,7 @@ def complete(line: str, **env: str) -> list[str]:
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """The generated tables and completions/ are what the command tree gives."""
+    """The generated tables and the answers that are ready are what the command tree gives."""
     done = run_program([sys.executable, ROOT / "scripts" / "docs.py", "check"])
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -48,7 +49,7 @@ def test_generated_files_are_up_to_date() -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_command_prints_the_file(shell: str) -> None:
     """`kgroups completion SHELL` is the file of that shell."""
-    path = ROOT / "completions" / f"kgroups.{shell}"
+    path = READY / f"kgroups.{shell}"
     assert run("completion", shell).stdout == path.read_text(encoding="utf-8")
 
 

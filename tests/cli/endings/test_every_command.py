@@ -20,9 +20,18 @@ from tests.support.endings.lines import LINES
 WITHOUT_CLUSTER: Final = {
     "": "the program itself",
     "completion": "knows the command tree alone",
+    "audit": "reads a file",
+    "context add": "writes a file",
+    "context current": "reads a file",
+    "context list": "reads a file",
+    "context remove": "writes a file",
+    "context show": "reads a file",
+    "context use": "writes a file",
     "demo": "brings its own",
+    "explain": "knows the words alone",
     "lag compact": "reads files",
     "sandbox up": "is one",
+    "schema": "ships with the program",
     "simulate": "reads a file",
     "snapshot show": "reads a file",
     "--validate-regex": "asks nobody",
@@ -30,6 +39,9 @@ WITHOUT_CLUSTER: Final = {
 """Commands that ask no cluster, with the reason."""
 
 WITHOUT_NAME: Final = {
+    "context list": "takes none",
+    "ping": "takes none",
+    "audit": "takes none",
     "demo": "takes none",
     "lag report": "starts Spark: its names are in tests/cli/commands/test_lag.py",
     "lag history": "starts Spark, likewise",

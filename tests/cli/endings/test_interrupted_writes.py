@@ -29,6 +29,7 @@ WRITES: Final = {
     "reset-offsets --undo": Api.OFFSET_COMMIT,
     "copy-offsets": Api.OFFSET_COMMIT,
     "delete-offsets": Api.OFFSET_DELETE,
+    "apply": Api.OFFSET_COMMIT,
     "delete": Api.DELETE_GROUPS,
     "delete-records": Api.DELETE_RECORDS,
     "remove-members": Api.LEAVE_GROUP,

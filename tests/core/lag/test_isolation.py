@@ -18,8 +18,8 @@ from kgroups.core.lag.captures.capture_files import (
     open_window,
     write_file,
 )
-from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.compacted import compact
+from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.made_fleet import fleet

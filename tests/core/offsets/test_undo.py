@@ -29,7 +29,7 @@ def plan(
     ids = {} if known is None else {"t": known}
     (change,) = plan_undo(
         group,
-        [row or Replaced("g", "t", 0, BEFORE, 70)],
+        [row or Replaced("g", "t", 0, BEFORE, CommittedOffset(70))],
         UndoPlan(topics, ids, forward, overwrite),
     )
     return change
@@ -52,6 +52,30 @@ def test_there_and_back(
     """Back with epoch and metadata, on with the offset alone; what stands there is left."""
     change = plan(now, forward=forward)
     assert (change.result, change.new, change.note) == (result, new, None)
+
+
+@pytest.mark.parametrize(
+    ("now", "result"),
+    [
+        (CommittedOffset(40, 3), "planned"),
+        (CommittedOffset(40), "planned"),
+        (CommittedOffset(40, 4), "refused"),
+        (CommittedOffset(41, 3), "refused"),
+        (None, "refused"),
+        (CommittedOffset(70), "skipped"),
+    ],
+)
+def test_a_saved_plan_is_strict(now: CommittedOffset | None, result: str) -> None:
+    """A commit that is gone, or of another leader epoch, is not what was reviewed."""
+    held = {} if now is None else {"t": {0: now}}
+    group = Group("g", "classic", "Empty", members=(), offsets=held)
+    row = Replaced("g", "t", 0, BEFORE, CommittedOffset(70, 5, "new"))
+    for accept in (False, True):
+        plan = UndoPlan({"t": Topic("t", LOGS, ID)}, {"t": ID}, True, accept, saved=True)
+        (change,) = plan_undo(group, [row], plan)
+        assert change.result == ("planned" if accept and result == "refused" else result)
+        assert (change.old, change.new) == (now, row.new)
+        assert (change.note is None) == (result != "refused")
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -82,7 +106,7 @@ def test_another_topic_of_that_name(now: int | None, *, forward: bool, overwrite
     change = plan(now, forward=forward, overwrite=overwrite, there=there)
     assert change.error is not None
     assert (change.result, change.error.code) == ("refused", "INCONSISTENT_TOPIC_ID")
-    nothing = Replaced("g", "t", 0, None, 70)
+    nothing = Replaced("g", "t", 0, None, CommittedOffset(70))
     assert plan(None, there=there, row=nothing).result == "skipped"
 
 
@@ -96,7 +120,10 @@ def test_a_topic_that_is_gone(there: Topic) -> None:
         "UNKNOWN_TOPIC_OR_PARTITION",
         4,
     )
-    assert plan(None, there=there, row=Replaced("g", "t", 0, None, 70)).result == "skipped"
+    assert (
+        plan(None, there=there, row=Replaced("g", "t", 0, None, CommittedOffset(70))).result
+        == "skipped"
+    )
 
 
 @pytest.mark.parametrize(("known", "there"), [(None, ID), (ID, None), (None, None)])

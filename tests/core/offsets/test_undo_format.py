@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets import undo_format
+from kgroups.core.input_files import row_lines
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.undo_format import Replaced, Undo, read_undo, undo_lines, with_outcome
 from kgroups.core.snapshot import CommittedOffset
@@ -35,8 +35,8 @@ def test_there_and_back() -> None:
     assert (undo.cluster_id, undo.topic_ids, undo.topics) == ("c", {"t": ID}, {"t", "u"})
     assert {group: list(rows) for group, rows in undo.rows.items()} == {
         "g\n\u202e\u00e9": [
-            Replaced(CHANGES[0].group, "t", 0, CHANGES[0].old, 100),
-            Replaced(CHANGES[0].group, "u", 2**31 - 1, None, 2**63 - 1),
+            Replaced(CHANGES[0].group, "t", 0, CHANGES[0].old, CommittedOffset(100)),
+            Replaced(CHANGES[0].group, "u", 2**31 - 1, None, CommittedOffset(2**63 - 1)),
         ],
         "h": [Replaced("h", "t", 0, CommittedOffset(0), None)],
     }
@@ -59,15 +59,15 @@ def test_long_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> No
     undo, head = read(TEXT), TEXT.splitlines(keepends=True)[0]
     told = with_outcome(TEXT, {"at": "now", "done": 3})
     assert read(told) == undo
-    monkeypatch.setattr(undo_format, "WHOLE_BYTES", len(head) + 1)
+    monkeypatch.setattr(row_lines, "WHOLE_BYTES", len(head) + 1)
     assert read(TEXT) == read(told) == undo
     for torn in (TEXT[:-3], TEXT + "x", TEXT.replace(",\n", ", "), head, TEXT[:-40]):
         with pytest.raises(UsageError, match="is not an undo file"):
             read(torn)
-    monkeypatch.setattr(undo_format, "MAX_ROWS", 2)
+    monkeypatch.setattr(row_lines, "MAX_ROWS", 2)
     with pytest.raises(UsageError, match="more than 2 rows"):
         read(TEXT)
-    monkeypatch.setattr(undo_format, "MAX_LINE_BYTES", 20)
+    monkeypatch.setattr(row_lines, "MAX_LINE_BYTES", 20)
     with pytest.raises(UsageError, match="too long"):
         read(TEXT)
 

@@ -20,7 +20,7 @@ from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import leader_strategies
 from kgroups.core.planning.moves import round_step
 from kgroups.core.planning.outcomes.outcome import canonical
-from kgroups.core.planning.outcomes.races import race_outcomes
+from kgroups.core.planning.outcomes.races import race_ends
 from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.settle import Ends, Settled, Shares
@@ -292,11 +292,12 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
     strategy = leader_strategies("cooperative-sticky", infer_leader(group, "java"), [])[0]
     held: Shares = {"a": {"t": (0,)}, "b": {"t": ()}}
     step = round_step({"a": {"t": (0,)}, "b": {"t": (1,)}}, held)
-    outcomes = race_outcomes(
+    found = race_ends(
         roster,
         first_round(roster, "cooperative"),
         strategy,
         lambda _, __: Ends((Settled(held, (step,), ()),)),
+        rounds=100,
     )
-    assert not outcomes.complete
-    assert [each.settled.settled for each in outcomes.each] == [False]
+    assert not found.complete
+    assert [each.settled for each in found.each] == [False]

@@ -200,3 +200,30 @@ def test_a_partition_without_an_owner_at_rest_is_found() -> None:
     state.ledger.release(list(state.ledger.accounts), life, run.world.now_ms)
     with pytest.raises(BrokenInvariant, match="not every partition has one owner"):
         run.world.invariants.at_rest(state, run.world.brokers.snapshot_of("app"), 0)
+
+
+QUIET = """\
+until: 30m
+topics: {orders: {partitions: 6, rate: RATE}}
+groups:
+  g:
+    members:
+      app: {count: 3, topics: [orders], settings: {enable.auto.commit: false}}
+"""
+
+
+@pytest.mark.parametrize("rate", ["0", "6/h"])
+def test_members_without_records_go_on_polling(rate: str) -> None:
+    """Without auto-commit too: nobody is thrown out for not polling."""
+    (group,) = simulate(scenario(QUIET.replace("RATE", rate))).groups
+    assert group.rebalance_count == 1
+    assert group.unowned_ms == 0
+
+
+def test_members_without_records_rebalance_at_once() -> None:
+    """A poll that waits for records is no poll that waits to join."""
+    event = {"at": "10m", "scale_out": {"group": "g"}}
+    (group,) = simulate(scenario(QUIET.replace("RATE", "6/h"), events=[event])).groups
+    (_, second) = group.rebalances
+    assert second.until_ms is not None
+    assert second.until_ms - second.at_ms < 3_500  # a heartbeat

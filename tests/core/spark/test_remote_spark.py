@@ -22,6 +22,8 @@ pytestmark = pytest.mark.spark
 # Spark's own 200 tasks a shuffle are for more than some thousand rows on two cores.
 FEW_TASKS = {"spark.sql.shuffle.partitions": "4"}
 
+REPOSITORY = Path(__file__).parents[3]
+
 # A process of its own: one process has one Spark.
 ELSEWHERE = textwrap.dedent(
     """
@@ -65,12 +67,15 @@ def _rounded(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def run_elsewhere(where: dict[str, str], conf: dict[str, str], folder: Path, python: Path) -> Any:
     """The three reports from another process; nothing of Spark on its streams.
 
+    The path of the captures is relative: executors have folders of their own.
+
     Args:
         python: that executors run.
     """
     done = run_program(
-        [sys.executable, "-c", ELSEWHERE, json.dumps(where), json.dumps(conf), str(folder)],
-        env=os.environ | {"PYSPARK_PYTHON": str(python)},
+        [sys.executable, "-c", ELSEWHERE, json.dumps(where), json.dumps(conf), folder.name],
+        env=os.environ | {"PYSPARK_PYTHON": str(python), "PYTHONPATH": str(REPOSITORY)},
+        cwd=folder.parent,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -164,7 +164,7 @@ def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> No
 def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
     """Each capture fails and is told; the exit code is that of an unreachable cluster."""
     code, stdout, stderr = finish(
-        *("lag", "collect", str(tmp_path), "--count", "2", "-o", "json"),
+        *("lag", "collect", str(tmp_path), "--every", "1s", "--count", "2", "-o", "json"),
         *("-b", "127.0.0.1:1", "--timeout", "2s"),
     )
     assert code == 3

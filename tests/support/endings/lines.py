@@ -1,8 +1,9 @@
 """A line for each command, with what a test has to know about it.
 
 Between braces stands what the world puts there for a case: `{group}` and `{other}`, two groups that
-nobody else uses, `{topic}` likewise, `{folder}` for files, `{undo}` an undo file; `{alive}`, a
-group with a live member, `{origin}`, one that has committed, and `{steps}`, the topic of both.
+nobody else uses, `{topic}` likewise, `{folder}` for files, `{undo}` an undo file, `{plan}` a saved
+plan; `{alive}`, a group with a live member, `{origin}`, one that has committed, and `{steps}`, the
+topic of both.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ class Line:
         asks: whether it asks a cluster.
         writes: what it changes in the cluster.
         given: `reset`: the groups were reset before, with an undo file; `half`: and one of them
-            was put back.
+            was put back; `saved`: a plan to reset them was saved.
         kind: `server` and `watch` do not end by themselves, `heavy` starts Spark or a cluster.
         silent: whether it has nothing for stdout.
         at_best: whether it prints what it can learn quickly, and ends with 0 in any case.
@@ -35,7 +36,7 @@ class Line:
     of: str
     asks: bool = True
     writes: Writes | None = None
-    given: Literal["", "reset", "half"] = ""
+    given: Literal["", "reset", "half", "saved"] = ""
     kind: Literal["", "server", "watch", "heavy"] = ""
     silent: bool = False
     at_best: bool = False
@@ -111,8 +112,27 @@ LINES: Final = {
     "remove-members": Line(
         "remove-members {group} --all --yes -o json", "remove-members", writes="members"
     ),
+    "apply": Line(
+        "apply {plan} --yes -o json --undo-dir {folder}/undo",
+        "apply",
+        writes="offsets",
+        given="saved",
+    ),
+    "context list": Line("context list -o json", "context list", asks=False),
+    "context show": Line("context show here -o json", "context show", asks=False),
+    "context use": Line("context use spare", "context use", asks=False, silent=True),
+    "context add": Line(
+        "context add third -b localhost:1 --use", "context add", asks=False, silent=True
+    ),
+    "context remove": Line("context remove spare", "context remove", asks=False, silent=True),
+    "context current": Line("context current -c here", "context current", asks=False),
+    "ping": Line("ping -o json", "ping"),
+    "ping as a table": Line("ping", "ping"),
+    "audit": Line("audit -o json", "audit", asks=False),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
+    "schema": Line("schema describe", "schema", asks=False),
+    "explain": Line("explain STALL -o json", "explain", asks=False),
     "names for a shell": Line('complete-names groups "kgroups describe "', "", at_best=True),
     "snapshot save": Line("snapshot save {folder}/saved.json", "snapshot save", silent=True),
     "snapshot show": Line("snapshot show {folder}/shop.json", "snapshot show", asks=False),

@@ -40,6 +40,13 @@ PARTITIONS: Final = 3
 OLD, RECORDS, ORIGIN = 5, 20, 7
 SECRET: Final = "Zaunkoenig-4711"
 CLIENT: Final = "under-test"
+CONTEXTS: Final = f"""\
+contexts:
+  here:
+    bootstrap_servers: localhost:1
+    properties: {{sasl.password: {SECRET}}}
+  spare: {{}}
+"""
 
 At = tuple[str, str, int]  # group, topic, partition
 State = Mapping[At, int | None]
@@ -106,13 +113,14 @@ class World:
             (folder / name).symlink_to(self.folder / name)
         if "/small" in line.words:
             shutil.copytree(self.folder / "captures", folder / "small")
+        (folder / "config.yaml").write_text(CONTEXTS)
         secret = folder / "client.properties"
         secret.write_text(f"client.id={CLIENT}\nsasl.password={SECRET}\n")
         secret.chmod(0o600)
         own = {"group": f"g-{number}", "other": f"h-{number}", "topic": f"t-{number}"}
         names = own | {"alive": ALIVE, "origin": GROUP, "steps": TOPIC}
         values = {what: self._names + name for what, name in names.items()}
-        values |= {"folder": str(folder), "undo": "", "port": ""}
+        values |= {"folder": str(folder), "undo": "", "plan": "", "port": ""}
         if "{port}" in line.words:
             values["port"] = str(free_port())
         place = Place(number, folder, values)
@@ -144,10 +152,13 @@ class World:
         if not line.given:
             return replace(place, old=old, new=new)
         before = place.folder / "before"
-        reset = run(
-            *("-b", self.address, "reset-offsets", *names, "--to", "earliest", "--all-topics"),
-            *("--yes", "--undo-dir", str(before)),
-        )
+        to_earliest = ("reset-offsets", *names, "--to", "earliest", "--all-topics")
+        if line.given == "saved":
+            plan = ("--dry-run", "--plan", str(place.folder / "plan.json"))
+            saved = run("-b", self.address, *to_earliest, *plan)
+            assert saved.exit_code == 0, saved.stderr
+            return replace(place, values={**place.values, "plan": plan[-1]}, old=old, new=new)
+        reset = run("-b", self.address, *to_earliest, "--yes", "--undo-dir", str(before))
         assert reset.exit_code == 0, reset.stderr
         (file,) = before.iterdir()
         values = {**place.values, "undo": str(file)}
@@ -231,7 +242,11 @@ class World:
 
     def settings(self, place: Place) -> dict[str, str]:
         """Environment variables for a run in a place."""
-        return {"KGROUPS_UNDO_DIR": str(place.folder / "undo")}
+        return {
+            "KGROUPS_UNDO_DIR": str(place.folder / "undo"),
+            "XDG_STATE_HOME": str(place.folder / "state"),
+            "KGROUPS_CONFIG": str(place.folder / "config.yaml"),
+        }
 
     def environment(self, place: Place) -> dict[str, str]:
         """The environment of a run in a place."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.spark_columns import ROWS
 
 START_MS = 1_760_000_000_000
 STEP_MS = 30_000

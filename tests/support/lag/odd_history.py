@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 
 START_MS = 1_760_000_000_000
 MINUTE_MS = 60_000

@@ -131,6 +131,7 @@ def _pursue(member: ClientMember) -> None:
 
 
 def _subscribe(member: ClientMember, command: Subscribe) -> None:
+    member.by_pattern = command.pattern is not None
     if set(command.topics) != set(member.topics):
         member.topics = command.topics
         member.ask(ClientAsk.REJOIN, "the subscription changed")
@@ -140,7 +141,7 @@ def _poll(member: ClientMember, command: Poll) -> None:
     if member.is_armed(ClientTimer.POLL):
         member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
     if member.state is ClientState.UNJOINED:
-        due = bool(member.topics)
+        due = member.subscribed
     else:
         due = member.rejoin_reason is not None or member.generation == NO_GENERATION
     if due:
@@ -196,8 +197,12 @@ def _beat(member: ClientMember, token: int) -> None:
 
 
 def _session_over(member: ClientMember, token: int) -> None:
+    reason = "session timed out without an answer to a heartbeat"
+    if member.config.session_ends_membership:
+        member.ask(ClientAsk.FORGOTTEN, reason)
+        return
     member.arm(ClientTimer.SESSION, member.config.session_timeout_ms)
-    member.lose_coordinator("session timed out without an answer to a heartbeat")
+    member.lose_coordinator(reason)
 
 
 def _poll_over(member: ClientMember, token: int) -> None:
@@ -215,7 +220,10 @@ def _steps_over(member: ClientMember, token: int) -> None:
 
 
 def _request_over(member: ClientMember, token: int) -> None:
-    take_answer(member, member.overdue(), None)
+    """Close the connection: nothing else that is under way is answered either."""
+    member.tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
+    for one in list(member.flights):
+        take_answer(member, one, None)
 
 
 def _backoff_over(member: ClientMember, token: int) -> None:

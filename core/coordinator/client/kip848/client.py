@@ -82,7 +82,7 @@ class Kip848Client(Kip848ClientMember):
         while (due := self._timers.pop_due(now_ms)) is not None:
             self._now_ms = max(self._now_ms, due.at_ms)
             if due.key == REQUEST:
-                self._take_answer(next(iter(self._flights)), None)
+                self._request_over()
             elif due.key == POLL_OVER:
                 self._poll_over()
             self._pursue()
@@ -285,6 +285,12 @@ class Kip848Client(Kip848ClientMember):
             self._arm(BEAT_DUE, self._interval_ms)
         if self.state is MemberState.ACKNOWLEDGING and not joining:
             self._after_beat()
+
+    def _request_over(self) -> None:
+        """Close the connection: nothing else that is under way is answered either."""
+        self._tell(ClientEventKind.CONNECTION_CLOSED, "a request was not answered in time")
+        for token in list(self._flights):
+            self._take_answer(token, None)
 
     def _take_answer(self, token: int, answer: Any) -> None:
         api = self._land(token)

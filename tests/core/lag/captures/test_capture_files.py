@@ -22,9 +22,9 @@ from kgroups.core.lag.captures.capture_files import (
     find_captures,
     open_window,
 )
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.captures.collector import collect, write_capture
 from kgroups.core.lag.captures.compacted import compact
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.kafka.child import run_program
 from tests.support.lag.made_fleet import fleet

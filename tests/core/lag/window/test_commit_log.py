@@ -14,6 +14,7 @@ from kgroups.core.coordinator.log import records as r
 from kgroups.core.coordinator.log.record_bytes import RecordError
 from kgroups.core.coordinator.log.record_codec import decode_record, encode_key, encode_value
 from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.window.commit_log import COMMITS, KnownKeys, parse_record, read_commits
 from kgroups.core.lag.window.history_report import lag_history
 from kgroups.core.lag.window.past_ends import BUCKETS, times_to_ask
@@ -199,6 +200,7 @@ def test_history_tells_stopped_from_standing_still(spark: SparkSession) -> None:
         until_ms=NOW_MS,
         session=spark,
     )
+    assert report.columns == report_columns(LagQuery(by="group"), "history")
     rows = {row["group"]: row for row in report.items}
     said = {name: (row["lag"], row["verdict"], row["commits"]) for name, row in rows.items()}
     assert said == {

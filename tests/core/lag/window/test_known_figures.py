@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
 

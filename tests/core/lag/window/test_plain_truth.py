@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.figure_differences import differences
@@ -78,6 +79,7 @@ def test_every_figure(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.M
             until_ms=asked.until_ms,
             session=spark,
         )
+        assert report.columns == report_columns(query, "captures")
         count, found = differences(report.items, items, KEYS[asked.by])
         compared += count + len(summary)
         found += [

@@ -10,6 +10,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.compacted import compact
 from kgroups.core.lag.report import LagQuery, LagReport
+from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -68,7 +69,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ask(spark: SparkSession, folder: Path, **query: Any) -> LagReport:
     """A report over the whole window."""
     asked = LagQuery(top=1_000, **query)
-    return lag_report_over(folder, asked, since_ms=START_MS, until_ms=UNTIL_MS, session=spark)
+    report = lag_report_over(folder, asked, since_ms=START_MS, until_ms=UNTIL_MS, session=spark)
+    assert report.columns == report_columns(asked, "captures")
+    return report
 
 
 def test_rates_of_members_before_and_after(spark: SparkSession, folder: Path) -> None:

@@ -1,0 +1,333 @@
+"""`kgroups context`: named clusters, listed, chosen and changed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgroups.cli.output.outlet import write_text
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.params import (
+    GlobalOptions,
+    given_options,
+    options_of,
+    parse_default_output,
+    parse_timeout_ms,
+    within,
+)
+from kgroups.cli.tree import Command, Noun
+from kgroups.core.errors import NotFoundError, UsageError
+
+HELP = """Manage named clusters.
+
+A context holds an address, client properties, and defaults of --output and
+--timeout. `-c NAME` or KGROUPS_CONTEXT choose one for a command, and
+`context use` for all that follow. They are in ~/.config/kgroups/config.yaml;
+KGROUPS_CONFIG names another file. docs/contexts.md is the guide.
+"""
+LIST_HELP = """List the contexts.
+
+EXAMPLES
+  kgroups context list
+  kgroups context list -o json
+"""
+SHOW_HELP = """Show a context, without its secrets.
+
+Without NAME, the context in force.
+
+EXAMPLES
+  kgroups context show
+  kgroups context show prod -o json
+"""
+USE_HELP = """Choose the current context.
+
+It is in force for every command that names no other, by --context or
+KGROUPS_CONTEXT. --none chooses none.
+
+EXAMPLES
+  kgroups context use staging
+  kgroups context use --none
+"""
+ADD_HELP = """Add a context.
+
+Takes the address and the client properties from the command line. A property
+may be a secret that is kept elsewhere: env:NAME, file:PATH or exec:COMMAND.
+--pin asks the cluster for its id and keeps it: writes to any other cluster
+are refused from then on (exit code 4).
+
+EXAMPLES
+  kgroups context add local -b localhost:9092 --use
+  kgroups context add prod -b kafka:9093 --pin --protected \\
+      --property security.protocol=SASL_SSL \\
+      --property sasl.mechanism=SCRAM-SHA-512 \\
+      --property sasl.username=ops --property sasl.password=env:PASSWORD
+  kgroups context add test --command-config test.properties
+"""
+REMOVE_HELP = """Remove contexts.
+
+Nothing happens to the clusters. If the current context is removed, there is
+none until `context use` chooses another.
+
+EXAMPLES
+  kgroups context remove old-cluster
+"""
+CURRENT_HELP = """Show which context is in force.
+
+--short prints its name alone, for a prompt, or nothing if none is in force.
+Without it, the exit code is then 5.
+
+EXAMPLES
+  kgroups context current
+  PS1='$(kgroups context current --short) $ '
+"""
+
+Name = Annotated[str, typer.Argument(metavar="CONTEXT", help="Name of a context.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `context` and what is below it to the program."""
+    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    for name, text, function in (
+        ("list", LIST_HELP, list_contexts),
+        ("show", SHOW_HELP, show),
+        ("use", USE_HELP, use),
+        ("add", ADD_HELP, add),
+        ("remove", REMOVE_HELP, remove),
+        ("current", CURRENT_HELP, current),
+    ):
+        noun.command(name, help=text, cls=Command)(function)
+    app.add_typer(noun, name="context")
+
+
+def _options(ctx: typer.Context) -> GlobalOptions:
+    """The options as they are given: a context that is broken can be mended."""
+    given = given_options(ctx)
+    given.pop("contexts", None)
+    return GlobalOptions(**given)
+
+
+def list_contexts(ctx: typer.Context) -> None:
+    """`kgroups context list`."""
+    from kgroups.cli.commands.context.context_report import contexts_report
+
+    printer = Printer(_options(ctx))
+    file = _read()
+    printer.show(contexts_report(file, file.contexts.values(), file.current))
+    if not file.contexts:
+        printer.note(f"no contexts in `{file.path}`; `kgroups context add` makes one")
+
+
+def show(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[CONTEXT]", help="Name of a context.")
+    ] = None,
+) -> None:
+    """`kgroups context show`."""
+    from kgroups.cli.commands.context.context_report import contexts_report
+
+    file = _read()
+    in_force = options_of(ctx).context if name is None else file.named(name)
+    if in_force is None:
+        raise UsageError("no context is in force", hint="name one, or run `kgroups context use`")
+    Printer(_options(ctx)).show(contexts_report(file, [in_force], file.current, in_full=True))
+
+
+def use(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[CONTEXT]", help="Name of a context.")
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="No current context.")] = False,
+) -> None:
+    """`kgroups context use`."""
+    from kgroups.cli.contexts.context_edit import fields_in, save, with_current
+
+    if none == (name is not None):
+        raise UsageError("give either a context or --none", hint="see `kgroups context list`")
+    file = _read()
+    if name is not None:
+        file.named(name)
+    save(file, with_current(file.text or "", name), fields_in(file), name)
+    now = "no context is current" if name is None else f"the current context is `{name}`"
+    Printer(_options(ctx)).note(now)
+
+
+def add(
+    ctx: typer.Context,
+    name: Name,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="KEY=VALUE", help="Client property; repeatable."),
+    ] = None,
+    cluster_id: Annotated[
+        str | None,
+        typer.Option("--cluster-id", metavar="ID", help="The only cluster that may be changed."),
+    ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Ask the cluster for that id.")] = False,
+    protected: Annotated[
+        bool, typer.Option("--protected", help="Refuse writes unless --unprotected names it.")
+    ] = False,
+    default_output: Annotated[
+        str | None,
+        typer.Option("--default-output", metavar="FORMAT", help="Its default of --output."),
+    ] = None,
+    default_timeout: Annotated[
+        str | None,
+        typer.Option("--default-timeout", metavar="TIME", help="Its default of --timeout."),
+    ] = None,
+    use_it: Annotated[bool, typer.Option("--use", help="Make it the current context.")] = False,
+) -> None:
+    """`kgroups context add`."""
+    options = _options(ctx)
+    if cluster_id is not None and pin:
+        raise UsageError("--cluster-id and --pin cannot be used together")
+    if options.bootstrap_server is None and options.command_config is None and not properties:
+        raise UsageError("no address given", hint="use --bootstrap-server or --command-config")
+    if default_output is not None:
+        parse_default_output(default_output)
+    if default_timeout is not None:
+        parse_timeout_ms(default_timeout)
+    given = {
+        "bootstrap_servers": options.bootstrap_server,
+        "command_config": _absolute(options.command_config),
+        "properties": _property_map(properties or ()) or None,
+        "cluster_id": cluster_id,
+        "protected": protected or None,
+        "output": default_output,
+        "timeout": default_timeout,
+    }
+    fields = {key: value for key, value in given.items() if value is not None}
+    store(Printer(options), {name: fields}, pin=pin, current=name if use_it else None)
+
+
+def store(
+    printer: Printer,
+    added: Mapping[str, Mapping[str, Any]],
+    *,
+    pin: bool = False,
+    current: str | None = None,
+) -> None:
+    """Put contexts into the configuration file, all or none.
+
+    Args:
+        added: their fields by their names.
+        pin: ask each cluster for its id first.
+        current: the one to make current; None leaves that as it is.
+    Raises:
+        UsageError: a name is taken or cannot be one, a field is wrong, the file cannot be written.
+        ClusterError: a cluster that is to be pinned cannot be asked.
+    """
+    from dataclasses import replace
+
+    from kgroups.cli.contexts.context_edit import fields_in, save, with_context, with_current
+    from kgroups.cli.contexts.context_file import check_name, parse_contexts
+
+    file = before = _read()
+    expected = fields_in(before)
+    for name, fields in added.items():
+        check_name(name)
+        if name in before.contexts:
+            raise UsageError(
+                f"context `{name}` exists in `{before.path}`",
+                hint=f"choose another name, or `kgroups context remove {name}` first",
+            )
+        text = with_context(file, name, fields)
+        if pin:
+            new = parse_contexts(text, file.path).contexts[name]
+            fields = {**fields, "cluster_id": _cluster_id(printer, new)}
+            text = with_context(file, name, fields)
+        expected[name] = dict(fields)
+        parse_contexts(text, file.path)
+        file = replace(file, text=text)
+    if current is not None:
+        file = replace(file, text=with_current(file.text or "", current), current=current)
+    save(before, file.text or "", expected, file.current)
+    for name in added:
+        pinned = expected[name].get("cluster_id") if pin else None
+        end = "" if pinned is None else f", pinned to cluster `{pinned}`"
+        printer.note(f"context `{name}` added to `{before.path}`{end}")
+
+
+def remove(
+    ctx: typer.Context,
+    names: Annotated[list[str], typer.Argument(metavar="CONTEXT...", help="Names of contexts.")],
+) -> None:
+    """`kgroups context remove`."""
+    from dataclasses import replace
+
+    from kgroups.cli.contexts.context_edit import fields_in, save, without_context
+
+    file = before = _read()
+    for name in dict.fromkeys(names):
+        before.named(name)
+        text = without_context(file, name)
+        file = replace(file, text=text, current=None if file.current == name else file.current)
+    left = {name: each for name, each in fields_in(before).items() if name not in names}
+    save(before, file.text or "", left, file.current)
+    gone = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    Printer(_options(ctx)).note(f"removed {gone} from `{before.path}`")
+
+
+def current(
+    ctx: typer.Context,
+    short: Annotated[bool, typer.Option("--short", help="The name alone, for a prompt.")] = False,
+) -> None:
+    """`kgroups context current`."""
+    options = options_of(ctx, several=True)
+    if short:
+        write_text("".join(f"{context.name}\n" for context in options.contexts))
+        return
+    if not options.contexts:
+        raise NotFoundError(
+            "no context is in force",
+            hint="use -c, KGROUPS_CONTEXT or `kgroups context use`",
+        )
+    from kgroups.cli.commands.context.context_report import contexts_report
+
+    file = _read()
+    Printer(_options(ctx)).show(contexts_report(file, options.contexts, file.current))
+
+
+def _read() -> Any:
+    from kgroups.cli.contexts.context_file import read_contexts
+    from kgroups.cli.contexts.in_force import config_path
+
+    return read_contexts(config_path())
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _property_map(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:
+    """Properties by name.
+
+    Raises:
+        UsageError: a text is none.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"`{text.split('=')[0]}` is not a property", hint="write KEY=VALUE")
+        found[name] = value
+    return found
+
+
+def _cluster_id(printer: Printer, context: Any) -> str:
+    """The id that the cluster of a context says it has.
+
+    Raises:
+        ClusterError: it cannot be asked.
+        UsageError: it has none.
+    """
+    from kgroups.cli.source import cluster
+
+    with cluster(within(GlobalOptions(), (), context)) as admin:
+        found = admin.cluster_id()
+    printer.wipe()
+    if found is None:
+        raise UsageError(f"the cluster of `{context.name}` does not tell an id")
+    return found

@@ -1,0 +1,1 @@
+"""`kgroups schema` and `kgroups explain`."""

@@ -1,0 +1,129 @@
+"""`kgroups schema`: the JSON Schema of a command's document."""
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.resources import files
+from typing import Annotated, Any, Final
+
+import typer
+
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.errors import UsageError
+
+SCHEMA = "kgroups.schema/1"
+COMMON: Final = "common"
+"""What the other schemas refer to."""
+REFERENCE: Final = f"urn:kgroups:schema:{COMMON}:1"
+
+HELP = """Print the JSON Schema of a command's document.
+
+Prints the JSON Schema (draft 2020-12) of what COMMAND prints with --output
+json, complete in one file. --output yaml prints it as YAML. Without COMMAND,
+lists the documents: some commands have several, and files have schemas too.
+
+EXAMPLES
+  kgroups schema describe > describe.schema.json
+  kgroups schema lag report
+  kgroups schema scenario                      the file that `plan` reads
+  kgroups schema list --query 'properties.items.items.required' -o json
+"""
+
+COLUMNS: Final = (
+    Column("document", "DOCUMENT"),
+    Column("title", "TITLE"),
+    Column("id", "ID"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `schema` to the program."""
+    app.command("schema", help=HELP, cls=Command)(schema)
+
+
+def schema(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]...", help="Command or document: lag report."),
+    ] = None,
+) -> None:
+    """`kgroups schema`."""
+    printer = Printer(options_of(ctx))
+    if command:
+        printer.show_value(bundled(document_of(command)))
+        return
+    items = [
+        {"document": name, "title": each["title"], "id": each["$id"]}
+        for name, each in schemas().items()
+    ]
+    printer.show(
+        Report(
+            schema=SCHEMA,
+            generated_at_ms=now_ms(),
+            items=items,
+            views=(View("document", COLUMNS, _row),),
+            summary=lambda: {"documents": len(items)},
+        )
+    )
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Every schema that is shipped but the common one, by the name of its document."""
+    found = {
+        entry.name.removesuffix(".json"): entry
+        for entry in files("kgroups.cli.schemas").iterdir()
+        if entry.name.endswith(".json")
+    }
+    return {name: json.loads(found[name].read_bytes()) for name in sorted(found.keys() - {COMMON})}
+
+
+def document_of(words: list[str]) -> str:
+    """The document of a command: its own, or that of the noun which it belongs to.
+
+    Args:
+        words: the command's, or the name of a document.
+    Raises:
+        UsageError: there is none.
+    """
+    names = list(schemas())
+    text = ".".join(" ".join(words).removeprefix("kgroups.").partition("/")[0].split())
+    for name in (text, text.rpartition(".")[0]):
+        if name in names:
+            return name
+    near = get_close_matches(text, names, 3)
+    guess = ", ".join(f"`{name.replace('.', ' ')}`" for name in near)
+    raise UsageError(
+        f"`{' '.join(words)}` prints no JSON document"
+        + (f"; did you mean {guess}?" if near else ""),
+        hint="`kgroups schema` lists the documents",
+    )
+
+
+def bundled(name: str) -> dict[str, Any]:
+    """A schema with the definitions that it refers to, so that it needs no other file."""
+    root = schemas()[name]
+    if not any(text.startswith(REFERENCE) for text in _references(root)):
+        return root
+    common = json.loads(files("kgroups.cli.schemas").joinpath(f"{COMMON}.json").read_bytes())
+    return {**root, "$defs": {**root.get("$defs", {}), REFERENCE: common}}
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)
+
+
+def _row(item: Item) -> list[Row]:
+    return [tuple(item[column.field] for column in COLUMNS)]

@@ -1,0 +1,1 @@
+"""Named clusters: the configuration file, which context is in force, and secrets."""

@@ -1,0 +1,1 @@
+"""What codes and words mean, and what to do about them."""

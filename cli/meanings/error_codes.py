@@ -1,0 +1,253 @@
+"""Every code of an error: Kafka's, our own, blockers of a move to another protocol, faults.
+
+Of a broker's error the sentence and the hint are those that commands print (`broker_errors`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from kgroups.cli.meanings.exit_codes import EXIT_CODES
+from kgroups.cli.meanings.meaning import Kind, Meaning
+from kgroups.core.broker_errors import MEANINGS
+
+_ADVICE: Final[Mapping[int | None, str | None]] = {
+    each.exit_code: each.to_do for each in EXIT_CODES
+}
+"""What to do where an error says no more than its exit code."""
+
+_Row = tuple[int | None, str, str | None]
+
+_OWN: Final[Mapping[str, _Row]] = {
+    "FAILED": (1, "something failed that has no code of its own", None),
+    "MIXED_FAILURES": (1, "items failed in several ways", None),
+    "USAGE": (2, "the arguments, or a file named by them, are not valid", None),
+    "CLUSTER": (3, "the cluster is unreachable, did not answer in time, or denied access", None),
+    "REFUSED": (4, "the state of a group forbids what was asked", None),
+    "READ_ONLY": (
+        4,
+        "KGROUPS_READ_ONLY is set, so nothing is written",
+        "unset it, or use --dry-run to see the plan",
+    ),
+    "PROTECTED_CONTEXT": (
+        4,
+        "the context is protected from writes",
+        "name it with --unprotected if you mean it (docs/contexts.md)",
+    ),
+    "OTHER_CLUSTER": (
+        4,
+        "the cluster is not the one that --expect-cluster-id or the context names",
+        "check the address; nothing was written",
+    ),
+    "NOT_FOUND": (5, "what was named does not exist", None),
+    "CHECK_FAILED": (
+        6,
+        "a condition that you gave is met",
+        "the message names the condition and the figures",
+    ),
+    "CHECK_UNDETERMINED": (
+        6,
+        "a condition depends on a value that is not known, which counts as met",
+        "find out why (`kgroups describe GROUP`), or use --allow-unknown of `check`",
+    ),
+    "DEADLINE_PASSED": (7, "what was waited for did not come in time", None),
+    "UNPRINTED": (74, "the work is done, but its result could not be printed", None),
+    "ASSIGNOR_FAILED": (
+        1,
+        "an assignor raised an error, or broke a rule such as giving a partition to two members",
+        "fix your assignor (`kgroups plan --check-assignor`); of Kafka's own the message names "
+        "what a Java leader would do",
+    ),
+    "BROKEN_CAPTURE": (
+        1,
+        "a file in a folder of captures is truncated or not a capture",
+        "delete it, or report without it (leave out --strict)",
+    ),
+    "CAPTURES_NOT_SEEN": (
+        1,
+        "the workers of Spark do not find the captures",
+        "put them where every worker sees them under the same path",
+    ),
+    "COMMAND_FAILED": (1, "a command of `kgroups demo` failed", "run it by hand with --verbose"),
+    "CLUSTER_MISMATCH": (
+        4,
+        "the cluster is not the one that was expected",
+        "check which cluster -b names",
+    ),
+    "CORRUPT_RECORD": (
+        1,
+        "a record of __consumer_offsets cannot be read; the others are reported",
+        "inspect the partition and offset with `kafka-dump-log.sh`",
+    ),
+    "INCONSISTENT_TOPIC_ID": (
+        4,
+        "the topic was recreated since the file or plan was written: its offsets mean nothing now",
+        "reset the group to where it should be in the new topic",
+    ),
+    "INVALID_CONFIG": (2, "a broker or a client would not start with these properties", None),
+    "INVALID_GROUP_TYPE": (
+        4,
+        "the group is of a type that does not commit offsets, such as a share group",
+        "use Kafka's `kafka-share-groups.sh` for it",
+    ),
+    "INVALID_REQUEST": (3, "librdkafka or the broker rejects the request as malformed", None),
+    "JAVA_MISSING": (1, "Spark requires Java, and none was found", "install a JDK 17 or newer"),
+    "JAVA_TOO_OLD": (1, "Spark requires a newer Java", "install a JDK 17 or set JAVA_HOME"),
+    "LISTENER_NOT_FOUND": (
+        3,
+        "the partition's leader does not listen where this client comes from",
+        "check `advertised.listeners` of every broker",
+    ),
+    "MISSING_EXTRA": (
+        2,
+        "the command needs libraries that are not installed",
+        "run the command of the hint, which installs them",
+    ),
+    "NOT_SETTLED": (
+        6,
+        "the simulated groups had not settled at the end",
+        "increase --until; --timeline shows what happened",
+    ),
+    "NOT_VERIFIED": (
+        1,
+        "the write was acknowledged, but reading back does not show it",
+        "look again; something else may have written at the same time",
+    ),
+    "NOT_WRITTEN": (
+        1,
+        "a capture could not be written; no partial file is left",
+        "free some space, or choose another folder",
+    ),
+    "NO_COMMITTED_OFFSET": (
+        5,
+        "the group has no committed offset to start from",
+        "use an offset, earliest or latest",
+    ),
+    "NO_RECORD": (
+        5,
+        "the log has no record to take the time from",
+        "use `kgroups reset-offsets` in the other cluster",
+    ),
+    "OFFSET_MOVED": (
+        4,
+        "something else is there now than when the undo file or plan was written",
+        "look at it; --overwrite-moved, or --drift accept, writes all the same",
+    ),
+    "OFFSET_OUT_OF_RANGE": (
+        4,
+        "the offset is outside the log: its records have expired or the log was truncated",
+        "use earliest or latest",
+    ),
+    "PLAN_FAILED": (1, "a group of the fleet could not be planned; the others were", None),
+    "POLICY_VIOLATION": (3, "a policy of the brokers forbids it", "ask who runs the cluster"),
+    "PROMISE_BROKEN": (
+        6,
+        "an assignor breaks a property that it promises, such as giving out every partition",
+        "fix it, or name the property in its `waives`",
+    ),
+    "SPARK_FAILED": (1, "Spark did not start, or failed", "run with --verbose for its own words"),
+    "UNKNOWN_ASSIGNOR": (
+        2,
+        "there is no assignor of this name on this side (client or broker)",
+        "the hint lists those there are",
+    ),
+    "UNKNOWN_HOST": (5, "no member of the group is on this host", "the hint lists the hosts"),
+    "UNKNOWN_SERVER_ERROR": (
+        1,
+        "the broker failed without telling why",
+        "read the broker's log",
+    ),
+    "UNSUPPORTED_GROUP_TYPE": (
+        4,
+        "groups of this type cannot be planned: they assign no partitions, or are not consumers",
+        None,
+    ),
+    "UNSUPPORTED_PROTOCOL": (
+        3,
+        "the broker and kgroups have no TLS version in common",
+        "`ssl.enabled.protocols` of the broker must include TLSv1.2 or TLSv1.3",
+    ),
+}
+
+_BLOCKERS: Final[Mapping[str, tuple[str, str]]] = {
+    "MIGRATION_POLICY": (
+        "the brokers' `group.consumer.migration.policy` does not allow this direction",
+        "set it on every broker, or stop all members: an empty group needs no policy",
+    ),
+    "GROUP_MAX_SIZE": (
+        "the group has more members than the brokers allow in a group of the new protocol",
+        "increase the limit on every broker, or stop members first",
+    ),
+    "ASSIGNMENT_USER_DATA": (
+        "the leader's user data is part of assignments, and brokers do not convert such a group",
+        "switch the members to range or roundrobin first, in a separate rolling restart",
+    ),
+    "SUBSCRIPTION_USER_DATA": (
+        "members send user data to the assignor, which no server-side assignor reads",
+        "what depends on them is lost: check the application",
+    ),
+    "ASSIGNOR": (
+        "no server-side assignor is equivalent to the group's",
+        "the coordinator will assign, by uniform or range; see `kgroups plan --assignor`",
+    ),
+    "CLIENT_LIBRARY": (
+        "the member's client library does not speak KIP-848",
+        "switch it to a library that does: the hint names them with their versions",
+    ),
+    "CLIENT_TOO_OLD": (
+        "the member's client library is too old for KIP-848",
+        "upgrade it in the same rolling restart",
+    ),
+    "REGULAR_EXPRESSION": (
+        "a subscription pattern means something else to the brokers, which use RE2",
+        "write it for RE2, which matches whole names",
+    ),
+}
+
+_FAULTS: Final[Mapping[str, tuple[str, str]]] = {
+    "DOUBLED_TOPIC": (
+        "a subscription names a topic twice, which a Java leader counts twice",
+        "name it once in the client",
+    ),
+    "EMPTY_SUBSCRIPTION": (
+        "a member subscribes to nothing, which makes a Java leader treat subscriptions as unequal",
+        "stop the member, or subscribe it",
+    ),
+    "UNSUBSCRIBED_OWNER": (
+        "a member claims a partition of a topic that it no longer reads; a Java leader may assign "
+        "it anyway, or fail",
+        "restart the member",
+    ),
+    "PHANTOM_PARTITION": (
+        "a member claims a partition that does not exist; a Java leader may then fail or assign "
+        "other partitions twice",
+        "restart the members after a topic was recreated",
+    ),
+    "FOREIGN_PARTITION": (
+        "a kafkajs leader assigns a topic to a member that does not subscribe to it, which then "
+        "does not read it",
+        "subscribe all members of the group to the same topics",
+    ),
+    "LEADER_FAILS": (
+        "a Java leader never finishes this rebalance: partitions move in a cycle",
+        "use cooperative-sticky, or give all members the same subscription",
+    ),
+}
+
+
+def _rows() -> Iterator[Meaning]:
+    for code, broker in MEANINGS.items():
+        to_do = broker.hint or _ADVICE.get(broker.exit_code)
+        yield Meaning(code, "error", broker.message, to_do, broker.exit_code)
+    for code, (exit_code, meaning, to_do) in _OWN.items():
+        if code not in MEANINGS:
+            yield Meaning(code, "error", meaning, to_do or _ADVICE.get(exit_code), exit_code)
+    tables: tuple[tuple[Kind, Mapping[str, tuple[str, str]]], ...] = (
+        ("blocker", _BLOCKERS),
+        ("assignor fault", _FAULTS),
+    )
+    for kind, table in tables:
+        for code, (meaning, to_do) in table.items():
+            yield Meaning(code, kind, meaning, to_do)
+
+
+ERROR_CODES: Final = tuple(_rows())

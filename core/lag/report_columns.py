@@ -1,0 +1,118 @@
+"""The columns of lag reports, known before Spark is started, and questions that name others."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final, Literal
+
+from kgroups.core.errors import UsageError, shorten
+from kgroups.core.lag.fleet.dryrun import MEMBER_KEYS
+from kgroups.core.lag.lag_query import LagQuery
+from kgroups.core.lag.rosters import OF_MEMBERS
+from kgroups.core.lag.sql_condition import check_sql
+from kgroups.core.lag.transforms import KEYS, PERCENTILES
+
+Source = Literal["snapshot", "captures", "history"]
+
+# What a report with planned assignments is by, and its keys.
+PLANNED_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "member": MEMBER_KEYS,
+        "group": ("cluster", "group", "assignor"),
+        "client": ("cluster", "assignor", "client_id"),
+        "host": ("cluster", "assignor", "host"),
+        "assignor": ("cluster", "assignor"),
+    }
+)
+SECONDS: Final = ("lag_seconds", "lag_seconds_method", "lag_seconds_confidence")
+LAG: Final = ("partitions", "lag", "lag_max", *PERCENTILES)
+DOUBTS: Final = ("lost", "unknown_partitions", "stale_partitions")
+OVER_TIME: Final = (
+    *LAG,
+    *("lag_peak", "partition_lag_peak"),
+    *DOUBTS,
+    *("rate_in", "rate_out"),
+    *SECONDS,
+    *("catch_up_seconds", "trend", "verdict", "verdict_rule", "retention_seconds_left"),
+)
+
+
+def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
+    """The columns of a report in their order.
+
+    Args:
+        query: with a grouping that the report has.
+        source: what it is made of.
+    """
+    if query.assignors:
+        return _planned(query.by, has_rates=source == "captures")
+    keys = KEYS[query.by]
+    if source == "snapshot":
+        counts = () if "group" in keys else ("groups",)
+        figures: tuple[str, ...] = (*counts, *LAG, *DOUBTS, *(SECONDS if query.times else ()))
+    else:
+        figures = OVER_TIME
+    if source == "history":
+        figures += ("commits", "commit_age_seconds")
+    if query.by in OF_MEMBERS and query.by != "member":
+        figures = ("members", "idle_members", *figures, "skew")
+    return (*keys, *figures)
+
+
+def _planned(by: str, *, has_rates: bool) -> tuple[str, ...]:
+    """The columns of a report with planned assignments."""
+    keys = PLANNED_KEYS[by]
+    if by == "member":
+        side: tuple[str, ...] = ("partitions", "lag", "lag_max", "unknown_partitions")
+        side += ("rate_in", "rate_out") if has_rates else ()
+        return (*keys, "change", *_now_and_planned(side), "kept", "moved_in", "moved_out")
+    members = ("members", "planned_members")
+    if by == "assignor":
+        idle = ("idle_members", "planned_idle_members")
+        sums = ("moved", "gain", "gain_with_member")
+        return (*keys, "groups", "better", "worse", *members, *idle, *sums)
+    side = ("idle_members", "partitions", "lag", "member_lag_max", "member_lag_stddev")
+    side += ("member_rate_in_max",) if has_rates else ()
+    gains = ("best", "best_gain", "gain", "gain_with_member")
+    return (*keys, *gains, *members, *_now_and_planned(side), "moved")
+
+
+def _now_and_planned(side: Sequence[str]) -> Iterator[str]:
+    yield from side
+    yield from (f"planned_{name}" for name in side)
+
+
+def check_columns(query: LagQuery, source: Source) -> None:
+    """Fails where the query sorts by, filters by or forbids what its report does not have.
+
+    Raises:
+        UsageError: names the columns that are nearest.
+    """
+    columns = report_columns(query, source)
+    if query.sort is not None and query.sort not in columns:
+        raise UsageError(
+            f"a lag report by {query.by} has no column `{query.sort}` to sort by"
+            + guess(query.sort, columns),
+            hint="one of " + ", ".join(columns),
+        )
+    if query.where is not None:
+        for name in check_sql(query.where, "--where"):
+            _must_have(name, columns, f"--where {query.where}")
+    for condition in query.fail_on:
+        for name in condition.fields:
+            _must_have(name, columns, f"--fail-on {condition.text}")
+
+
+def _must_have(name: str, columns: Sequence[str], option: str) -> None:
+    if name.lower() not in columns:  # Spark takes them in any case
+        raise UsageError(
+            f"`{shorten(option)}`: this report has no column `{shorten(name)}`"
+            + guess(name, columns),
+            hint="its columns: " + ", ".join(columns),
+        )
+
+
+def guess(name: str, columns: Sequence[str]) -> str:
+    """What may have been meant, as the end of a sentence; empty where nothing is near."""
+    near = get_close_matches(name.lower(), columns, 3)
+    return "; did you mean " + " or ".join(f"`{each}`" for each in near) + "?" if near else ""

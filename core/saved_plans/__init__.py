@@ -1,0 +1,1 @@
+"""Plans of writes as files: saved, reviewed, and applied to what still stands as it did."""

@@ -1,0 +1,76 @@
+"""A process's way to the cluster: cut off, sent over again by TCP, closed and opened anew.
+
+A cut loses packets. What was sent before the client gives up is sent again by TCP 200 ms, 600 ms,
+1.4 s, ... after it was lost first, so the way opens some time after the cut is over.
+A client that waited `request.timeout.ms` closes the connection; a new one is asked for at once,
+then 1 s, 3 s, 7 s, ... later, until the time for setting it up is over and the next one is tried.
+"""
+
+from typing import Final
+
+from kgroups.core.simulation.scenario.member_settings import MemberSettings
+
+# A lost packet is sent again after this, then after twice this, ...: Linux's least RTO.
+RESEND_MS: Final = 200
+# The same of the packet that opens a connection.
+FIRST_SYN_MS: Final = 1_000
+
+
+class Link:
+    """The way of one process.
+
+    Attributes:
+        number: of its connection; what was sent on an earlier one never arrives.
+        opens_ms: what is sent before then passes then.
+    """
+
+    __slots__ = ("_from_ms", "_settings", "_stalls", "_until_ms", "number", "opens_ms")
+
+    def __init__(self, settings: MemberSettings, now_ms: int) -> None:
+        self._settings = settings
+        self._from_ms = self._until_ms = self.opens_ms = now_ms
+        self._stalls = False
+        self.number = 0
+
+    def cut(self, now_ms: int, until_ms: int, *, stalls: bool) -> None:
+        """Nothing passes until then.
+
+        Args:
+            stalls: packets are kept, and pass as soon as the cut is over.
+        """
+        if self.opens_ms <= now_ms:
+            self._from_ms, self._stalls = now_ms, stalls
+        self._stalls = self._stalls and stalls
+        self._until_ms = max(self._until_ms, until_ms)
+        self.opens_ms = self._until_ms if self._stalls else self._sent_again()
+
+    def close(self, now_ms: int) -> None:
+        """The client closes the connection and opens another."""
+        self.number += 1
+        if self.opens_ms > now_ms:
+            self.opens_ms = self._connected(now_ms)
+
+    def _sent_again(self) -> int:
+        """When TCP sends again what was lost first, and the cut is over."""
+        after_ms, resend_ms = 0, RESEND_MS
+        while self._from_ms + after_ms < self._until_ms:
+            after_ms += resend_ms
+            resend_ms *= 2
+        return self._from_ms + after_ms
+
+    def _connected(self, now_ms: int) -> int:
+        """When a connection that is asked for from now on is made."""
+        settings = self._settings
+        setup_ms = settings.connection_setup_timeout_ms
+        backoff_ms = settings.reconnect_backoff_ms
+        began_ms = now_ms
+        while True:
+            after_ms, resend_ms = 0, FIRST_SYN_MS
+            while after_ms < setup_ms:
+                if began_ms + after_ms >= self._until_ms:
+                    return began_ms + after_ms
+                after_ms += resend_ms
+                resend_ms *= 2
+            began_ms += setup_ms + backoff_ms
+            setup_ms = min(2 * setup_ms, settings.connection_setup_timeout_max_ms)
+            backoff_ms = min(2 * backoff_ms, settings.reconnect_backoff_max_ms)

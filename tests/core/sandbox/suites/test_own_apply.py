@@ -1,0 +1,6 @@
+"""Saved plans on the embedded cluster: the tests of the real broker."""
+
+from tests.kafka.writes import test_apply as suite
+from tests.support.sandbox.shared_suites import take_over
+
+take_over(suite, globals(), {})

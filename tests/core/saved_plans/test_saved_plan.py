@@ -1,0 +1,138 @@
+"""Saved plans as text: there and back for each command, and everything that is none."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.input_files import row_lines
+from kgroups.core.offsets.undo_format import Replaced
+from kgroups.core.saved_plans.plan_rows import (
+    COMMITS_A_ROW,
+    PlannedDeletion,
+    PlannedRecords,
+    PlannedRemoval,
+    Row,
+)
+from kgroups.core.saved_plans.saved_plan import SavedPlan, plan_lines, read_plan
+from kgroups.core.snapshot import CommittedOffset
+
+ID = "-hSBI-hcR9G2Eci9fdkQXQ"
+OLD, NEW = CommittedOffset(40, 3, 'memo "x"\u202e'), CommittedOffset(2**63 - 1, None, "m")
+COMMITS = {("t", number): CommittedOffset(number, 7) for number in range(COMMITS_A_ROW + 2)}
+ROWS: dict[str, list[Row]] = {
+    "reset-offsets": [Replaced("g\n", "t", 0, OLD, NEW), Replaced("g\n", "t", 1, None, OLD)],
+    "copy-offsets": [Replaced("\u00e9", "t", 2**31 - 1, OLD, NEW)],
+    "delete-offsets": [Replaced("g", "t", 0, OLD, None)],
+    "delete": [PlannedDeletion("g", "Empty", COMMITS), PlannedDeletion("h", None, {})],
+    "delete-records": [PlannedRecords("t", 0, 5, 2**63 - 1, 2**63 - 1)],
+    "remove-members": [PlannedRemoval("g", "m-1", None, "", "/10.0.0.5", "gone")],
+}
+
+
+def text_of(command: str, rows: list[Row] | None = None) -> str:
+    """A plan of this command."""
+    own = ROWS[command] if rows is None else rows
+    return "".join(plan_lines(SavedPlan(command, "c", "now", own, {"t": ID})))
+
+
+def read(text: str | bytes) -> SavedPlan:
+    """What a file of this text says."""
+    return read_plan(io.BytesIO(text.encode() if isinstance(text, str) else text), "f")
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_there_and_back(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any layout, and line by line where it is long."""
+    text = text_of(command)
+    plan = SavedPlan(command, "c", "now", ROWS[command], {"t": ID})
+    assert read(text) == read(json.dumps(json.loads(text), indent=1)) == plan
+    assert read(text_of(command, [])).rows == []
+    monkeypatch.setattr(row_lines, "WHOLE_BYTES", len(text.splitlines()[0]) + 1)
+    assert read(text) == plan
+    with pytest.raises(UsageError, match="checksum does not match"):
+        read(text.replace('"cluster_id":"c"', '"cluster_id":"d"'))
+
+
+def _with(**fields: Any) -> str:
+    return json.dumps({**json.loads(text_of("reset-offsets")), **fields})
+
+
+def _row(command: str = "reset-offsets", **fields: Any) -> str:
+    """A plan with one row that is different."""
+    document = json.loads(text_of(command))
+    document["rows"][0] |= fields
+    return json.dumps(document)
+
+
+def _without(field: str) -> str:
+    document = json.loads(text_of("reset-offsets"))
+    del document[field]
+    return json.dumps(document)
+
+
+BROKEN: dict[str, str | bytes] = {
+    "empty": "",
+    "torn": text_of("reset-offsets")[:200],
+    "a list": "[]",
+    "an undo file": '{"schema": "kgroups.undo/2", "rows": []}',
+    "a later version": _with(schema="kgroups.saved-plan/2"),
+    "another command": _with(command="delete-offsets-all"),
+    "a command that is a list": _with(command=["delete"]),
+    "the rows of another command": _with(command="delete"),
+    "another cluster": _with(cluster_id="d"),
+    "another time": _with(created_at="then"),
+    "another topic": _with(topic_ids={}),
+    "an id that is none": _with(topic_ids={"t": 5}),
+    "a field too many": _with(more=1),
+    "no checksum": _without("checksum"),
+    "no cluster": _without("cluster_id"),
+    "a checksum that is none": _with(checksum=5),
+    "a row less": _with(rows=json.loads(text_of("reset-offsets"))["rows"][:1]),
+    "the rows turned round": _with(rows=json.loads(text_of("reset-offsets"))["rows"][::-1]),
+    "a row twice": _with(rows=json.loads(text_of("reset-offsets"))["rows"][:1] * 2),
+    "another offset": _row(new_offset=5),
+    "an offset of 2^70": _row(new_offset=2**70),
+    "a negative offset": _row(offset=-1),
+    "an epoch of 2^31": _row(new_leader_epoch=2**31),
+    "no group": _row(group=""),
+    "a field of a row too many": _row(more=1),
+    "nested rows": _row(metadata=json.loads("[" * 300 + "]" * 300)),
+    "a nested commit": _row("delete", commits=[["t", 0, 5]]),
+    "a commit that is none": _row("delete", commits=[["t", 0, "5", None]]),
+    "a commit of before twice": _with(
+        command="delete", rows=[json.loads(text_of("delete"))["rows"][0]] * 2
+    ),
+    "a member without an id": _row("remove-members", member_id=""),
+    "a log start that is none": _row("delete-records", old_start=None),
+    "half a surrogate pair": text_of("reset-offsets").replace('"m"', '"\\ud800"'),
+    "endless lists": "[" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_no_saved_plan(what: str) -> None:
+    """One sentence says what is wrong, and it is short whatever the file holds."""
+    with pytest.raises(UsageError) as caught:
+        read(BROKEN[what])
+    assert caught.value.message.startswith("`f` is not a saved plan: ")
+    assert len(caught.value.message) < 250
+    assert "\n" not in caught.value.message
+
+
+def test_of_another_cluster() -> None:
+    """Refused, exit 4."""
+    plan = read(text_of("delete"))
+    plan.check_cluster("c")
+    with pytest.raises(RefusedError) as caught:
+        plan.check_cluster("d")
+    assert caught.value.exit_code == 4
+
+
+def test_longer_than_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be read again is not written."""
+    monkeypatch.setattr("kgroups.core.saved_plans.saved_plan.MAX_ROWS", 1)
+    with pytest.raises(UsageError, match="at most 1 rows"):
+        text_of("reset-offsets")

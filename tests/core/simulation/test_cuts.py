@@ -1,0 +1,157 @@
+"""Network cuts: what is lost and when it is sent again, whatever the length of the cut."""
+
+import pytest
+
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.recorder import Line
+from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, MemberSettings
+from kgroups.core.simulation.world.link import Link
+from tests.support.simulation.sample_scenarios import scenario
+
+CUT = """\
+cluster: {group.min.session.timeout.ms: 1s, group.initial.rebalance.delay.ms: 0}
+topics: {orders: {partitions: 6, rate: 60}}
+groups:
+  g:
+    members:
+      app: {count: 3, topics: [orders], processing: 2ms}
+"""
+
+
+def cut(
+    seconds: int, /, *, stall: bool = False, **settings: str
+) -> tuple[GroupOutcome, list[Line]]:
+    """The second of three members is cut off at half a minute, for so long."""
+    text = CUT
+    given = {key: settings.pop(key) for key in ("protocol", "client") if key in settings}
+    text = text.replace("  g:\n", f"  g:\n    protocol: {given.get('protocol', 'eager')}\n")
+    text = text.replace("count: 3,", f"count: 3, client: {given.get('client', 'java')},")
+    if settings:
+        own = ", ".join(f"{key.replace('_', '.')}: {value}" for key, value in settings.items())
+        text += f"    settings: {{{own}}}\n"
+    event = {"group": "g", "member": "app-2", "for": f"{seconds}s", "stall": stall}
+    lines: list[Line] = []
+    outcome = simulate(
+        scenario(text, events=[{"at": "30s", "network_partition": event}]), timeline=lines.append
+    )
+    assert outcome.settled
+    (group,) = outcome.groups
+    return group, lines
+
+
+@pytest.mark.parametrize("seconds", [10, 40, 60, 120])
+@pytest.mark.parametrize("protocol", ["eager", "cooperative", "consumer"])
+def test_a_run_is_not_over_before_the_member_knows_that_the_cut_is(
+    protocol: str, seconds: int
+) -> None:
+    """However long it lasts, every partition has one owner in the end."""
+    group, _ = cut(seconds, protocol=protocol)
+    assert [one.owner is not None for one in group.partitions] == [True] * 6
+    assert sorted(one.partitions for one in group.members) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("seconds", [60, 120])
+def test_a_client_that_gave_up_connects_again_soon_after_the_cut(seconds: int) -> None:
+    """It tries for `socket.connection.setup.timeout.ms`, again and again: not every minute."""
+    _, lines = cut(seconds)
+    back_ms = [one.at_ms for one in lines if (one.who, one.kind) == ("app-2", "coordinator found")]
+    assert 30_000 + seconds * 1_000 <= back_ms[-1] <= 46_500 + seconds * 1_000
+
+
+def test_librdkafka_gives_up_when_its_session_is_over() -> None:
+    """Its session ends when the coordinator's does: no partition has two owners."""
+    group, lines = cut(
+        10, stall=True, client="librdkafka", session_timeout_ms="6s", heartbeat_interval_ms="1s"
+    )
+    assert group.rebalance_count == 4  # two at the start
+    assert group.doubled_ms == 0
+    lost = [one.at_ms for one in lines if (one.who, one.kind) == ("app-2", "lost")]
+    assert len(lost) == 1
+    assert 35_000 <= lost[0] <= 36_100
+    # What was read since the commit five seconds before, at 20 records a second.
+    assert group.read_again <= 120
+
+
+def test_reading_goes_on_when_requests_do() -> None:
+    """Java: one poll of 500 records before it hears that it is no member, and what was open."""
+    group, lines = cut(40, session_timeout_ms="30s")
+    assert group.read_again <= 500 + 120
+    lost = [one.at_ms for one in lines if (one.who, one.kind) == ("app-2", "lost")]
+    assert len(lost) == 1
+    assert 70_000 <= lost[0] <= 76_000
+
+
+def test_a_stalled_network_delivers_as_soon_as_it_can() -> None:
+    """Packets that were kept pass at the end of the cut, lost ones with TCP's next attempt."""
+    for stall, first_ms in ((True, 40_000), (False, 42_600)):
+        _, lines = cut(10, stall=stall, session_timeout_ms="6s", heartbeat_interval_ms="1s")
+        answers = [one.at_ms for one in lines if one.who == "app-2" and "answered" in one.text]
+        assert answers[-1] - first_ms < 1_000
+        assert min(at_ms for at_ms in answers if at_ms > 30_100) == first_ms + 2
+
+
+def test_what_was_read_before_a_pause_is_no_excuse_to_skip_after_it() -> None:
+    """Records that came during a cut are read poll by poll."""
+    group, _ = cut(60, protocol="consumer")
+    assert group.read_again <= 500 + 120
+
+
+# ---------------------------------------------------------------------- the connection
+
+
+def test_a_lost_packet_is_sent_again_at_growing_distances() -> None:
+    """200 ms, 600 ms, 1.4 s, 3 s, 6.2 s, 12.6 s after it was lost first."""
+    for seconds, opens_ms in ((0.1, 200), (1, 1_400), (10, 12_600), (40, 51_000)):
+        link = Link(MemberSettings(), 0)
+        link.cut(0, round(seconds * 1_000), stalls=False)
+        assert link.opens_ms == opens_ms
+
+
+def test_a_new_connection_is_asked_for_again_and_again() -> None:
+    """After 1 s, 3 s, 7 s; Java's first attempt lasts 10 s, the next one 20 s."""
+    link = Link(LIBRARY_DEFAULTS["java"], 0)
+    link.cut(0, 60_000, stalls=False)
+    link.close(30_000)
+    # 30.0 31 33 37, 40.05 41.05 43.05 47.05 55.05, 60.15
+    assert link.opens_ms == 60_150
+    assert link.number == 1
+    link.close(70_000)
+    assert (link.opens_ms, link.number) == (60_150, 2)
+
+
+def test_cuts_that_follow_each_other_are_one() -> None:
+    """The second begins before the first packet got through."""
+    link = Link(MemberSettings(), 0)
+    link.cut(0, 5_000, stalls=False)
+    link.cut(6_000, 8_000, stalls=False)
+    assert link.opens_ms == 12_600
+    link.cut(20_000, 20_100, stalls=False)
+    assert link.opens_ms == 20_200
+
+
+# ---------------------------------------------------------------------- the only broker restarts
+
+RESTART = CUT + "events:\n  - {at: 30s, broker_down: {broker: 0, for: 5s}}\n"
+
+
+def rebalances_of(text: str) -> set[int]:
+    """Rebalances after the start, over ten seeds."""
+    return {
+        sum(one.at_ms > 30_000 for one in simulate(scenario(text), seed=seed).groups[0].rebalances)
+        for seed in range(10)
+    }
+
+
+def test_a_java_leader_may_take_the_topics_for_gone() -> None:
+    """It forgets them when no broker answers: some restarts cost a rebalance, others none."""
+    assert rebalances_of(RESTART) == {0, 1}
+
+
+def test_who_does_not_forget_the_topics_does_not_rebalance() -> None:
+    """With another strategy, another client, another protocol, or another broker that is up."""
+    settings = "    settings: {metadata.recovery.strategy: none}\n"
+    assert rebalances_of(RESTART.replace("events:", settings + "events:")) == {0}
+    assert rebalances_of(RESTART.replace("count: 3,", "count: 3, client: librdkafka,")) == {0}
+    assert rebalances_of(RESTART.replace("  g:\n", "  g:\n    protocol: consumer\n")) == {0}
+    assert rebalances_of("brokers: 2\n" + RESTART) == {0}

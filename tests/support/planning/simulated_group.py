@@ -1,0 +1,126 @@
+"""A classic group in the simulation: Java's client half and our coordinator, in virtual time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kgroups.core.coordinator.group_snapshot import GroupSnapshot
+from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
+from kgroups.core.simulation.engine.network import START_MS
+from kgroups.core.simulation.engine.run import Run
+from kgroups.core.simulation.scenario.member_settings import MemberSettings
+from kgroups.core.simulation.scenario.scenario_events import Crash, ScaleIn, Scheduled
+from kgroups.core.simulation.scenario.scenario_model import (
+    GroupPlan,
+    MemberPlan,
+    Network,
+    Protocol,
+    Scenario,
+    TopicPlan,
+)
+from kgroups.core.simulation.scenario.spread import Spread
+from kgroups.core.snapshot import ClusterSnapshot, Group, Member, TopicPartition
+from tests.support.planning.small_groups import topics_of
+
+GROUP: Final = "g"
+REST_MS: Final = 60_000
+SESSION_MS: Final = 10_000
+PROTOCOLS: Final[Mapping[str, Protocol]] = {"sticky": "eager", "cooperative-sticky": "cooperative"}
+
+Shares = frozenset[tuple[str, TopicPartition]]
+
+
+@dataclass(frozen=True)
+class Life:
+    """What happens to a group that is at rest; members by name, which is their client id too.
+
+    Args:
+        topics: name to partitions.
+        members: who is there, and what each reads.
+        joins: who joins: what it reads, and how many ms later.
+        leaves, crashes: who goes, and how many ms later.
+    """
+
+    strategy: str
+    topics: Mapping[str, int]
+    members: Mapping[str, Sequence[str]]
+    joins: Mapping[str, tuple[Sequence[str], int]] = field(default_factory=dict)
+    leaves: Mapping[str, int] = field(default_factory=dict)
+    crashes: Mapping[str, int] = field(default_factory=dict)
+
+
+def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
+    """The group before anything happens, and who has what when all is over, by client id."""
+    settings = MemberSettings(session_timeout_ms=SESSION_MS, assignors=(life.strategy,))
+
+    def plan(name: str, topics: Sequence[str], start_ms: int) -> MemberPlan:
+        return MemberPlan(
+            name, topics=tuple(topics), client_id=name, start_ms=start_ms, settings=settings
+        )
+
+    members = [plan(name, topics, 0) for name, topics in life.members.items()]
+    members += [plan(name, read, REST_MS + ms) for name, (read, ms) in life.joins.items()]
+    gone = [
+        Scheduled(ScaleIn(GROUP, members=(name,)), at_ms=REST_MS + ms)
+        for name, ms in life.leaves.items()
+    ]
+    gone += [Scheduled(Crash(GROUP, name), at_ms=REST_MS + ms) for name, ms in life.crashes.items()]
+    scenario = Scenario(
+        "lives",
+        tuple(TopicPlan(name, count) for name, count in life.topics.items()),
+        (GroupPlan(GROUP, PROTOCOLS[life.strategy], tuple(members)),),
+        tuple(gone),
+        network=Network(Spread(2.0)),
+        until_ms=2 * REST_MS,
+    )
+    run = Run(scenario, seed)
+    seen: list[Group] = []
+
+    def look() -> None:
+        found = run.world.brokers.snapshot_of(GROUP)
+        assert found is not None
+        seen.append(_group(found))
+
+    run.world.agenda.at(START_MS + REST_MS - 1, look)
+    run.world.agenda.at(START_MS + 2 * REST_MS - 1, look)
+    run.carry_out()
+    before, after = seen
+    return ClusterSnapshot(0, (before,), topics_of(life.topics)), shares_of(after)
+
+
+def shares_of(group: Group) -> Shares:
+    """Who has what, by client id."""
+    return frozenset(
+        (member.client_id, (topic, number))
+        for member in group.members or ()
+        for topic, numbers in (member.assignment or {}).items()
+        for number in numbers
+    )
+
+
+def _group(found: GroupSnapshot) -> Group:
+    """The group as DescribeGroups shows it."""
+    assert found.state == "Stable"
+    members = []
+    for one in found.members:
+        protocols = one.facts["protocols"]
+        assert isinstance(protocols, tuple)
+        subscription = decode_subscription(protocols[0].metadata)
+        assigned = decode_assignment(one.assignment)
+        assert subscription is not None
+        assert assigned is not None
+        members.append(
+            Member(
+                one.member_id,
+                one.client_id,
+                one.client_host,
+                subscription=subscription.topics,
+                assignment=assigned.partitions,
+                subscription_version=subscription.version,
+                generation=subscription.generation,
+                user_data=subscription.user_data,
+                assignment_version=assigned.version,
+                assignment_user_data=assigned.user_data,
+            )
+        )
+    return Group(GROUP, "classic", found.state, "consumer", found.protocol, members=tuple(members))
