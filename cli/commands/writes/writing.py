@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
 from kgroups.core.offsets.change import Change, skip_planned
 from kgroups.core.offsets.result import RESULTS
 from kgroups.core.saved_plans.plan_rows import rows_of_changes
@@ -113,6 +113,7 @@ class OffsetWrite:
         topic_ids: of the topics that are written to, as far as they are known.
         row_by_row: a partition that cannot be done does not hold the others back.
         watch_ms: for how long it is watched, after the write, whether somebody else commits.
+        verify: looks again after the write; what has changed since has failed.
     """
 
     action: str
@@ -122,6 +123,7 @@ class OffsetWrite:
     topic_ids: Mapping[str, str | None]
     row_by_row: bool = False
     watch_ms: int = 0
+    verify: Callable[[Sequence[Change]], list[Change]] | None = None
 
     @classmethod
     def on(
@@ -235,6 +237,9 @@ def carry_out(
             changes = applied(printer, admin, changes, interruption)
             if write.watch_ms:
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
+            if write.verify is not None:
+                changes, failures = _verified(printer, interruption, write, changes)
+                errors = [*errors, *failures]
         elif not consent.dry_run:
             changes = skip_planned(changes)
         every_error = [*(change.error for change in changes if change.error is not None), *errors]
@@ -255,6 +260,22 @@ def carry_out(
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
+
+
+def _verified(
+    printer: Printer,
+    interruption: Interruption,
+    write: OffsetWrite,
+    changes: Sequence[Change],
+) -> tuple[list[Change], list[ItemError]]:
+    """The changes after another look, unless that fails or Ctrl-C ends it."""
+    verify = write.verify
+    assert verify is not None, "it is asked for"
+    printer.progress("verifying")
+    try:
+        return interruption.look(lambda: verify(changes), list(changes)), []
+    except KgroupsError as error:
+        return list(changes), [ItemError.of("--verify", error)]
 
 
 def _confirmed(
