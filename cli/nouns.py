@@ -25,7 +25,7 @@ SECTIONS: Final = {
         "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},
-    "Clusters": {"context": "commands.context.context"},
+    "Clusters": {"context": "commands.context.context", "ping": "commands.ping"},
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -259,6 +259,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
         'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'ping:Test the connection to a cluster, step by step.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
@@ -536,6 +537,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--help:Show help.'
+      )
+      ;;
+    "ping")
+      options+=(
         '--help:Show help.'
       )
       ;;

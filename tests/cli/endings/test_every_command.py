@@ -39,6 +39,7 @@ WITHOUT_CLUSTER: Final = {
 
 WITHOUT_NAME: Final = {
     "context list": "takes none",
+    "ping": "takes none",
     "demo": "takes none",
     "lag report": "starts Spark: its names are in tests/cli/commands/test_lag.py",
     "lag history": "starts Spark, likewise",

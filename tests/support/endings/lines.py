@@ -126,6 +126,8 @@ LINES: Final = {
     ),
     "context remove": Line("context remove spare", "context remove", asks=False, silent=True),
     "context current": Line("context current -c here", "context current", asks=False),
+    "ping": Line("ping -o json", "ping"),
+    "ping as a table": Line("ping", "ping"),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
     "schema": Line("schema describe", "schema", asks=False),
