@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
@@ -185,6 +186,7 @@ def carry_out_deletion(
             deletions = apply(printer, admin, deletions, interruption)
         elif not dry_run:
             deletions = skip_planned(deletions)
+        tell(each.result for each in deletions)
         every_error = [*errors_of(deletions), *errors]
         files = files_of(consent, None, saved)
         printer.show(delete_report(deletions, every_error, where, files))

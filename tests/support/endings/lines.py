@@ -128,6 +128,7 @@ LINES: Final = {
     "context current": Line("context current -c here", "context current", asks=False),
     "ping": Line("ping -o json", "ping"),
     "ping as a table": Line("ping", "ping"),
+    "audit": Line("audit -o json", "audit", asks=False),
     "demo": Line("demo", "demo", asks=False, kind="heavy"),
     "completion": Line("completion bash", "completion", asks=False),
     "schema": Line("schema describe", "schema", asks=False),
