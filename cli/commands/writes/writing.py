@@ -13,7 +13,7 @@ import typer
 from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.commands.writes.plan_saving import save_plan
-from kgroups.cli.commands.writes.vigil import watched
+from kgroups.cli.commands.writes.vigil import verified, watched
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.output.envelope import Report
@@ -25,7 +25,7 @@ from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import now_ms
 from kgroups.cli.undo_file import add_outcome, default_undo_dir, save_undo
-from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError, UsageError
+from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.offsets.change import Change, skip_planned
 from kgroups.core.offsets.result import RESULTS
 from kgroups.core.saved_plans.plan_rows import rows_of_changes
@@ -239,7 +239,7 @@ def carry_out(
             if write.watch_ms:
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
             if write.verify is not None:
-                changes, failures = _verified(printer, interruption, write, changes)
+                changes, failures = verified(printer, interruption, write.verify, changes)
                 errors = [*errors, *failures]
         elif not consent.dry_run:
             changes = skip_planned(changes)
@@ -262,22 +262,6 @@ def carry_out(
     end_with(every_error)
     if go and not consent.dry_run and not agreed:
         raise typer.Exit(EXIT_CODE_INTERRUPTED)
-
-
-def _verified(
-    printer: Printer,
-    interruption: Interruption,
-    write: OffsetWrite,
-    changes: Sequence[Change],
-) -> tuple[list[Change], list[ItemError]]:
-    """The changes after another look, unless that fails or Ctrl-C ends it."""
-    verify = write.verify
-    assert verify is not None, "it is asked for"
-    printer.progress("verifying")
-    try:
-        return interruption.look(lambda: verify(changes), list(changes)), []
-    except KgroupsError as error:
-        return list(changes), [ItemError.of("--verify", error)]
 
 
 def _confirmed(
