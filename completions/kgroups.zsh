@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -22,7 +22,10 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--fields") echo '@free' ;;
+    "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
     "describe/--topic") echo '@topics' ;;
@@ -33,6 +36,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--fields") echo '@free' ;;
+    "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
     "check/--regex") echo '@free' ;;
@@ -42,6 +47,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
     "check/--over") echo '@free' ;;
+    "check/--textfile") echo '@files' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -92,6 +98,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--plan") echo '@files' ;;
     "reset-offsets/--expect-cluster-id") echo '@free' ;;
     "reset-offsets/--unprotected") echo '@contexts' ;;
+    "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
@@ -101,21 +108,26 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--plan") echo '@files' ;;
     "copy-offsets/--expect-cluster-id") echo '@free' ;;
     "copy-offsets/--unprotected") echo '@contexts' ;;
+    "copy-offsets/--reason") echo '@free' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--plan") echo '@files' ;;
     "delete-offsets/--expect-cluster-id") echo '@free' ;;
     "delete-offsets/--unprotected") echo '@contexts' ;;
+    "delete-offsets/--reason") echo '@free' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
+    "delete/--reason") echo '@free' ;;
     "delete-records/--before") echo '@free' ;;
     "delete-records/--plan") echo '@files' ;;
     "delete-records/--expect-cluster-id") echo '@free' ;;
     "delete-records/--unprotected") echo '@contexts' ;;
+    "delete-records/--reason") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
@@ -126,6 +138,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "apply/--undo-dir") echo '@free' ;;
     "apply/--expect-cluster-id") echo '@free' ;;
     "apply/--unprotected") echo '@contexts' ;;
+    "apply/--reason") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -155,6 +170,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--fields") echo '@free' ;;
+    "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
@@ -228,6 +245,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
     '--query:JMESPath on the JSON document.'
     '--quiet:No notes and no progress, only warnings and errors.'
+    '-q:No notes and no progress, only warnings and errors.'
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
@@ -251,6 +269,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
         'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'ping:Test the connection to a cluster, step by step.'
+        'audit:Show what was written to clusters from here.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
@@ -278,7 +298,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -299,7 +323,10 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -324,6 +351,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--fields:List the fields that conditions can use.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -422,6 +450,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -442,6 +471,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -460,6 +490,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -468,6 +499,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
@@ -475,6 +507,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '-y:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -489,6 +522,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -497,7 +531,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
-        '--reason:For the broker'\''s log.'
+        '--reason:For the logs of broker and audit.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
@@ -520,6 +554,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help:Show help.'
+      )
+      ;;
+    "ping")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "audit")
+      options+=(
+        '--since:Only from then on\: 7d, 2026-11-21T06\:00Z.'
+        '--last:Only the last N.'
         '--help:Show help.'
       )
       ;;
@@ -630,6 +677,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--fields:Only these columns\: group,lag.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )

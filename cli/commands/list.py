@@ -11,6 +11,18 @@ from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import (
+    EXPIRES,
+    Expiries,
+    IdleFor,
+    ShowExpiry,
+    idle_groups,
+    learn_expiries,
+    note_of_unknown,
+    parse_idle_ms,
+    refuse_file,
+    with_expiries,
+)
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -18,7 +30,9 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
@@ -52,6 +66,10 @@ plain text that a name contains; --regex is RE2 and matches whole names.
 Filters combine: a group must match all of them. --where takes a condition
 (`kgroups check --fields` lists the fields). --watch refreshes the list and
 marks what changed; with JSON, each refresh is one document per line.
+--idle-for 30d keeps groups that have had no members and committed nothing for
+so long; --expiry shows when the broker deletes their commits. Both read
+__consumer_offsets; groups of which it is not known are named.
+--output openmetrics prints figures for Prometheus, see --textfile.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
@@ -70,6 +88,7 @@ EXAMPLES
   kgroups list --regex 'orders-[0-9]+' --sort state
   kgroups list --where "state = 'Empty' and lag > 0"
   kgroups list --where 'lag_seconds > 5m' --lag-time
+  kgroups list --idle-for 30d --expiry
   kgroups list --state PreparingRebalance --watch 2
 """
 
@@ -136,12 +155,16 @@ def list_groups(
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
+    expiry: ShowExpiry = False,
+    idle_for: IdleFor = None,
     watch: Watch = None,
+    fields: FieldNames = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
         parse_choice(state, GROUP_STATES, "group state"),
         parse_choice(type_, GROUP_TYPES, "group type"),
@@ -150,24 +173,37 @@ def list_groups(
         None if regex is None else name_pattern(regex),
         parse_where(where),
     )
-
     named = set() if filters.where is None else filters.where.fields
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
+    idle_ms = parse_idle_ms(idle_for)
+    dated = expiry or idle_ms is not None
+    refuse_file(dated, file)
+    shown = fields_shown(question)
+    columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
+    chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
             printer,
             admin,
             question,
-            lambda: _listing(admin, printer, filters, file, timed=question.is_asked),
+            lambda: _listing(admin, printer, filters, file, timed=question.is_asked, dated=dated),
         )
         said: list[str] = []
         if filters.where is not None:
             listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
-        report = list_report(listing, groups[:top], times, fields_shown(question))
+        expiries: Expiries = {}
+        if dated and admin is not None:
+            expiries, untold = learn_expiries(printer, admin, groups, retention=expiry)
+            said += untold
+        if idle_ms is not None:
+            groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
+            said += [note_of_unknown(unknown)] if unknown else []
+        report = list_report(listing, groups[:top], times, shown)
+        report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
         def plain() -> tuple[str]:
             from kgroups.cli.official.layouts import list_text  # only this form needs them
@@ -222,20 +258,24 @@ def _listing(
     file: Path | None,
     *,
     timed: bool,
+    dated: bool = False,
 ) -> ClusterSnapshot:
     """Groups with what the filters need; `--topic` and `--where` have to look into the groups.
 
     Args:
         timed: whether commits and logs are needed too, for figures of time.
+        dated: whether commits are.
     """
     where = filters.where
     logs = timed or (where is not None and where.needs_offsets)
-    inside = logs or bool(filters.topics) or (where is not None and where.needs_description)
+    inside = (
+        logs or dated or bool(filters.topics) or (where is not None and where.needs_description)
+    )
     if admin is None or inside:
         found = snapshot_of(
             admin,
             file=file,
-            offsets=bool(filters.topics) or logs,
+            offsets=bool(filters.topics) or logs or dated,
             log_offsets=logs,
             progress=printer.progress,
         )

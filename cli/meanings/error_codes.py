@@ -97,6 +97,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the partition's leader does not listen where this client comes from",
         "check `advertised.listeners` of every broker",
     ),
+    "MISSING_EXTRA": (
+        2,
+        "the command needs libraries that are not installed",
+        "run the command of the hint, which installs them",
+    ),
     "NOT_SETTLED": (
         6,
         "the simulated groups had not settled at the end",

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -40,18 +41,29 @@ class Printer:
     """Writes reports in the form that the options ask for.
 
     Args:
-        own_forms: whether the command has the forms that only `kgroups check` has.
+        own_forms: those of the forms that only some commands have.
+        textfile: where figures for Prometheus go; None: to stdout.
     Raises:
         UsageError: one of these is asked for, and the command does not have it; `--query` is not
             JMESPath, or there is no document to ask.
     """
 
-    def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
-        if options.output in OWN_FORMS and not own_forms:
+    def __init__(
+        self,
+        options: GlobalOptions,
+        *,
+        own_forms: Container[str] = (),
+        textfile: Path | None = None,
+    ) -> None:
+        if options.output in OWN_FORMS and options.output not in own_forms:
             raise UsageError(
-                f"`{options.output}` output is available for `kgroups check` only", hint=OUTPUT_HINT
+                f"`{options.output}` output is available for {OWN_FORMS[options.output]} only",
+                hint=OUTPUT_HINT,
             )
+        if textfile is not None:
+            _check_textfile(textfile, options)
         self.options = options
+        self._textfile = textfile
         self._waiting = False
         self._query = _query_of(options)
 
@@ -87,6 +99,8 @@ class Printer:
         }
         if form in report.forms:
             self.head(visible(report.forms[form]()))
+        elif form == "openmetrics":
+            self._metrics(report)
         elif self._query is not None:
             self._answer(self._query, report)
         else:
@@ -257,11 +271,7 @@ class Printer:
 
     def _csv(self, report: Report) -> None:
         view = report.views[0]
-        rows: Iterable[Sequence[Any]]
-        if view.key is None:
-            rows = (row for item in report.items for row in view.rows(item))
-        else:
-            rows = view.rows_of(report.items)
+        rows = view.each_row(report.items)
         shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
         self._begin()
         writer = csv.writer(_Lines(), lineterminator="\r\n")
@@ -272,6 +282,18 @@ class Printer:
         write = self._begin()
         for text in report.plain() if report.plain is not None else ():
             write(visible(text))
+
+    def _metrics(self, report: Report) -> None:
+        from kgroups.cli.output.group_metrics import report_metrics  # of no use to other forms
+
+        text = report_metrics(report)
+        if self._textfile is None:
+            self.head(visible(text))
+        else:
+            from kgroups.cli.output.whole_file import write_whole
+
+            self.wipe()
+            write_whole(self._textfile, text, "the figures")
 
     def _yaml(self, report: Report) -> None:
         from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
@@ -285,6 +307,14 @@ class Printer:
         if empty:
             write("items: []\n")
         write(dump(envelope_tail(report)))
+
+
+def _check_textfile(file: Path, options: GlobalOptions) -> None:
+    if options.output != "openmetrics":
+        raise UsageError("--textfile requires --output openmetrics")
+    from kgroups.cli.output.whole_file import check_place  # of no use without the option
+
+    check_place(file)
 
 
 def _query_of(options: GlobalOptions) -> "Query | None":

@@ -16,12 +16,15 @@ from kgroups.cli.choosing import (
     snapshot_of_choice,
 )
 from kgroups.cli.commands.describe.describe_report import (
+    VIEW_COLUMNS,
     describe_items,
     describe_report,
     largest_lag,
     notes,
 )
+from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -30,6 +33,8 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fields
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import asked, topics_of
@@ -57,13 +62,17 @@ and the others are still shown. --topic selects the groups that read a topic
 and shows only that topic; --where selects those for which a condition holds,
 where `lag` is the group's sum (`kgroups check --fields` lists the fields).
 --watch refreshes the view and marks what changed; with JSON, each refresh is
-one document per line.
+one document per line. --output openmetrics prints figures for Prometheus;
+--textfile writes them to a file for node_exporter, whole or not at all.
 
 TIMES    (of partitions and of groups; null or - is unknown)
   --lag-time      age of the oldest unread record, from offsets by timestamp:
                   some 12 requests, DESCRIBE permission only, to within 1 %
   --record-times  the same from the record itself, which requires READ
   --over 10s      records per second in and out, and the time to catch up
+
+  --expiry        when commits are deleted: of groups without members, and of
+                  topics that no member reads (reads __consumer_offsets)
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -137,12 +146,15 @@ def describe(
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
+    expiry: ShowExpiry = False,
     watch: Watch = None,
+    fields: FieldNames = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     topics = split_names(topic)
     filtered = bool(topics) or where is not None
     choice = choice_of(groups, regex, every=all_groups or (filtered and not (groups or regex)))
@@ -166,8 +178,25 @@ def describe(
         raise UsageError(
             "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
         )
+    refuse_file(expiry, file)
+    if expiry and "offsets" not in views:
+        raise UsageError("--expiry requires --offsets", hint="add --offsets")
+    dated = (EXPIRES.field,) if expiry and views[0] != "members" else ()
+    columns = (*VIEW_COLUMNS[views[0]], *fields_shown(question), *dated)
+    chosen = chosen_fields(fields, options, columns, len(views))
     request = Request(
-        choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
+        choice,
+        topics,
+        tuple(views),
+        uncommitted,
+        isolation,
+        by_lag,
+        top,
+        file,
+        kept,
+        question,
+        chosen,
+        expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
@@ -190,6 +219,8 @@ class Request:
         top: only so many rows.
         where: only groups for which this holds.
         question: about time.
+        chosen: the columns that are shown.
+        expiry: whether it is wanted when commits expire.
     """
 
     choice: Choice
@@ -202,6 +233,8 @@ class Request:
     file: Path | None
     where: Where | None
     question: TimeQuestion
+    chosen: ChosenFields
+    expiry: bool = False
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -246,6 +279,11 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
 
         return described_text(snapshot, views, verbose=printer.options.verbose)
 
+    if request.expiry and admin is not None:
+        expiries, untold = learn_expiries(printer, admin, snapshot.groups)
+        report = with_expiries(report, snapshot, expiries)
+        said += untold
+    report = request.chosen.of(report)
     said += notes(snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))

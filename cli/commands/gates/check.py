@@ -32,6 +32,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import asked, now_ms
@@ -66,13 +67,14 @@ CONDITIONS
   not (members >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
   lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
-  --fields lists the fields. `lag` is the group's sum; if only part of it is
-  known, it is at least that much. --uncommitted sets what to assume for
-  partitions without a commit.
+  --fields lists the fields, those of `plan` and `lag report` too. `lag` is
+  the group's sum; if only part of it is known, it is at least that much.
+  --uncommitted sets what to assume for partitions without a commit.
 
 FORMATS
   --output json    one item per group: verdict, conditions, figures
   --output junit   one test case per group, for CI
+  --output openmetrics  figures and verdicts for Prometheus, see --textfile
   --output nagios  one status line with perfdata; exits with 0 (OK),
                    1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
                    missing value or group, an unreachable cluster, a usage
@@ -127,11 +129,13 @@ def check(
     fields: Annotated[
         bool, typer.Option("--fields", help="List the fields that conditions can use.")
     ] = False,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups check`."""
     options = options_of(ctx)
-    printer = Printer(options, own_forms=not fields)
+    own_forms = () if fields else ("junit", "nagios", *METRICS)
+    printer = Printer(options, own_forms=own_forms, textfile=textfile)
     if fields:
         printer.show(fields_report(_tables(), now_ms()))
         return
@@ -278,9 +282,10 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
 
 def _tables() -> dict[str, Fields]:
     """The fields of each kind of thing that conditions are about."""
+    from kgroups.cli.commands.lag.lag_options import row_fields
     from kgroups.core.planning.metrics import PLAN_FIELDS
 
-    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS}
+    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
 
 
 def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:

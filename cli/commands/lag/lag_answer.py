@@ -8,9 +8,9 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.core.errors import ItemError, UsageError, shorten
+from kgroups.cli.output.whole_file import check_place
+from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
-from kgroups.core.input_files.files import lies_at
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -95,15 +95,8 @@ def check_places(html: Path | None, parquet: Path | None) -> None:
     if html is not None:
         require_extra("html", "`--html`")
     for file in (html, parquet):
-        if file is None:
-            continue
-        is_folder = lies_at(file) == "folder"
-        if is_folder or lies_at(file.absolute().parent) != "folder":
-            raise UsageError(
-                f"`{shorten(str(file))}` cannot be written: "
-                + ("it is a folder" if is_folder else "its folder does not exist"),
-                hint="choose a file in a folder that you can write to",
-            )
+        if file is not None:
+            check_place(file)
 
 
 def write_files(
