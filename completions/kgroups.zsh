@@ -85,6 +85,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--fail-on") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -418,10 +419,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
+        '--spread:Show percentiles and intervals of all runs.'
         '--vary:Compare these values.'
         '--repeat:Number of seeds to run.'
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
+        '--fail-on:Exit with 6 if this holds.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
