@@ -10,6 +10,7 @@ import typer
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
+from kgroups.cli.contexts.several import each_context, look_in_each
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import (
     Expiries,
@@ -37,6 +38,7 @@ from kgroups.cli.params import (
     GROUP_STATES,
     GROUP_TYPES,
     FromFile,
+    GlobalOptions,
     options_of,
     parse_choice,
     split_names,
@@ -160,7 +162,8 @@ def list_groups(
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
-    options = options_of(ctx)
+    options = options_of(ctx, several=True)
+    contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
         parse_choice(state, GROUP_STATES, "group state"),
@@ -211,10 +214,14 @@ def list_groups(
         return Look(replace(report, plain=plain), said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    with asked(options, file) as admin:
-        if every_ms is not None:
-            look_again(printer, every_ms, lambda: look(admin))
-        found = look(admin)
+
+    def look_in(options: GlobalOptions) -> Look:
+        with asked(options, file) as admin:
+            if every_ms is not None:
+                look_again(printer, every_ms, lambda: look(admin))
+            return look(admin)
+
+    found = look_in_each(contexts, SCHEMA, look_in) if contexts else look_in(options)
     printer.show(found.report)
     for text in found.notes:
         printer.note(text)

@@ -21,6 +21,7 @@ from kgroups.cli.commands.describe.describe_report import (
     largest_lag,
     notes,
 )
+from kgroups.cli.contexts.several import each_context, look_in_each
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
@@ -33,7 +34,7 @@ from kgroups.cli.lag_times import (
 )
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.params import FromFile, GlobalOptions, options_of, split_names
 from kgroups.cli.source import asked, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
@@ -149,7 +150,8 @@ def describe(
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
-    options = options_of(ctx)
+    options = options_of(ctx, several=True)
+    contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     topics = split_names(topic)
     filtered = bool(topics) or where is not None
@@ -191,10 +193,14 @@ def describe(
         expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    with asked(options, file) as admin:
-        if every_ms is not None:
-            look_again(printer, every_ms, lambda: look(printer, request, admin))
-        found = look(printer, request, admin)
+
+    def look_in(options: GlobalOptions) -> Look:
+        with asked(options, file) as admin:
+            if every_ms is not None:
+                look_again(printer, every_ms, lambda: look(printer, request, admin))
+            return look(printer, request, admin)
+
+    found = look_in_each(contexts, SCHEMA, look_in) if contexts else look_in(options)
     printer.show(found.report)
     if options.output in ("table", "plain"):
         for text in found.notes:
