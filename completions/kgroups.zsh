@@ -24,6 +24,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--over") echo '@free' ;;
     "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--fields") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -35,6 +36,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--fields") echo '@free' ;;
     "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -167,6 +169,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
@@ -297,6 +300,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expiry:When commits expire, from __consumer_offsets.'
         '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -320,6 +324,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -669,6 +674,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
