@@ -10,7 +10,7 @@ import typer
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
-from kgroups.cli.contexts.several import each_context, look_in_each
+from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import (
     EXPIRES,
@@ -40,15 +40,13 @@ from kgroups.cli.params import (
     GROUP_STATES,
     GROUP_TYPES,
     FromFile,
-    GlobalOptions,
     options_of,
     parse_choice,
     split_names,
 )
-from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_of
+from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
-from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
@@ -217,14 +215,8 @@ def list_groups(
         return Look(replace(report, plain=plain), said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-
-    def look_in(options: GlobalOptions) -> Look:
-        with asked(options, file) as admin:
-            if every_ms is not None:
-                look_again(printer, every_ms, lambda: look(admin))
-            return look(admin)
-
-    found = look_in_each(contexts, SCHEMA, look_in) if contexts else look_in(options)
+    where_to = Question(printer, file, every_ms)
+    found = found_in(contexts, where_to, SCHEMA, look)
     printer.show(found.report)
     for text in found.notes:
         printer.note(text)

@@ -2,16 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import typer
 
 from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GlobalOptions, given_options, within
-from kgroups.cli.source import now_ms
-from kgroups.cli.watching import Look
+from kgroups.cli.source import asked, now_ms
+from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
 
 FORMS: Final = ("table", "json", "jsonl", "csv", "yaml")
 CONTEXT: Final = Column("context", "CONTEXT")
@@ -57,6 +62,45 @@ def each_context(
             flag = f"--{name.replace('_', '-')}"
             raise UsageError(f"several contexts and {flag} cannot be used together")
     return tuple(within(options, {*given, "output"}, context) for context in options.contexts)
+
+
+class Question(NamedTuple):
+    """How clusters are looked at.
+
+    Args:
+        printer: for what is refreshed.
+        file: instead of a cluster.
+        every_ms: refresh at this interval; None for a single look.
+    """
+
+    printer: Printer
+    file: Path | None
+    every_ms: int | None
+
+
+def found_in(
+    contexts: Sequence[GlobalOptions],
+    question: Question,
+    schema: str,
+    look: "Callable[[ClusterAdmin | None], Look]",
+) -> Look:
+    """What is found in each context, or, where several are not given, where the options say.
+
+    Args:
+        contexts: the options within each of several contexts.
+        schema: of the document.
+        look: asks one cluster, or the file.
+    """
+
+    def look_in(options: GlobalOptions) -> Look:
+        with asked(options, question.file) as admin:
+            if question.every_ms is not None:
+                watch(question.printer, question.every_ms, lambda: look(admin))
+            return look(admin)
+
+    if contexts:
+        return look_in_each(contexts, schema, look_in)
+    return look_in(question.printer.options)
 
 
 def look_in_each(
