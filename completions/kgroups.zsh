@@ -85,6 +85,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--fail-on") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -100,6 +101,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--map") echo '@free' ;;
+    "copy-offsets/--map-file") echo '@files' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
@@ -416,10 +419,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
+        '--spread:Show percentiles and intervals of all runs.'
         '--vary:Compare these values.'
         '--repeat:Number of seeds to run.'
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
+        '--fail-on:Exit with 6 if this holds.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
@@ -453,11 +458,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "copy-offsets")
       options+=(
-        '--from:Source group.'
-        '--to:Target group.'
+        '--from:Source group, or glob.'
+        '--to:Target group; * as in --from.'
+        '--map:Source and target; repeatable.'
+        '--map-file:CSV file, each line `old,new`.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--to-bootstrap-server:Target cluster.'
         '--to-command-config:Client properties of the target cluster.'
+        '--verify:Then look at both groups again.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'

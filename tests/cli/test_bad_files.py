@@ -78,6 +78,9 @@ KINDS: dict[str, Kind] = {
         ".json", ("-b", "{cluster}", "reset-offsets", "--resume", "{file}", "--yes")
     ),
     "saved plan": Kind(".json", ("-b", "{cluster}", "apply", "{file}", "--yes")),
+    "pairs of groups": Kind(
+        ".csv", ("-b", "{cluster}", "copy-offsets", "--map-file", "{file}", "--dry-run")
+    ),
     "properties of a target": Kind(
         ".properties",
         (
