@@ -13,16 +13,13 @@ from pyspark.sql.types import StructType
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_tables import (
-    MEMBERS,
     NO_TIMES,
-    PLAN_MEMBERS,
-    ROWS,
-    TOPICS,
     CaptureTables,
     RecordTimes,
     capture_tables,
     plan_tables,
 )
+from kgroups.core.lag.captures.spark_schemas import MEMBERS, PLAN_MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import LagQuery as LagQuery

@@ -1,26 +1,17 @@
-"""What the pipeline's tables hold: Spark schemas, and a cluster snapshot in their form.
+"""What the pipeline's tables hold: Arrow schemas, and a cluster snapshot in their form.
 
 Three tables of facts, nothing computed but patterns looked up: rows (one partition of a group),
 members and topics.
 `captured_at_ms` and `cluster` are in each, so that tables of many captures can be put together.
 A column added later is nullable and goes at the end: readers fill it with null in older files.
+No Spark here: whoever collects has none. Its schemas are `spark_schemas`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+import pyarrow as pa
 
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.coordinator.ports import PatternError
@@ -35,16 +26,17 @@ from kgroups.core.lag.group_lag import (
 )
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 SCHEMA_VERSION = 1
 
-STRING, INT, LONG, FLAG = StringType(), IntegerType(), LongType(), BooleanType()
+STRING, INT, LONG, FLAG = pa.string(), pa.int32(), pa.int64(), pa.bool_()
 
 
-def _columns(*columns: tuple[str, Any, bool]) -> StructType:
-    return StructType([StructField(name, kind, nullable) for name, kind, nullable in columns])
+def _columns(*columns: tuple[str, Any, bool]) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable) for name, kind, nullable in columns])
+
+
+def _list_of(kind: Any, *, nullable: bool = False) -> Any:
+    return pa.list_(pa.field("element", kind, nullable))
 
 
 CAPTURE = (("captured_at_ms", LONG, False), ("cluster", STRING, False))
@@ -73,14 +65,8 @@ ROWS = _columns(
     ("next_record_at_ms", LONG, True),
 )
 
-OWNED = ArrayType(
-    StructType(
-        [
-            StructField("topic", STRING, False),
-            StructField("partitions", ArrayType(INT, False), False),
-        ]
-    ),
-    False,
+OWNED = _list_of(
+    pa.struct([pa.field("topic", STRING, False), pa.field("partitions", _list_of(INT), False)])
 )
 
 # One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
@@ -95,19 +81,15 @@ MEMBERS = _columns(
     ("host", STRING, False),
     ("instance_id", STRING, True),
     ("rack", STRING, True),
-    ("subscription", ArrayType(STRING, False), False),
+    ("subscription", _list_of(STRING), False),
     ("owned", OWNED, False),
     ("assignor", STRING, True),
 )
 
 # One member as it is planned: `assumed_id` is drawn for a member that joins, whose `member_id` is
 # only a name; `leader` is the client library whose rules the plan follows.
-PLAN_MEMBERS = StructType(
-    [
-        *MEMBERS.fields,
-        StructField("assumed_id", STRING, True),
-        StructField("leader", STRING, False),
-    ]
+PLAN_MEMBERS = pa.schema(
+    [*MEMBERS, pa.field("assumed_id", STRING), pa.field("leader", STRING, False)]
 )
 
 # One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
@@ -116,7 +98,7 @@ TOPICS = _columns(
     ("topic", STRING, False),
     ("topic_id", STRING, True),
     ("partitions", INT, False),
-    ("racks", ArrayType(ArrayType(STRING, True), False), False),
+    ("racks", _list_of(_list_of(STRING, nullable=True)), False),
 )
 
 # A topic's partitions that a member has in a planned assignment. A group that was not planned is
@@ -131,23 +113,21 @@ PLANS = _columns(
     ("topic", STRING, True),
     ("applies", FLAG, False),
     ("error", STRING, True),
-    ("partitions", ArrayType(INT, False), False),
+    ("partitions", _list_of(INT), False),
 )
 
 
 class CaptureTables(NamedTuple):
     """A snapshot as Arrow tables, in the schemas of this file."""
 
-    rows: "pa.Table"
-    members: "pa.Table"
-    topics: "pa.Table"
+    rows: pa.Table
+    members: pa.Table
+    topics: pa.Table
 
 
-@cache
-def arrow_schema(table: str) -> "pa.Schema":
-    """The columns of `rows`, `members` or `topics`."""
-    return to_arrow_schema({"rows": ROWS, "members": MEMBERS, "topics": TOPICS}[table])
-
+SCHEMAS: Mapping[str, pa.Schema] = MappingProxyType(
+    {"rows": ROWS, "members": MEMBERS, "topics": TOPICS}
+)
 
 # Topic, partition and offset to when the record there, or the next one, was written.
 RecordTimes = Mapping[tuple[str, int, int], int]
@@ -187,7 +167,7 @@ def plan_tables(
     snapshots: Iterable[ClusterSnapshot],
     assumed_ids: Mapping[tuple[str, str], str],
     leader_of: Callable[[Group], str],
-) -> tuple["pa.Table", "pa.Table"]:
+) -> tuple[pa.Table, pa.Table]:
     """Members in `PLAN_MEMBERS` and topics of clusters as they are to be planned.
 
     Args:
@@ -244,19 +224,16 @@ def cluster_name(snapshot: ClusterSnapshot) -> str:
 class _Table:
     """Tuples on their way to an Arrow table."""
 
-    def __init__(self, schema: StructType) -> None:
+    def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
         self._tuples: list[tuple[Any, ...]] = []
         self.add = self._tuples.append
 
-    def to_arrow(self) -> "pa.Table":
+    def to_arrow(self) -> pa.Table:
         """The table; column by column, because Arrow reads a list much faster than rows."""
-        import pyarrow as pa
-
-        schema = to_arrow_schema(self._schema)
-        columns = list(zip(*self._tuples, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        columns = list(zip(*self._tuples, strict=True)) or [()] * len(self._schema)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, self._schema, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=self._schema)
 
 
 def _add_rows(

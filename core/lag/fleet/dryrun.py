@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.captures.capture_tables import PLANS
+from kgroups.core.lag.captures.spark_schemas import PLANS
 from kgroups.core.lag.fleet.worker_planner import fleet_planner
 
 GROUP_KEYS = ("cluster", "group")

@@ -20,7 +20,7 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.core.lag.captures.capture_tables import PLANS
+from kgroups.core.lag.captures.spark_schemas import PLANS
 
 if TYPE_CHECKING:
     import pyarrow as pa

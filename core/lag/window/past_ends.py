@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.spark_schemas import ROWS
 from kgroups.core.snapshot import TopicPartition
 
 # Time to topic and partition to where the log ended then.

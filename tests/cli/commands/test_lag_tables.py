@@ -1,15 +1,19 @@
 """A lag report as a table and as CSV: for people and for machines."""
 
 import pytest
-from pyspark.sql.types import DoubleType, StructField, StructType
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from kgroups.cli.commands.lag.lag_answer import lag_document
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, OutputFormat
-from kgroups.core.lag.captures.capture_tables import LONG, STRING
 from kgroups.core.lag.report import LagReport
 
-KINDS = {"cluster": STRING, "group": STRING, "lag": LONG, "rate_in": DoubleType()}
+KINDS = {
+    "cluster": StringType(),
+    "group": StringType(),
+    "lag": LongType(),
+    "rate_in": DoubleType(),
+}
 SCHEMA = StructType([StructField(name, kind) for name, kind in KINDS.items()])
 
 
