@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-simulations fidelity kafka completions docs clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-simulations fidelity kafka completions docs licences pex clean
 
 setup: $(STAMP)
 
@@ -54,6 +54,15 @@ check: setup
 	$(PY) -m mypy
 	$(PY) -m mypy tests bench scripts
 	$(VENV)/bin/lint-imports
+
+# What the package requires, and its licences: docs/licences.md.
+licences: setup
+	$(PY) scripts/licences.py
+
+# The small installation as one file, dist/kgroups.pex, for hosts without access to package indexes.
+pex: setup
+	@mkdir -p dist
+	$(VENV)/bin/pex . --constraints constraints.txt --console-script kgroups --venv prepend --compile --output-file dist/kgroups.pex
 
 fmt: setup
 	$(PY) -m ruff format .

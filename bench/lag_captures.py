@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from bench.stage import say
-from kgroups.core.lag.captures.capture_tables import ROWS
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
+from kgroups.core.lag.captures.table_columns import arrow_schema
 
 CACHE = Path(__file__).parents[1] / ".cache" / "bench"
 START_MS = 1_760_000_000_000
@@ -50,7 +50,7 @@ def _write(folder: Path, series: int, captures: int) -> None:
         for step in steps:
             end = 10_000 + speed * step + rng.integers(0, 10, series)
             committed = np.minimum(9_000 + reads * step, end)
-            columns = dict.fromkeys(ROWS.names)
+            columns = dict.fromkeys(arrow_schema("rows").names)
             known = {
                 "captured_at_ms": pa.repeat(pa.scalar(START_MS + step * STEP_MS), series),
                 "cluster": pa.repeat("bench", series),
@@ -64,7 +64,7 @@ def _write(folder: Path, series: int, captures: int) -> None:
                 "log_end_offset": pa.array(end),
                 "member_id": member,
             }
-            schema = ROWS
+            schema = arrow_schema("rows")
             arrays = [
                 known[name].cast(schema.field(name).type)
                 if name in known

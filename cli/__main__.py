@@ -6,11 +6,17 @@ many a command, and while they last an interrupt has nothing to clean up and not
 
 import os
 import signal
+import sys
 from types import FrameType
+
+ON_WINDOWS = "error: kgroups runs on Linux and macOS; on Windows, install and run it in WSL\n"
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    if os.name == "nt":
+        sys.stderr.write(ON_WINDOWS)
+        os._exit(2)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # `nohup`, or a job in the background
             signal.signal(number, _leave)

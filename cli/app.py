@@ -38,7 +38,7 @@ EXIT CODES
   1  an item failed              70   a bug in kgroups
   2  usage                       74   done, but the result was not printed
   3  cluster unreachable         129  interrupted by SIGHUP
-  4  refused by a group's state  130  interrupted by Ctrl-C
+  4  refused: state or guard     130  interrupted by Ctrl-C
   5  not found                   143  interrupted by SIGTERM
   6  a condition was met
 

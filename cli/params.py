@@ -13,13 +13,20 @@ import typer
 from typer.core import TyperOption
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
+from kgroups.cli.contexts.guards import EXPECT, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
-OutputFormat = Literal["table", "json", "jsonl", "csv", "yaml", "plain", "junit", "nagios"]
-OWN_FORMS: Final = frozenset({"junit", "nagios"})
-"""Forms that only one command has."""
+OutputFormat = Literal[
+    "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"
+]
+OWN_FORMS: Final = {
+    "openmetrics": "`list`, `describe`, `check` and `lag report`",
+    "junit": "`kgroups check`",
+    "nagios": "`kgroups check`",
+}
+"""Forms that only some commands have, and which."""
 OUTPUT_FORMATS: Final[tuple[str, ...]] = tuple(
     name for name in get_args(OutputFormat) if name not in OWN_FORMS
 )
@@ -44,8 +51,11 @@ class GlobalOptions:
         no_input: never ask for anything.
         csv_safe: in CSV, a quotation mark before text that a spreadsheet would calculate.
         no_color: plain text even on a terminal.
+        debug: a line on stderr for each request to a broker.
         verbose: tracebacks of bugs, more columns where a command has them.
         contexts: in force; more than one only for commands that take several.
+        expect_cluster_id: of the only cluster that may be written to.
+        unprotected: name of the protected context that may be written to.
     """
 
     bootstrap_server: str | None = None
@@ -57,8 +67,11 @@ class GlobalOptions:
     no_input: bool = False
     csv_safe: bool = False
     no_color: bool = False
+    debug: bool = False
     verbose: bool = False
     contexts: tuple[Context, ...] = ()
+    expect_cluster_id: str | None = None
+    unprotected: str | None = None
 
     @property
     def context(self) -> Context | None:
@@ -165,12 +178,34 @@ GLOBAL_OPTIONS: Final = (
         parse_timeout_ms,
     ),
     _Global("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
-    _Global("quiet", ("--quiet",), "No notes and no progress, only warnings and errors."),
+    _Global("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
     _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
     _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
     _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
+    _Global("debug", ("--debug",), "Show each request to a broker, on stderr."),
     _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
+
+
+WRITE_OPTIONS: Final = (
+    _Global(
+        "expect_cluster_id",
+        ("--expect-cluster-id",),
+        "Refuse to write to any other cluster.",
+        "ID",
+        EXPECT,
+        str,
+    ),
+    _Global(
+        "unprotected",
+        ("--unprotected",),
+        "Write although this context is protected.",
+        "CONTEXT",
+        UNPROTECTED,
+        str,
+    ),
+)
+"""Options that every command takes which changes a cluster."""
 
 
 def global_params(*, environment: bool) -> list[Any]:
@@ -179,21 +214,27 @@ def global_params(*, environment: bool) -> list[Any]:
     Each level of the command tree has its own set, so that an option is accepted before the
     command as well as after it; only the root reads the environment, so that it never beats a flag.
     """
-    return [
-        TyperOption(
-            param_decls=[option.name, *option.flags],
-            type=None if option.parse is None else str,
-            is_flag=option.parse is None,
-            multiple=option.several,
-            default=False if option.parse is None else None,
-            metavar=option.metavar,
-            envvar=option.env if environment else None,
-            help=option.help,
-            expose_value=False,
-            callback=_remember(option),
-        )
-        for option in GLOBAL_OPTIONS
-    ]
+    return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
+
+
+def write_params() -> list[Any]:
+    """The options of the guards as parameters of a command, which read the environment."""
+    return [_param(option, environment=True) for option in WRITE_OPTIONS]
+
+
+def _param(option: _Global, *, environment: bool) -> Any:
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if option.parse is None else str,
+        is_flag=option.parse is None,
+        multiple=option.several,
+        default=False if option.parse is None else None,
+        metavar=option.metavar,
+        envvar=option.env if environment else None,
+        help=option.help,
+        expose_value=False,
+        callback=_remember(option),
+    )
 
 
 def _remember(option: _Global) -> Callable[[Any, Any, Any], None]:
@@ -237,7 +278,7 @@ def given_options(ctx: typer.Context) -> dict[str, Any]:
     """What flags and environment say, by the names of options; contexts by their names."""
     return {
         option.name: ctx.meta[_META + option.name]
-        for option in GLOBAL_OPTIONS
+        for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)
         if _META + option.name in ctx.meta
     }
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
@@ -26,7 +27,11 @@ GLOB_SIGNS = frozenset("*?[")
 
 @contextmanager
 def cluster(
-    options: GlobalOptions, deadline: "Deadline | None" = None, *, silent: bool = False
+    options: GlobalOptions,
+    deadline: "Deadline | None" = None,
+    *,
+    silent: bool = False,
+    to_change: bool = False,
 ) -> Iterator["ClusterAdmin"]:
     """The cluster that the options name, for as long as the block lasts.
 
@@ -34,23 +39,47 @@ def cluster(
         options: its address, and the time for each question.
         deadline: of all questions together, instead.
         silent: do not warn of anything.
+        to_change: see at once that it may be written to.
     Raises:
         UsageError: no address is given, or the settings file cannot be understood.
+        RefusedError: it is to be written to, and a guard forbids that.
         ClusterError: the cluster does not answer in time or refuses access.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
 
+    guard = guard_of(options.context, options.expect_cluster_id, options.unprotected)
+    if to_change:
+        guard.check_refusal()
     settings = settings_for(options, silent=silent)
-    with ClusterAdmin(settings, timeout_ms=options.timeout_ms, deadline=deadline) as admin:
+    if options.debug:
+        from kgroups.cli.output.request_lines import tell_request
+
+        settings = replace(settings, trace=tell_request)
+    with ClusterAdmin(
+        settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard
+    ) as admin:
+        if to_change:
+            admin.check_writable()
         yield admin
 
 
 @contextmanager
-def cluster_to_change(options: GlobalOptions) -> Iterator["ClusterAdmin"]:
-    """The same for a command that writes: looking, writing and reading back share one time."""
+def cluster_to_change(
+    options: GlobalOptions, deadline: "Deadline | None" = None, *, dry_run: bool = False
+) -> Iterator["ClusterAdmin"]:
+    """The same for a command that writes: looking, writing and reading back share one time.
+
+    Args:
+        options: its address, its guards, and the time.
+        deadline: of all questions together; None for one that begins now.
+        dry_run: nothing will be written, so that no guard forbids it.
+    Raises:
+        RefusedError: a guard forbids writes; nothing has been planned.
+    """
     from kgroups.core.kafka.deadline import Deadline
 
-    with cluster(options, Deadline.after(options.timeout_ms)) as admin:
+    deadline = deadline or Deadline.after(options.timeout_ms)
+    with cluster(options, deadline, to_change=not dry_run) as admin:
         yield admin
 
 

@@ -12,7 +12,7 @@ from kgroups.cli.exits import end_of, usage_error
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.status_line import is_plugin
-from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params
+from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params, write_params
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 from kgroups.core.release import VERSION
 
@@ -81,6 +81,13 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Own options and global ones apart."""
         _write_options(self, ctx, formatter)
+
+
+class WriteCommand(Command):
+    """A command that changes a cluster: it takes the options of the guards, too."""
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, params=[*(params or []), *write_params()], **kwargs)
 
 
 class Noun(TyperGroup):

@@ -30,7 +30,7 @@ COLUMNS: Final = (
     Column("group", "GROUP"),
     Column("topic", "TOPIC", quiet=(None,)),
     Column("partition", "PARTITION", right=True, quiet=(None,)),
-    Column("member_id", "MEMBER-ID", quiet=(None,)),
+    Column("member_id", "MEMBER-ID", quiet=(None,), is_member=True),
     Column("what", "CHANGED"),
     Column("before", "BEFORE", right=True),
     Column("now", "NOW", right=True),

@@ -23,6 +23,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
     "describe/--topic") echo '@topics' ;;
@@ -33,6 +34,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
     "check/--regex") echo '@free' ;;
@@ -42,6 +44,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "check/--uncommitted") echo 'start end' ;;
     "check/--isolation") echo 'read_uncommitted read_committed' ;;
     "check/--over") echo '@free' ;;
+    "check/--textfile") echo '@files' ;;
     "check/--from") echo '@files' ;;
     "wait/--until") echo '@free' ;;
     "wait/--stable") echo '@free' ;;
@@ -89,6 +92,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--watch-after") echo '@free' ;;
     "reset-offsets/--undo-dir") echo '@free' ;;
     "reset-offsets/--plan") echo '@files' ;;
+    "reset-offsets/--expect-cluster-id") echo '@free' ;;
+    "reset-offsets/--unprotected") echo '@contexts' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
@@ -96,21 +101,33 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--to-command-config") echo '@files' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--plan") echo '@files' ;;
+    "copy-offsets/--expect-cluster-id") echo '@free' ;;
+    "copy-offsets/--unprotected") echo '@contexts' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--plan") echo '@files' ;;
+    "delete-offsets/--expect-cluster-id") echo '@free' ;;
+    "delete-offsets/--unprotected") echo '@contexts' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
     "delete/--plan") echo '@files' ;;
+    "delete/--expect-cluster-id") echo '@free' ;;
+    "delete/--unprotected") echo '@contexts' ;;
     "delete-records/--before") echo '@free' ;;
     "delete-records/--plan") echo '@files' ;;
+    "delete-records/--expect-cluster-id") echo '@free' ;;
+    "delete-records/--unprotected") echo '@contexts' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
     "remove-members/--plan") echo '@files' ;;
+    "remove-members/--expect-cluster-id") echo '@free' ;;
+    "remove-members/--unprotected") echo '@contexts' ;;
     "apply/--drift") echo '@free' ;;
     "apply/--undo-dir") echo '@free' ;;
+    "apply/--expect-cluster-id") echo '@free' ;;
+    "apply/--unprotected") echo '@contexts' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -140,6 +157,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
     "lag history/--top") echo '@free' ;;
@@ -213,9 +231,11 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     '--timeout:Overall timeout\: 500ms, 10s (default), 2m.'
     '--query:JMESPath on the JSON document.'
     '--quiet:No notes and no progress, only warnings and errors.'
+    '-q:No notes and no progress, only warnings and errors.'
     '--no-input:Never ask\: a write requires --yes.'
     '--csv-safe:Mark CSV text that looks like a formula.'
     '--no-color:No color on a terminal (also\: NO_COLOR).'
+    '--debug:Show each request to a broker, on stderr.'
     '--verbose:More columns; tracebacks of bugs.'
   )
   case "$1" in
@@ -263,6 +283,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -284,6 +305,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -308,6 +330,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--fields:List the fields that conditions can use.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )
@@ -402,6 +425,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -420,6 +445,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -436,6 +463,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -449,6 +478,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -461,12 +492,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
     "remove-members")
       options+=(
-        '--member:Member id.'
+        '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
         '--reason:For the broker'\''s log.'
@@ -475,6 +508,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -488,6 +523,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--yes:Do not ask for confirmation.'
         '-y:Do not ask for confirmation.'
         '--execute:Do not ask for confirmation.'
+        '--expect-cluster-id:Refuse to write to any other cluster.'
+        '--unprotected:Write although this context is protected.'
         '--help:Show help.'
       )
       ;;
@@ -598,6 +635,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
       )

@@ -50,7 +50,9 @@ class ClusterError(KgroupsError):
 
 
 class RefusedError(KgroupsError):
-    """The state of a group forbids what was asked: members alive, rebalancing, fenced."""
+    """What was asked is forbidden: by a group's state (members alive, rebalancing, fenced), or by
+    a guard on writes.
+    """
 
     exit_code = 4
     default_code = "REFUSED"

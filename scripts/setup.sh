@@ -20,7 +20,7 @@ if [ ! -x "$VENV/bin/python" ]; then
   "$PYTHON" -m venv "$VENV"
 fi
 echo "set-up: installing kgroups and its pinned dependencies (PySpark is large: about 500 MB, a minute or more)" >&2
-PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+PIP_CONSTRAINT="$PWD/constraints.txt" "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
 # As a wheel's installer does: no start pays for compiling our own modules.
 "$VENV/bin/python" -m compileall -q assignors core cli || true
 VENV="$VENV" scripts/kafka_jars.sh >/dev/null

@@ -69,6 +69,7 @@ def coordinator(
 ) -> None:
     """`kgroups coordinator`."""
     options = options_of(ctx)
+    printer = Printer(options)
     names = list(dict.fromkeys(groups))
     if "" in names:
         raise UsageError("a group name cannot be empty")
@@ -90,7 +91,7 @@ def coordinator(
         errors=errors,
         summary=lambda: {"groups": len(items), "partitions": partitions},
     )
-    Printer(options).show(report)
+    printer.show(report)
     end_with(errors)
 
 

@@ -21,6 +21,7 @@ from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command
 from kgroups.core.errors import ItemError, UsageError
+from kgroups.core.extras import require_extra
 
 SCHEMA = "kgroups.demo/1"
 
@@ -105,6 +106,8 @@ def demo(
             "`plain` is not available here: Kafka's tool has no layout for it",
             hint="it is available for `list` and `describe`",
         )
+    if spark:
+        require_extra("spark", "`demo --spark`")
     printer = Printer(options)
     steps = STEPS + (SPARK_STEPS if spark else ())
     with demo_cluster(lambda text: printer.waiting(f"demo: {text}")) as cluster:

@@ -19,6 +19,7 @@ from kgroups.cli.lag_times import (
     timed_look,
 )
 from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import (
@@ -52,6 +53,7 @@ plain text that a name contains; --regex is RE2 and matches whole names.
 Filters combine: a group must match all of them. --where takes a condition
 (`kgroups check --fields` lists the fields). --watch refreshes the list and
 marks what changed; with JSON, each refresh is one document per line.
+--output openmetrics prints figures for Prometheus, see --textfile.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
         Assigning  Reconciling
@@ -137,11 +139,12 @@ def list_groups(
     record_times: RecordTimes = False,
     over: Over = None,
     watch: Watch = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
         parse_choice(state, GROUP_STATES, "group state"),
         parse_choice(type_, GROUP_TYPES, "group type"),

@@ -11,7 +11,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.params import options_of
 from kgroups.cli.signals import stop_on_signals
 from kgroups.cli.source import now_ms
 from kgroups.cli.tree import Command, Noun
@@ -120,12 +120,13 @@ def up(
             "--property", metavar="KEY=VALUE", help="Broker property for groups or limits."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no events.")] = False,
 ) -> None:
     """`kgroups sandbox up`."""
     from kgroups.core.sandbox.options import parse_topic_options
     from kgroups.core.sandbox.sandbox import Sandbox
 
+    options = options_of(ctx)
+    printer = Printer(options)
     sandbox = Sandbox(
         brokers=brokers,
         topics=parse_topic_options(topic or []),
@@ -137,22 +138,22 @@ def up(
         faults=faults,
         auto_create_topics=auto_create,
         properties=_pairs(properties or []),
-        listener=None if quiet else _tell,
+        listener=None if options.quiet else _tell,
     )
     wait = stop_on_signals()
     with sandbox:
-        _announce(sandbox, options_of(ctx))
+        _announce(sandbox, printer)
         wait()
 
 
-def _announce(sandbox: "Sandbox", options: GlobalOptions) -> None:
+def _announce(sandbox: "Sandbox", printer: Printer) -> None:
     """Say on stdout where the cluster is."""
     bootstrap = sandbox.bootstrap_servers
-    if options.output == "table":
+    if printer.options.output == "table":
         write_text(f"{bootstrap}\n")
         return
     items = [{"id": b.id, "host": b.host, "port": b.port} for b in sandbox.brokers]
-    Printer(options).show(
+    printer.show(
         Report(
             schema=SCHEMA,
             cluster={"id": sandbox.cluster_id, "bootstrap": bootstrap},

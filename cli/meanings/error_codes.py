@@ -23,6 +23,21 @@ _OWN: Final[Mapping[str, _Row]] = {
     "USAGE": (2, "the arguments, or a file named by them, are not valid", None),
     "CLUSTER": (3, "the cluster is unreachable, did not answer in time, or denied access", None),
     "REFUSED": (4, "the state of a group forbids what was asked", None),
+    "READ_ONLY": (
+        4,
+        "KGROUPS_READ_ONLY is set, so nothing is written",
+        "unset it, or use --dry-run to see the plan",
+    ),
+    "PROTECTED_CONTEXT": (
+        4,
+        "the context is protected from writes",
+        "name it with --unprotected if you mean it (docs/contexts.md)",
+    ),
+    "OTHER_CLUSTER": (
+        4,
+        "the cluster is not the one that --expect-cluster-id or the context names",
+        "check the address; nothing was written",
+    ),
     "NOT_FOUND": (5, "what was named does not exist", None),
     "CHECK_FAILED": (
         6,
@@ -81,6 +96,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         3,
         "the partition's leader does not listen where this client comes from",
         "check `advertised.listeners` of every broker",
+    ),
+    "MISSING_EXTRA": (
+        2,
+        "the command needs libraries that are not installed",
+        "run the command of the hint, which installs them",
     ),
     "NOT_SETTLED": (
         6,

@@ -68,6 +68,12 @@ DEVIATIONS: Final = (
         "groups of a broker that is down are silently missing from `--list` and `--all-groups`",
         "reported on stderr; exit code 1",
     ),
+    Deviation(
+        "guards",
+        "writes wherever it is sent",
+        "`KGROUPS_READ_ONLY`, `KGROUPS_EXPECT_CLUSTER_ID` and the context in force can forbid it: "
+        "exit code 4",
+    ),
     Deviation("clamped", "an offset clamped to the log is a log line", "a line on stderr"),
     Deviation("fallback", "a notice among the data", "stderr"),
     Deviation("failed row", "a partition that failed leaves exit code 0", "exit code 1"),

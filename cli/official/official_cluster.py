@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgroups.cli.contexts.guards import guard_of_environment
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
 from kgroups.cli.source import warn_of_exposure
@@ -24,15 +25,19 @@ class NoClient(ClusterError):
 
 
 @contextmanager
-def open_cluster(arguments: Arguments, *, client_ms: int | None = None) -> Iterator["ClusterAdmin"]:
+def open_cluster(
+    arguments: Arguments, *, client_ms: int | None = None, to_change: bool = False
+) -> Iterator["ClusterAdmin"]:
     """The cluster of `--bootstrap-server` and `--command-config`, for as long as the block lasts.
 
     Args:
         arguments: with `--timeout`, where the tool has it.
         client_ms: the timeout of a tool that has not: `default.api.timeout.ms` is another one.
+        to_change: see at once that it may be written to.
     Raises:
         LateError: a value cannot be read, or an option that stands once is there twice.
         NoClient: the file or the addresses cannot be used.
+        RefusedError: it is to be written to, and a guard forbids that.
     """
     from kgroups.core.kafka.admin import ClusterAdmin  # sockets and messages: only when needed
     from kgroups.core.kafka.config.settings import UnknownProtocol, read_settings
@@ -62,7 +67,9 @@ def open_cluster(arguments: Arguments, *, client_ms: int | None = None) -> Itera
         warn_of_exposure(Path(file), settings)
     if client_ms is not None:
         timeout_ms = client_ms if settings.api_timeout_ms is None else settings.api_timeout_ms
-    with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0)) as admin:
+    guard = guard_of_environment() if to_change else None
+    with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0), guard=guard) as admin:
+        admin.check_writable()
         yield admin
 
 

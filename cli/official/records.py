@@ -12,13 +12,14 @@ from kgroups.cli.official.help import records_page
 from kgroups.cli.official.layouts import RECORDS_BEGIN, RECORDS_DONE, record_line
 from kgroups.cli.official.official_cluster import NoClient, open_cluster
 from kgroups.cli.official.options import RECORD_OPTIONS
-from kgroups.cli.official.streams import notice, say, show
+from kgroups.cli.official.streams import fail_command, notice, say, show
 from kgroups.cli.official.validation import Misuse
 from kgroups.cli.official.words import doubt_text, exception_text
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
     KgroupsError,
+    RefusedError,
     UsageError,
     shorten,
 )
@@ -64,13 +65,16 @@ def run_records(words: Sequence[str], version: Callable[[], str]) -> int:
         say(str(error))
     except NoClient as error:
         say(error.message.removeprefix("java.nio.file.NoSuchFileException: "))
+    except RefusedError as error:  # by a guard
+        fail_command(error.message, error.hint)
+        return error.exit_code
     except KgroupsError as error:
         say(exception_text(error.code, error.message))
     return 1
 
 
 def _delete_records(arguments: Arguments) -> int:
-    with open_cluster(arguments, client_ms=TIMEOUT_MS) as admin:
+    with open_cluster(arguments, client_ms=TIMEOUT_MS, to_change=True) as admin:
         before = offsets_of(_read(arguments.value("offset-json-file") or ""))
         show(RECORDS_BEGIN)
         with Interruption(admin) as interruption:

@@ -11,7 +11,7 @@ from kgroups.cli.official.official_cluster import NoClient
 from kgroups.cli.official.options import ACTIONS, GROUP_OPTIONS
 from kgroups.cli.official.streams import fail_command, say, show
 from kgroups.cli.official.validation import Misuse, check
-from kgroups.core.errors import KgroupsError
+from kgroups.core.errors import KgroupsError, RefusedError
 from kgroups.core.release import VERSION
 
 Action = Callable[[Arguments], int]
@@ -50,6 +50,8 @@ def run_groups(words: Sequence[str]) -> int:
         fail_command(error.message, error.hint)
     except KgroupsError as error:
         fail_command(error.message, error.hint)
+        if isinstance(error, RefusedError):  # by a guard
+            return error.exit_code
     return 1
 
 

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -20,6 +21,7 @@ from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
 from kgroups.cli.output.escapes import for_stdout, no_formula, printable, visible, visible_json
 from kgroups.cli.output.outlet import is_lost, outlet_of
 from kgroups.cli.output.outlet import write_text as write_text
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
@@ -39,18 +41,29 @@ class Printer:
     """Writes reports in the form that the options ask for.
 
     Args:
-        own_forms: whether the command has the forms that only `kgroups check` has.
+        own_forms: those of the forms that only some commands have.
+        textfile: where figures for Prometheus go; None: to stdout.
     Raises:
         UsageError: one of these is asked for, and the command does not have it; `--query` is not
             JMESPath, or there is no document to ask.
     """
 
-    def __init__(self, options: GlobalOptions, *, own_forms: bool = False) -> None:
-        if options.output in OWN_FORMS and not own_forms:
+    def __init__(
+        self,
+        options: GlobalOptions,
+        *,
+        own_forms: Container[str] = (),
+        textfile: Path | None = None,
+    ) -> None:
+        if options.output in OWN_FORMS and options.output not in own_forms:
             raise UsageError(
-                f"`{options.output}` output is available for `kgroups check` only", hint=OUTPUT_HINT
+                f"`{options.output}` output is available for {OWN_FORMS[options.output]} only",
+                hint=OUTPUT_HINT,
             )
+        if textfile is not None:
+            _check_textfile(textfile, options)
         self.options = options
+        self._textfile = textfile
         self._waiting = False
         self._query = _query_of(options)
 
@@ -86,6 +99,8 @@ class Printer:
         }
         if form in report.forms:
             self.head(visible(report.forms[form]()))
+        elif form == "openmetrics":
+            self._metrics(report)
         elif self._query is not None:
             self._answer(self._query, report)
         else:
@@ -198,6 +213,8 @@ class Printer:
                 continue
             write(separator)
             separator = "\n"
+            if not self.options.verbose:
+                grid = fitted(grid, sys.stdout)
             if grid.height <= RICH_ROWS and sys.stdout.isatty():
                 from kgroups.cli.output.terminal import print_grid  # Rich is slow to import
 
@@ -270,6 +287,18 @@ class Printer:
         for text in report.plain() if report.plain is not None else ():
             write(visible(text))
 
+    def _metrics(self, report: Report) -> None:
+        from kgroups.cli.output.group_metrics import report_metrics  # of no use to other forms
+
+        text = report_metrics(report)
+        if self._textfile is None:
+            self.head(visible(text))
+        else:
+            from kgroups.cli.output.whole_file import write_whole
+
+            self.wipe()
+            write_whole(self._textfile, text, "the figures")
+
     def _yaml(self, report: Report) -> None:
         from kgroups.cli.output.yaml_text import yaml_text as dump  # only this form needs YAML
 
@@ -282,6 +311,14 @@ class Printer:
         if empty:
             write("items: []\n")
         write(dump(envelope_tail(report)))
+
+
+def _check_textfile(file: Path, options: GlobalOptions) -> None:
+    if options.output != "openmetrics":
+        raise UsageError("--textfile requires --output openmetrics")
+    from kgroups.cli.output.whole_file import check_place  # of no use without the option
+
+    check_place(file)
 
 
 def _query_of(options: GlobalOptions) -> "Query | None":

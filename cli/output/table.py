@@ -34,6 +34,7 @@ class Column(NamedTuple):
         shared: a fact that many rows have in common: where a table is too wide for a terminal, it
             stands above those rows once.
         decimals: fractions are rounded to so many digits for people; None leaves them.
+        is_member: it holds member ids, which are shortened where a terminal is too narrow.
     """
 
     field: str
@@ -43,6 +44,7 @@ class Column(NamedTuple):
     verbose: bool = False
     shared: bool = False
     decimals: int | None = None
+    is_member: bool = False
 
     def for_people(self, value: Any) -> Any:
         """A value as a person reads it."""
@@ -164,6 +166,15 @@ def table_chunks(grid: Grid) -> Iterator[str]:
         lines = (line.rstrip(" \n") + "\n" for line in lines)
     while chunk := "".join(islice(lines, LINES_A_CHUNK)):
         yield chunk
+
+
+def width_of(grid: Grid) -> int:
+    """Columns of a terminal that the table takes."""
+    widths = [
+        max(map(_cells_wide, {column.header or "", *cells}))
+        for column, cells in zip(grid.columns, grid.cells, strict=True)
+    ]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def live_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[str]:

@@ -5,7 +5,6 @@ on it. Charts are drawn by Vega in the browser; where no script runs, the tables
 """
 
 import json
-import secrets
 from collections.abc import Iterator
 from functools import cache
 from html import escape
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kgroups.cli.output.escapes import printable
+from kgroups.cli.output.whole_file import write_whole
 from kgroups.cli.pages.page import Figure, Page, Section, Table
-from kgroups.core.errors import UsageError
 
 # `unsafe-eval`: Vega makes functions of a chart's expressions, which are ours.
 POLICY = (
@@ -32,18 +31,7 @@ def write_page(path: Path, page: Page) -> None:
     Raises:
         UsageError: it cannot be written there.
     """
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    text = page_html(page)
-    try:
-        hidden.write_text(text, encoding="utf-8")
-        hidden.replace(path)
-    except OSError as exc:
-        raise UsageError(
-            f"the page cannot be written to `{path}`: {exc.strerror}",
-            hint="choose a file in a folder that you can write to",
-        ) from exc
-    finally:
-        hidden.unlink(missing_ok=True)
+    write_whole(path, page_html(page), "the page")
 
 
 def page_html(page: Page) -> str:

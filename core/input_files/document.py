@@ -245,4 +245,4 @@ def _list(names: Collection[str]) -> str:
 
 
 def _accepted(names: Collection[str]) -> str:
-    return f"accepted keys: {_list(names)}"
+    return f"accepted keys: {_list(dict.fromkeys(names))}"

@@ -10,6 +10,7 @@ from kgroups.core.errors import ItemError
 from kgroups.core.kafka.answers import GroupListing, Isolation, Outcome, Placement
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure, cluster_error
+from kgroups.core.kafka.write_guard import WriteGuard
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class ClusterAdmin:
         timeout_ms: for each question as a whole, connecting included.
         deadline: of all questions together, instead.
         through_librdkafka: ask through librdkafka although the wire client could connect.
+        guard: what has to hold before anything is written.
     """
 
     def __init__(
@@ -48,9 +50,13 @@ class ClusterAdmin:
         timeout_ms: int = 10_000,
         deadline: "Deadline | None" = None,
         through_librdkafka: bool = False,
+        guard: WriteGuard | None = None,
     ) -> None:
         self.settings = settings
         self.deadline = deadline
+        self.guard = guard or WriteGuard()
+        self.has_written = False  # whether anything was sent that changes the cluster
+        self._may_write = False  # of the question that is put now
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -213,7 +219,10 @@ class ClusterAdmin:
             return librdkafka_writes.delete_groups(client, groups)
 
         return self._run(
-            lambda client, deadline: client.delete_groups(groups, deadline), otherwise, until
+            lambda client, deadline: client.delete_groups(groups, deadline),
+            otherwise,
+            until,
+            writes=True,
         )
 
     def cluster_id(self) -> str | None:
@@ -222,11 +231,18 @@ class ClusterAdmin:
         Raises:
             ClusterError: the cluster cannot be reached, or does not let us in.
         """
+        return self.coordinators(()).cluster_id
 
-        async def told(client: "WireClient", _: "Deadline") -> str | None:
-            return client.cluster.cluster_id
+    def check_writable(self) -> None:
+        """See that the cluster may be written to, before anything is planned.
 
-        return self._run(told, lambda client: client.identity())
+        Raises:
+            RefusedError: it may not, or is another one than expected.
+            ClusterError: it cannot be asked which one it is.
+        """
+        self.guard.check_refusal()
+        if self.guard.expected:
+            self.guard.check_cluster(self.cluster_id())
 
     def group_names(self) -> tuple[str, ...]:
         """Names of all groups, ascending; for completion.
@@ -263,6 +279,7 @@ class ClusterAdmin:
         otherwise: "Callable[[LibrdkafkaClient], Result] | None" = None,
         *,
         until: "Deadline | None" = None,
+        writes: bool = False,
     ) -> Result:
         """What a question gives that has no method here.
 
@@ -270,8 +287,10 @@ class ClusterAdmin:
             question: put over our own connections.
             otherwise: the same through librdkafka; None if it cannot do it.
             until: its deadline, where it is another one than that of every question.
+            writes: whether it changes the cluster, which the guard has to allow.
         Raises:
             ClusterError: the cluster cannot be reached, or only through librdkafka, which cannot.
+            RefusedError: it writes, and may not.
         """
 
         async def ask(client: "WireClient", deadline: "Deadline") -> Result:
@@ -282,20 +301,27 @@ class ClusterAdmin:
                 "UNSUPPORTED_VERSION", f"not supported through librdkafka ({self._obstacle})"
             )
 
-        return self._run(ask, otherwise or refuse, until)
+        return self._run(ask, otherwise or refuse, until, writes=writes)
 
     def _run(
         self,
         over_wire: "Callable[[WireClient, Deadline], Awaitable[Result]]",
         through_librdkafka: "Callable[[LibrdkafkaClient], Result]",
         until: "Deadline | None" = None,
+        *,
+        writes: bool = False,
     ) -> Result:
         """The answer to one question, its failure as an error of ours."""
         deadline = until or self.ends()
+        if writes:
+            self.check_writable()
+            self.has_written = True
+        self._may_write = writes
         try:
             if self._obstacle is not None:
                 client = self._librdkafka()
                 client.deadline = deadline
+                client.may_write = writes
                 return through_librdkafka(client)
             if self._runner is None:
                 self._runner = asyncio.Runner()
@@ -367,4 +393,5 @@ class ClusterAdmin:
         else:
             self._cluster.forget_failures()
             await self._cluster.hear_of_ends()
+        self._cluster.may_write = self._may_write
         return await question(WireClient(self._cluster), deadline)

@@ -19,7 +19,7 @@ from kgroups.core.lag.captures.capture_tables import (
     capture_tables,
     plan_tables,
 )
-from kgroups.core.lag.captures.spark_schemas import MEMBERS, PLAN_MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, PLAN_MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.fleet import as_planned, dryrun, worker_planner
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.lag_query import LagQuery as LagQuery
@@ -248,8 +248,8 @@ def planned_answer(
     """The report with planned assignments, its totals, and the groups that were not planned.
 
     Args:
-        members: of one capture, in `capture_tables.MEMBERS` or `capture_tables.PLAN_MEMBERS`.
-        topics: as they are planned with, in `capture_tables.TOPICS`.
+        members: of one capture, in `table_columns.MEMBERS` or `table_columns.PLAN_MEMBERS`.
+        topics: as they are planned with, in `table_columns.TOPICS`.
         lagged: rows of the same capture with lag, over a window with rates too.
         rows: captures of the window with lag, for charts.
         later: the fleet after what-if changes; None: as it is.

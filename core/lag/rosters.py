@@ -24,7 +24,7 @@ def with_members(
     Args:
         report: figures by `keys`.
         lagged: the rows that the report is made of, with lag.
-        members: of the same capture, in `capture_tables.MEMBERS`.
+        members: of the same capture, in `table_columns.MEMBERS`.
         by: the grouping; one that has no members is left as it is.
     Returns:
         By group, client, host and assignor also `members`, `idle_members` (without a partition)

@@ -1,7 +1,7 @@
 """Lag as DataFrame transforms: each takes DataFrames and gives one back, and starts nothing.
 
 Only what Spark Connect has (no RDD, no context, no JVM), so that one code runs locally, on a
-master and through Connect. No Python runs per row. Rows come in with `capture_tables.ROWS`.
+master and through Connect. No Python runs per row. Rows come in with `table_columns.ROWS`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -36,6 +36,7 @@ from kgroups.core.coordinator.client.ports import (
     PortError,
 )
 from kgroups.core.coordinator.topology import TopicInfo
+from kgroups.core.errors import UsageError
 
 
 def client_assignors(names: Iterable[str], library: str = "java") -> tuple[ClientAssignor, ...]:
@@ -58,7 +59,21 @@ def _client_assignor(strategy: Assignor) -> ClientAssignor:
         lambda joining: _subscribe(name, joining),
         _decide_with(strategy),
         _read,
+        exclusive="unique" not in getattr(strategy, "waives", ()),
     )
+
+
+def known_assignor(name: str, library: str) -> ClientAssignor:
+    """One assignor as a member of a library uses it.
+
+    Raises:
+        UsageError: there is none, or it cannot be loaded.
+    """
+    try:
+        (found,) = client_assignors((name,), library)
+    except AssignorError as error:
+        raise UsageError(error.message, hint=error.hint) from error
+    return found
 
 
 def _subscribe(name: str, joining: Joining) -> bytes:

@@ -153,3 +153,15 @@ def test_vanished_topic_hides_nothing(alone: KafkaCluster) -> None:
     assert "UnknownTopicOrPartitionException" in told.stderr
     assert fetch_offsets(alone.bootstrap, "other") == {(ONE, 0): 0}
     assert fetch_offsets(alone.bootstrap, "mourner")[ONE, 0] == 1
+
+
+def test_a_guard_forbids_writes(alone: KafkaCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 4, and the group is still there; what only looks is not guarded."""
+    only(alone, {"guarded": {(ONE, 0): 1}})
+    monkeypatch.setenv("KGROUPS_EXPECT_CLUSTER_ID", "another-cluster")
+    told = ask(alone, "--delete --group guarded")
+    assert told.status == 4
+    assert "not `another-cluster` as --expect-cluster-id expects" in told.stderr
+    assert ask(alone, "--list").stdout.split() == ["guarded"]
+    monkeypatch.delenv("KGROUPS_EXPECT_CLUSTER_ID")
+    assert ask(alone, "--delete --group guarded").status == 0

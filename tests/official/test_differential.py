@@ -53,6 +53,7 @@ ELSEWHERE = {
     "order": "test_conformance::test_rows_are_sorted",
     "order of writing": "test_conformance::test_scenario",
     "vanished partition": "test_alone::test_vanished_topic_hides_nothing",
+    "guards": "test_alone::test_a_guard_forbids_writes",
     "lost groups": "test_broken::test_listed_as_far_as_known",
 }
 

@@ -30,6 +30,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import asked, topics_of
@@ -57,7 +58,8 @@ and the others are still shown. --topic selects the groups that read a topic
 and shows only that topic; --where selects those for which a condition holds,
 where `lag` is the group's sum (`kgroups check --fields` lists the fields).
 --watch refreshes the view and marks what changed; with JSON, each refresh is
-one document per line.
+one document per line. --output openmetrics prints figures for Prometheus;
+--textfile writes them to a file for node_exporter, whole or not at all.
 
 TIMES    (of partitions and of groups; null or - is unknown)
   --lag-time      age of the oldest unread record, from offsets by timestamp:
@@ -138,11 +140,12 @@ def describe(
     record_times: RecordTimes = False,
     over: Over = None,
     watch: Watch = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     topics = split_names(topic)
     filtered = bool(topics) or where is not None
     choice = choice_of(groups, regex, every=all_groups or (filtered and not (groups or regex)))

@@ -34,14 +34,14 @@ OFFSET_COLUMNS = (
     Column("lost", "LOST", right=True, quiet=(None, 0)),
     Column("leader_epoch", "EPOCH", right=True, verbose=True),
     Column("metadata", "METADATA", verbose=True, quiet=(None, "")),
-    Column("member_id", "MEMBER-ID", quiet=(None,)),
+    Column("member_id", "MEMBER-ID", quiet=(None,), is_member=True),
     Column("client_id", "CLIENT-ID", quiet=(None,)),
     Column("host", "HOST", quiet=(None,)),
     Column("error", "ERROR", quiet=(None,)),
 )
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),
-    Column("member_id", "MEMBER-ID"),
+    Column("member_id", "MEMBER-ID", is_member=True),
     Column("instance_id", "INSTANCE-ID", quiet=(None,)),
     Column("client_id", "CLIENT-ID"),
     Column("host", "HOST"),

@@ -32,6 +32,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of
 from kgroups.cli.source import asked, now_ms
@@ -73,6 +74,7 @@ CONDITIONS
 FORMATS
   --output json    one item per group: verdict, conditions, figures
   --output junit   one test case per group, for CI
+  --output openmetrics  figures and verdicts for Prometheus, see --textfile
   --output nagios  one status line with perfdata; exits with 0 (OK),
                    1 (WARNING, see --warn-on), 2 (CRITICAL) or 3 (UNKNOWN: a
                    missing value or group, an unreachable cluster, a usage
@@ -127,11 +129,13 @@ def check(
     fields: Annotated[
         bool, typer.Option("--fields", help="List the fields that conditions can use.")
     ] = False,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups check`."""
     options = options_of(ctx)
-    printer = Printer(options, own_forms=not fields)
+    own_forms = () if fields else ("junit", "nagios", *METRICS)
+    printer = Printer(options, own_forms=own_forms, textfile=textfile)
     if fields:
         printer.show(fields_report(_tables(), now_ms()))
         return

@@ -33,11 +33,13 @@ from kgroups.cli.commands.lag.lag_options import (
     parse_folder,
     window_of,
 )
+from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
+from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -76,6 +78,9 @@ cluster as it is now, for an exact lag in seconds.
 --fail-on exits with 6 if a row meets a condition (the language of `kgroups
 check`, on the columns of the report), whether it is among the rows shown or
 not. --where is SQL.
+
+--output openmetrics prints the rows shown as figures for Prometheus, and
+--textfile writes them to a file for node_exporter.
 
 --html writes one page with charts that opens offline; --parquet writes the
 rows with their types.
@@ -144,15 +149,17 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
+    require_extra("spark", "`lag report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
     options = options_of(ctx)
-    printer = Printer(options)
+    printer = Printer(options, own_forms=METRICS, textfile=textfile)
     check_places(html, parquet)
     assignors = split_names(assignor)
     query = LagQuery(

@@ -8,8 +8,9 @@ from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
-from kgroups.core.errors import ItemError, UsageError, shorten
-from kgroups.core.input_files.files import lies_at
+from kgroups.cli.output.whole_file import check_place
+from kgroups.core.errors import ItemError
+from kgroups.core.extras import require_extra
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -85,22 +86,17 @@ def show_and_end(printer: Printer, shown: Report) -> None:
     end_with(shown.errors)
 
 
-def check_places(*files: Path | None) -> None:
+def check_places(html: Path | None, parquet: Path | None) -> None:
     """Fails before Spark is started where a file could not be written after it.
 
     Raises:
-        UsageError: its folder does not exist, or it is itself a folder.
+        UsageError: its folder does not exist, or it is itself a folder; pages need an extra.
     """
-    for file in files:
-        if file is None:
-            continue
-        is_folder = lies_at(file) == "folder"
-        if is_folder or lies_at(file.absolute().parent) != "folder":
-            raise UsageError(
-                f"`{shorten(str(file))}` cannot be written: "
-                + ("it is a folder" if is_folder else "its folder does not exist"),
-                hint="choose a file in a folder that you can write to",
-            )
+    if html is not None:
+        require_extra("html", "`--html`")
+    for file in (html, parquet):
+        if file is not None:
+            check_place(file)
 
 
 def write_files(

@@ -17,6 +17,7 @@ from kgroups.cli.params import options_of, parse_timeout_ms
 from kgroups.cli.signals import Pauses
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
+from kgroups.core.extras import require_extra
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def collect(
     ] = None,
 ) -> None:
     """`kgroups lag collect`."""
+    require_extra("collect", "`lag collect`")
     options = options_of(ctx)
     every_ms = parse_timeout_ms(every) if every else 0
     if count is not None and not every_ms:
@@ -225,6 +227,7 @@ def compact(
     ] = False,
 ) -> None:
     """`kgroups lag compact`."""
+    require_extra("collect", "`lag compact`")
     from kgroups.core.lag.captures import upkeep  # Arrow
     from kgroups.core.lag.captures.old_layout import find_captures
 

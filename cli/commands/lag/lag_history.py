@@ -1,5 +1,6 @@
 """`kgroups lag history`: what groups committed, out of `__consumer_offsets`, computed by Spark."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -31,6 +32,7 @@ from kgroups.cli.commands.lag.lag_options import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
+from kgroups.core.extras import require_extra
 
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24
@@ -81,6 +83,7 @@ def history(
     remote: Remote = None,
 ) -> None:
     """`kgroups lag history`."""
+    require_extra("spark", "`lag history`")
     from kgroups.core.kafka.librdkafka.offsets_topic import OffsetsTopic  # librdkafka
     from kgroups.core.lag.report import LagQuery, check_query
     from kgroups.core.lag.window.history_report import lag_history
@@ -100,7 +103,8 @@ def history(
     )
     check_query(query, "history")
     with cluster(options) as admin:
-        log = OffsetsTopic(admin.settings, timeout_ms=options.timeout_ms)
+        reading = replace(admin.settings, trace=None)  # it happens in Spark's workers
+        log = OffsetsTopic(reading, timeout_ms=options.timeout_ms)
         snapshot = admin.snapshot(progress=printer.progress)
         # A window that ended is reported as it was then; else as it is now.
         is_past = until is not None and end_ms < snapshot.captured_at_ms

@@ -9,6 +9,7 @@ from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import snapshot_of_file
+from kgroups.core.extras import require_extra
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
             cannot be made.
         NotFoundError: a change names what no group or no topic of the cluster has.
     """
+    require_extra("spark", "`plan --report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report
     from kgroups.core.planning.fleet import next_fleet
     from kgroups.core.planning.leaders.guess import infer_leader

@@ -34,7 +34,7 @@ METRIC_COLUMNS = (
 )
 MEMBER_COLUMNS = (
     *PLAN_COLUMNS,
-    Column("member_id", "MEMBER-ID"),
+    Column("member_id", "MEMBER-ID", is_member=True),
     Column("client_id", "CLIENT-ID"),
     Column("joins", "JOINS", quiet=(False,)),
     Column("partitions_before", "BEFORE", right=True),
@@ -47,8 +47,8 @@ MOVE_COLUMNS = (
     *PLAN_COLUMNS,
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
-    Column("from", "FROM"),
-    Column("to", "TO"),
+    Column("from", "FROM", is_member=True),
+    Column("to", "TO", is_member=True),
     Column("kind", "KIND"),
 )
 ROUND_COLUMNS = (
@@ -57,7 +57,7 @@ ROUND_COLUMNS = (
     Column("step", "STEP", shared=True),
     Column("topic", "TOPIC"),
     Column("partition", "PARTITION", right=True),
-    Column("member_id", "MEMBER-ID"),
+    Column("member_id", "MEMBER-ID", is_member=True),
 )
 OUTCOME_COLUMNS = (
     *PLAN_COLUMNS,
@@ -66,7 +66,7 @@ OUTCOME_COLUMNS = (
     Column("leader_clients", "LEADER", shared=True, quiet=("",)),
     Column("moved", "MOVED", right=True, shared=True),
     Column("failure", "FAILS", quiet=(None,)),
-    Column("member_id", "MEMBER-ID"),
+    Column("member_id", "MEMBER-ID", is_member=True),
     Column("assignment", "ASSIGNMENT"),
 )
 STAGE_COLUMNS = (
@@ -82,7 +82,7 @@ STAGE_COLUMNS = (
 )
 BLOCKER_COLUMNS = (
     Column("group", "GROUP", shared=True),
-    Column("member_id", "MEMBER-ID"),
+    Column("member_id", "MEMBER-ID", is_member=True),
     Column("code", "BLOCKER"),
     Column("refused_by", "REFUSED-BY"),
     Column("message", "WHAT"),
@@ -94,8 +94,8 @@ EXPLAIN_COLUMNS = (
     *PLAN_COLUMNS,
     Column("topic", "TOPIC", shared=True),
     Column("partition", "PARTITION", right=True, shared=True),
-    Column("from", "FROM", shared=True),
-    Column("to", "TO", shared=True),
+    Column("from", "FROM", shared=True, is_member=True),
+    Column("to", "TO", shared=True, is_member=True),
     Column("reason", "WHY"),
 )
 OWN = len(PLAN_COLUMNS)

@@ -16,8 +16,10 @@ from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command
 from kgroups.core.errors import CheckFailed, ItemError, UsageError
+from kgroups.core.extras import require_extra
 
 if TYPE_CHECKING:
+    from kgroups.core.input_files.document import Document
     from kgroups.core.simulation.figures.outcome import Outcome
     from kgroups.core.simulation.scenario.scenario_model import Scenario
 
@@ -122,9 +124,14 @@ def simulate_command(
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
+    if html is not None:
+        require_extra("html", "`--html`")
+    if master is not None:
+        require_extra("spark", "`simulate --master`")
     printer = Printer(options_of(ctx))
-    one = read_scenario(printer, scenario, from_group, file)
+    one, document = read_scenario(printer, scenario, from_group, file)
     one = with_options(one, event or (), seed, until)
+    check(one, document)
     for text in one.assumed:
         printer.note(f"assumed: {text}")
     if timeline:
@@ -147,7 +154,7 @@ def simulate_command(
     if not chosen or printer.options.output != "csv":
         chosen.insert(0, "groups")
     runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
-    items, errors = items_of(one, runs, variations)
+    items, errors = items_of(runs, variations)
     if html is not None:
         from kgroups.cli.commands.simulate.simulate_report import Simulated
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
@@ -161,8 +168,8 @@ def simulate_command(
 
 def read_scenario(
     printer: Printer, path: Path | None, group: str | None, file: Path | None
-) -> "Scenario":
-    """The scenario of a file, or of a group as it is."""
+) -> tuple["Scenario", "Document | None"]:
+    """The scenario of a file, with the file, or of a group as it is."""
     if (path is None) == (group is None):
         raise UsageError("expected either a scenario file or `--from-group`")
     if group is not None:
@@ -171,14 +178,15 @@ def read_scenario(
         printer.progress("reading the group")
         snapshot = take_snapshot(printer.options, [group], file=file)
         printer.wipe()
-        return scenario_of_group(snapshot, group)
+        return scenario_of_group(snapshot, group), None
     if file is not None:
         raise UsageError("`--from` requires `--from-group`")
     from kgroups.core.input_files.document import read_document
     from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 
     assert path is not None
-    return parse_simulation(read_document(path))
+    document = read_document(path)
+    return parse_simulation(document), document
 
 
 def with_options(
@@ -197,20 +205,28 @@ def with_options(
     return scenario
 
 
-def unsettled(outcome: "Outcome", target: str) -> list[ItemError]:
-    """A run that did not come to rest, as an error: its figures are of something unfinished."""
+def check(scenario: "Scenario", document: "Document | None") -> None:
+    """Refuse what cannot be, with its line if it is from a file."""
+    from kgroups.core.simulation.engine.refusals import check_scenario
+
+    check_scenario(scenario, document)
+
+
+def unsettled(outcome: "Outcome", variation: str | None = None) -> list[ItemError]:
+    """Groups that did not come to rest, as errors: their figures are of something unfinished."""
     if outcome.settled:
         return []
-    groups = ", ".join(f"`{group.group}`" for group in outcome.groups if not group.settled)
-    what = f"{groups} had not settled" if groups else "events were pending"
+    groups = [group.group for group in outcome.groups if not group.settled]
+    what = "had not settled" if groups else "events were pending"
     return [
         ItemError(
-            target=target,
+            target=" ".join(text for text in (name, variation) if text),
             code="NOT_SETTLED",
             message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
             hint="increase `--until`; `--timeline` shows what happened",
             exit_code=CheckFailed.exit_code,
         )
+        for name in groups or [outcome.scenario or outcome.groups[0].group]
     ]
 
 
@@ -218,17 +234,15 @@ def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
     """Print a run's lines as they happen."""
     from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
     from kgroups.cli.output.table import View
-    from kgroups.core.simulation.engine.refusals import check_scenario
     from kgroups.core.simulation.engine.run import Run
 
-    check_scenario(scenario)
     errors: list[ItemError] = []
     ended: list[Outcome] = []
     run = Run(scenario, scenario.seed)
 
     def lines() -> Iterator[dict[str, Any]]:
         outcome = yield from map_lines(run, every_request=printer.options.verbose)
-        errors.extend(unsettled(outcome, scenario.groups[0].name))
+        errors.extend(unsettled(outcome))
         ended.append(outcome)
 
     if printer.options.output == "table":
@@ -304,7 +318,7 @@ def run_all(
 
 
 def items_of(
-    scenario: "Scenario", runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
+    runs: Sequence[Sequence["Outcome"]], variations: Sequence[dict[str, str]]
 ) -> tuple[list[dict[str, Any]], list[ItemError]]:
     """The items of every variation, and what did not settle."""
     from kgroups.cli.commands.simulate.simulate_report import variation_text
@@ -314,8 +328,8 @@ def items_of(
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
         items += group_items(variation or None, outcomes)
-        target = variation_text(variation) or scenario.name or scenario.groups[0].name
-        errors += next((bad for bad in (unsettled(o, target) for o in outcomes) if bad), [])
+        told = variation_text(variation)
+        errors += next((bad for bad in (unsettled(one, told) for one in outcomes) if bad), [])
     return items, errors
 
 

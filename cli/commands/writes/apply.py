@@ -31,7 +31,7 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.change import Change
@@ -75,7 +75,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `apply` to the program."""
-    app.command("apply", help=HELP, cls=Command)(apply)
+    app.command("apply", help=HELP, cls=WriteCommand)(apply)
 
 
 class _Applied(NamedTuple):
@@ -121,7 +121,7 @@ def apply(
     with uncollected():
         plan = load_plan(file)
     consent.check(options)
-    with uncollected(), cluster_to_change(options) as admin:
+    with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         plan.check_cluster(admin.coordinators([]).cluster_id)
         _APPLY[plan.command](_Applied(printer, admin, consent, plan, how, folder))
 

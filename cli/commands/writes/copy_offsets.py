@@ -23,8 +23,8 @@ from kgroups.cli.commands.writes.writing import (
 )
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions, options_of
-from kgroups.cli.source import cluster, cluster_to_change
-from kgroups.cli.tree import Command
+from kgroups.cli.source import cluster_to_change
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
@@ -71,7 +71,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `copy-offsets` to the program."""
-    app.command("copy-offsets", help=HELP, cls=Command)(copy_offsets)
+    app.command("copy-offsets", help=HELP, cls=WriteCommand)(copy_offsets)
 
 
 def copy_offsets(
@@ -108,7 +108,7 @@ def copy_offsets(
         )
     scope = parse_scope(topic or ())
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run or elsewhere) as admin:
         looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
         committed_by(looked, from_)
         source = looked.needed(from_)
@@ -124,9 +124,12 @@ def copy_offsets(
             carry_out(printer, admin, write, changes, _errors(there, to))
             return
         other = replace(
-            options, bootstrap_server=to_bootstrap_server, command_config=to_command_config
+            options,
+            bootstrap_server=to_bootstrap_server,
+            command_config=to_command_config,
+            contexts=(),
         )
-        with cluster(other, admin.deadline) as target:
+        with cluster_to_change(other, admin.deadline, dry_run=dry_run) as target:
             there = target.snapshot([to], log_offsets=False, progress=printer.progress)
             changes, logs = _by_time(admin, target, there, source, to, partitions, options)
             write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)

@@ -22,7 +22,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import GROUP_STATES, Yes, options_of, parse_choice
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.deletion import Deletion, apply_results, plan_deletion, skip_planned
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ClusterError, ItemError, UsageError
 from kgroups.core.offsets.result import result_of
@@ -72,7 +72,7 @@ _NO_FILES: Final[Mapping[str, str | None]] = {"undo_file": None}
 
 def register(app: typer.Typer) -> None:
     """Add `delete` to the program."""
-    app.command("delete", help=HELP, cls=Command)(delete)
+    app.command("delete", help=HELP, cls=WriteCommand)(delete)
 
 
 def delete(
@@ -98,7 +98,7 @@ def delete(
     choice = selection(groups, regex, all_groups=all_groups, states=states)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         listing = admin.list_groups()
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]

@@ -23,7 +23,7 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.offsets.commit_deletions import plan_commit_deletions, without_commits
 from kgroups.core.offsets.reset import committed_partitions
@@ -57,7 +57,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `delete-offsets` to the program."""
-    app.command("delete-offsets", help=HELP, cls=Command)(delete_offsets)
+    app.command("delete-offsets", help=HELP, cls=WriteCommand)(delete_offsets)
 
 
 def delete_offsets(
@@ -88,7 +88,7 @@ def delete_offsets(
         )
     scope = None if all_topics else parse_scope(topic or ())
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         names, strangers = chosen(admin, choice)
         looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
         free, changes = free_groups(looked, names)

@@ -27,7 +27,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
@@ -102,7 +102,7 @@ COLUMNS = (
 
 def register(app: typer.Typer) -> None:
     """Add `delete-records` to the program."""
-    app.command("delete-records", help=HELP, cls=Command)(delete_records)
+    app.command("delete-records", help=HELP, cls=WriteCommand)(delete_records)
 
 
 def delete_records(
@@ -129,7 +129,7 @@ def delete_records(
     if not scope.names and target.kind != "file":
         raise UsageError("no topic given", hint="for example orders, or orders:0,3-5")
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.coordinators([])
         where = {"id": looked.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         logs = read_logs(admin, scope.names or {topic for topic, _ in given})

@@ -24,7 +24,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import (
     EXIT_CODE_INTERRUPTED,
     ItemError,
@@ -33,6 +33,7 @@ from kgroups.core.errors import (
     UsageError,
     exit_code_of,
 )
+from kgroups.core.member_ids import whole_id
 from kgroups.core.offsets.result import Doubt, Result, result_of
 from kgroups.core.saved_plans.plan_rows import row_of_member
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
@@ -66,7 +67,7 @@ EXAMPLES
 
 COLUMNS = (
     Column("group", "GROUP"),
-    Column("member_id", "MEMBER"),
+    Column("member_id", "MEMBER", is_member=True),
     Column("instance_id", "INSTANCE", quiet=(None,)),
     Column("client_id", "CLIENT"),
     Column("host", "HOST"),
@@ -87,14 +88,15 @@ class Removal:
 
 def register(app: typer.Typer) -> None:
     """Add `remove-members` to the program."""
-    app.command("remove-members", help=HELP, cls=Command)(remove_members)
+    app.command("remove-members", help=HELP, cls=WriteCommand)(remove_members)
 
 
 def remove_members(
     ctx: typer.Context,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="Group name.")],
     member: Annotated[
-        list[str] | None, typer.Option("--member", metavar="ID", help="Member id.")
+        list[str] | None,
+        typer.Option("--member", metavar="ID", help="Member id, or the beginning of one."),
     ] = None,
     instance: Annotated[
         list[str] | None,
@@ -117,7 +119,7 @@ def remove_members(
             "expected either members or --all", hint="use --member ID, --instance ID or --all"
         )
     consent.check(options)
-    with cluster_to_change(options) as admin:
+    with cluster_to_change(options, dry_run=dry_run) as admin:
         looked = admin.snapshot([group], offsets=False, log_offsets=False)
         found = looked.needed(group)
         removals = [
@@ -188,11 +190,13 @@ def chosen(
 
     Raises:
         NotFoundError: one is not in the group.
+        UsageError: several ids begin as one that is named.
     """
     here = group.members or ()
-    known = {each.member_id for each in here}, {each.instance_id for each in here}
-    missing = [name for name in members if name not in known[0]]
-    missing += [name for name in instances if name not in known[1]]
+    ids, known = [each.member_id for each in here], {each.instance_id for each in here}
+    named = {name: whole_id(name, ids, group.group) for name in members}
+    missing = [name for name in members if named[name] is None]
+    missing += [name for name in instances if name not in known]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(
@@ -200,8 +204,9 @@ def chosen(
             hint="`kgroups describe GROUP --members` lists its members",
             code="UNKNOWN_MEMBER_ID",
         )
+    wanted = set(named.values())
     return [
-        each for each in here if every or each.member_id in members or each.instance_id in instances
+        each for each in here if every or each.member_id in wanted or each.instance_id in instances
     ]
 
 

@@ -35,7 +35,7 @@ from kgroups.cli.commands.writes.writing import (
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, cluster_to_change, now_ms
-from kgroups.cli.tree import Command
+from kgroups.cli.tree import WriteCommand
 from kgroups.cli.undo_file import load_undo
 from kgroups.core.errors import ItemError, NotFoundError, UsageError
 from kgroups.core.offsets.change import Change
@@ -105,7 +105,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `reset-offsets` to the program."""
-    app.command("reset-offsets", help=HELP, cls=Command)(reset_offsets)
+    app.command("reset-offsets", help=HELP, cls=WriteCommand)(reset_offsets)
 
 
 def reset_offsets(
@@ -177,9 +177,9 @@ def reset_offsets(
     watch_ms = 0 if watch_after is None else parse_wait_ms(watch_after)
     consent.check(options)
     if wait_ms and not dry_run:
-        with cluster(options) as admin:
+        with cluster(options, to_change=True) as admin:
             wait_until_empty(printer, admin, _waited_for(admin, choice, old), wait_ms)
-    with uncollected(), cluster_to_change(options) as admin:
+    with uncollected(), cluster_to_change(options, dry_run=dry_run) as admin:
         names: list[str] = []
         strangers: list[ItemError] = []
         if choice is not None and not choice.every:

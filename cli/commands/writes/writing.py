@@ -19,6 +19,7 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import is_lost
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Column, Row, View, grid_of, table_chunks
 from kgroups.cli.params import GlobalOptions
 from kgroups.cli.source import now_ms
@@ -271,7 +272,7 @@ def _confirmed(
 
 def preview(columns: Sequence[Column], rows: Sequence[Row]) -> None:
     """Show the plan on stderr, as a table."""
-    for chunk in table_chunks(grid_of(columns, rows)):
+    for chunk in table_chunks(fitted(grid_of(columns, rows), sys.stderr)):
         sys.stderr.write(chunk)
     sys.stderr.flush()
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def delete(arguments: Arguments) -> int:
     """Delete groups; those that cannot be are named, the others are gone."""
     incomplete = False
-    with open_cluster(arguments) as admin:
+    with open_cluster(arguments, to_change=True) as admin:
         if arguments.has("all-groups"):
             try:
                 listing = admin.list_groups()

@@ -41,7 +41,7 @@ OF_GROUP: Final = frozenset(
 
 def delete_offsets(arguments: Arguments) -> int:
     """Delete commits; a partition that is refused does not keep the others."""
-    with open_cluster(arguments) as admin:
+    with open_cluster(arguments, to_change=True) as admin:
         from kgroups.core.kafka.lookups.topic_bounds import topics_with_bounds
 
         group = arguments.value("group") or ""

@@ -72,7 +72,8 @@ def reset_offsets(arguments: Arguments) -> int:
     """Plan, write if `--execute` is given, and print what was planned."""
     if not arguments.has("execute") and not arguments.has("dry-run"):
         say(WITHOUT_MODE)
-    with open_cluster(arguments) as admin, ExitStack() as stack:
+    to_change = arguments.has("execute")
+    with open_cluster(arguments, to_change=to_change) as admin, ExitStack() as stack:
         reset, interruption = Reset(), Interruption(admin)
         try:
             groups = _groups(arguments, admin, reset)

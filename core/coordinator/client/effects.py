@@ -24,7 +24,8 @@ class Subscribe:
     """Read these topics from the next poll on, instead of those before.
 
     Args:
-        pattern: an RE2 pattern that the coordinator resolves (KIP-848 only); None for none.
+        pattern: what the coordinator resolves (KIP-848), or what the topics were found by: then
+            a member joins without any, too; None for none.
     """
 
     topics: tuple[str, ...]

@@ -61,6 +61,7 @@ class ClientAssignor:
         subscribe: the bytes for JoinGroup.
         decide: what a leader does with everybody's bytes.
         read: the partitions in an assignment's bytes, in list order.
+        exclusive: a partition goes to one member only.
     """
 
     name: str
@@ -68,6 +69,7 @@ class ClientAssignor:
     subscribe: Callable[[Joining], bytes]
     decide: Decide
     read: Callable[[bytes], tuple[TopicPartition, ...]]
+    exclusive: bool = True
 
 
 Positions = Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]]

@@ -9,6 +9,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.spellings import to_librdkafka
+from kgroups.core.kafka.config.tracing import Trace
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
@@ -93,6 +94,8 @@ class ClientSettings:
         max_answer_bytes: longest answer of a broker that is accepted (librdkafka's
             `receive.message.max.bytes`).
         api_timeout_ms: `default.api.timeout.ms`, for commands without a timeout of their own.
+        trace: told of every request when it is answered or given up; it can be pickled where the
+            settings travel.
     """
 
     bootstrap_servers: str
@@ -105,6 +108,7 @@ class ClientSettings:
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_answer_bytes: int = DEFAULT_ANSWER_BYTES
     api_timeout_ms: int | None = None
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Checks the addresses.

@@ -66,6 +66,7 @@ def make_client(
         kind: the class of the client.
         settings: how to reach the cluster and enter it.
         complain: told of every error of a connection; nothing goes to the screen.
+            `settings.trace` is told of requests, when the client is polled.
         more: further properties, with `_` for `.`.
     Raises:
         UsageError: a property has a value that librdkafka refuses.
@@ -81,6 +82,10 @@ def make_client(
     }
     if settings.sasl_mechanism:
         config["sasl.mechanism"] = settings.sasl_mechanism
+    if settings.trace is not None:
+        from kgroups.core.kafka.librdkafka.protocol_log import protocol_logger
+
+        config |= {"debug": "protocol", "log_level": 7, "logger": protocol_logger(settings.trace)}
     config |= {name.replace("_", "."): value for name, value in more.items()}
     while True:
         try:

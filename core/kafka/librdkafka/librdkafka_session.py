@@ -46,6 +46,8 @@ class LibrdkafkaSession:
         self.deadline = Deadline(0.0)  # set before each question
         self.is_stuck = False
         """Whether a request was not answered in time: those after it wait behind it."""
+        self.may_write = False
+        """Whether the question that is put now may change the cluster."""
         self._settings = settings
         self._complaint: tuple[str, str] | None = None
         # Kept for as long as an answer may be on its way: librdkafka answers a listing with
@@ -61,6 +63,11 @@ class LibrdkafkaSession:
         other.deadline = self.deadline
         return other
 
+    def check_write(self) -> None:
+        """A write that no guard was asked about is a mistake of ours."""
+        if not self.may_write:
+            raise RuntimeError("a write in a question that may not write")
+
     def begin(self) -> None:
         """Learns the brokers."""
         metadata = self._metadata()
@@ -72,21 +79,14 @@ class LibrdkafkaSession:
         offsets = metadata.topics.get(OFFSETS_TOPIC)
         self._offsets_partitions = len(offsets.partitions) if offsets else 0
 
-    def identity(self) -> str | None:
-        """The id of the cluster; None if it does not tell one.
-
-        Raises:
-            BrokerFailure: the cluster cannot be asked.
-        """
-        self.begin()
-        return self._cluster_id
-
     def _metadata(self) -> Any:
         """The cluster's metadata; waits no longer once the login or the handshake has failed."""
         self._complaint = None
         while True:
             try:
-                return self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+                found = self.admin.list_topics(timeout=min(self.left_s(), _LOOK_S))
+                self._tell_requests()
+                return found
             except KafkaException as error:
                 self.admin.poll(0)  # delivers what it complained of meanwhile
                 if not self.deadline.is_over and not self._is_kept_out():
@@ -119,7 +119,9 @@ class LibrdkafkaSession:
             BrokerFailure: it failed, or has not come in time.
         """
         try:
-            return future.result(timeout=self.left_s() + 1)
+            found = future.result(timeout=self.left_s() + 1)
+            self._tell_requests()
+            return found
         except KafkaException as error:
             failure = self.failure_of(error.args[0])
             self.is_stuck = self.is_stuck or failure.code == "REQUEST_TIMED_OUT"
@@ -129,6 +131,11 @@ class LibrdkafkaSession:
             raise BrokerFailure("REQUEST_TIMED_OUT") from error
         except ValueError as error:
             raise BrokerFailure("INVALID_REQUEST", str(error)) from error
+
+    def _tell_requests(self) -> None:
+        """librdkafka keeps what it logs until it is polled."""
+        if self._settings.trace is not None:
+            self.admin.poll(0)
 
     def failure_of(self, error: Any) -> BrokerFailure:
         """librdkafka's error under Kafka's name."""

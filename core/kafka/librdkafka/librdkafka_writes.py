@@ -50,6 +50,7 @@ def write_commits(
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
+    client.check_write()
     client.begin()
     found: dict[str, dict[TopicPartition, Failure]] = {
         group: {at: _NO_DELETION for at, commit in commits.items() if commit is None}
@@ -84,6 +85,7 @@ def delete_groups(client: LibrdkafkaClient, groups: Sequence[str]) -> tuple[Outc
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
+    client.check_write()
     client.begin()
     names = list(dict.fromkeys(groups))
     valid = [name for name in names if name]
@@ -158,6 +160,7 @@ def delete_records(
     Raises:
         BrokerFailure: the cluster cannot be asked.
     """
+    client.check_write()
     client.begin()
     found: dict[TopicPartition, int | str] = {}
     known = client.topics_named({topic for topic, _ in before})

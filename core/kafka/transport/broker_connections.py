@@ -22,6 +22,7 @@ from kgroups.core.kafka.transport.connection import Connection, Reader
 from kgroups.core.kafka.transport.framing import decode_response, error_name
 from kgroups.core.kafka.transport.inbox import Allowance, address_text
 from kgroups.core.kafka.transport.requests import find_coordinator, metadata
+from kgroups.core.kafka.write_guard import check_write
 from kgroups.core.snapshot import Broker
 
 Result = TypeVar("Result")
@@ -49,6 +50,7 @@ class Cluster:
         self.has_offsets_topic = True
         self.placed: dict[str, int] = {}  # group -> coordinator, as last learned
         self.offsets_leaderless = 0
+        self.may_write = False  # whether the question that is put now may change the cluster
         self._just_opened = True
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
@@ -127,6 +129,7 @@ class Cluster:
         Raises:
             BrokerFailure: it could not be asked; a `Lost` if it was, and did not answer.
         """
+        check_write(api, may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
         try:
             return await connection.ask(api, body, deadline, read)
@@ -151,6 +154,7 @@ class Cluster:
         Raises:
             BrokerFailure: it could not be asked.
         """
+        check_write(api, may_write=self.may_write)
         connection = await self.connection(broker, deadline, lane)
         answers = await connection.ask_many(api, bodies, deadline, read)
         for answer in answers:
@@ -191,11 +195,8 @@ class Cluster:
     def label(self, broker: int) -> str:
         """`broker 3 (host:port)`, for messages."""
         known = self.brokers.get(broker)
-        return (
-            f"broker {broker} ({address_text((known.host, known.port))})"
-            if known
-            else f"broker {broker}"
-        )
+        place = f" ({address_text((known.host, known.port))})" if known else ""
+        return f"broker {broker}{place}"
 
     async def each_broker(
         self,

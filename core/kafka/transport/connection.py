@@ -188,19 +188,22 @@ class Connection:
             raise self._failure
         loop = asyncio.get_running_loop()
         frames: list[bytes] = []
-        waiting: list[asyncio.Future[Any]] = []
+        waiting: list[Pending] = []
         for body in bodies:
-            frame, answer = self._queue(api, version, body(version), deadline, read)
+            frame, pending = self._queue(api, version, body(version), deadline, read)
             frames.append(frame)
-            waiting.append(answer)
+            waiting.append(pending)
         self._writer.write(b"".join(frames))
-        await asyncio.wait(waiting, timeout=max(0.0, deadline - loop.time()))
-        return [self._outcome(api, answer) for answer in waiting]
+        answers = [pending.answer for pending in waiting]
+        await asyncio.wait(answers, timeout=max(0.0, deadline - loop.time()))
+        return [self._outcome(api, pending) for pending in waiting]
 
-    def _outcome(self, api: str, answer: "asyncio.Future[Any]") -> Any:
+    def _outcome(self, api: str, pending: Pending) -> Any:
         """What one of many requests came to."""
+        answer = pending.answer
         if not answer.done():
             answer.cancel()
+            self._tell(pending, failure="REQUEST_TIMED_OUT")
             return timed_out(self.address, f"answer {kafka_name(api)}")
         failure = answer.exception()
         return failure if isinstance(failure, BrokerFailure) else answer.result()
@@ -222,16 +225,28 @@ class Connection:
 
     def _queue(
         self, api: str, version: int, body: Any, deadline: float, read: Reader
-    ) -> "tuple[bytes, asyncio.Future[Any]]":
+    ) -> tuple[bytes, Pending]:
         """A request's bytes, still to be sent, and its answer to come."""
         self._asked = api
         self._next_id += 1
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
         understood = partial(self._understood, read, api, version)
         most = answer_limit(api, len(frame), self._settings.max_answer_bytes)
-        self._pending.append(Pending(self._next_id, answer, understood, api, most, deadline))
-        return frame, answer
+        size = len(frame) - 4  # without its length
+        pending = Pending(
+            self._next_id, answer, understood, api, most, deadline, version, size, loop.time()
+        )
+        self._pending.append(pending)
+        return frame, pending
+
+    def _tell(
+        self, pending: Pending, *, received: int | None = None, failure: str | None = None
+    ) -> None:
+        """Tell whoever wants to know of every request."""
+        if self._settings.trace is not None:
+            self._settings.trace(pending.traced(self.address, received, failure))
 
     async def close(self) -> None:
         """Ends the connection; requests under way fail."""
@@ -246,12 +261,13 @@ class Connection:
     ) -> Any:
         if self._failure is not None:
             raise self._failure
-        frame, answer = self._queue(api, version, body, deadline, read)
+        frame, pending = self._queue(api, version, body, deadline, read)
         self._writer.write(frame)
         try:
             async with asyncio.timeout_at(deadline):
-                return await answer
+                return await pending.answer
         except TimeoutError as error:
+            self._tell(pending, failure="REQUEST_TIMED_OUT")
             raise timed_out(self.address, f"answer {kafka_name(api)}") from error
 
     async def _read(self) -> None:
@@ -265,7 +281,9 @@ class Connection:
                 if not self._pending:
                     raise not_kafka(self.address)
                 frame = await self._inbox.answer(self._pending[0], size, first=not self.versions)
-                _answer(self._pending.popleft(), frame)
+                pending = self._pending.popleft()
+                self._tell(pending, received=size)
+                _answer(pending, frame)
                 del frame  # may be large, and the next one may be long in coming
         except BrokerFailure as failure:
             self._fail(failure)
@@ -278,8 +296,10 @@ class Connection:
     def _fail(self, failure: BrokerFailure) -> None:
         self._failure = failure
         while self._pending:
-            answer = self._pending.popleft().answer
+            pending = self._pending.popleft()
+            answer = pending.answer
             if not answer.done():
+                self._tell(pending, failure=failure.code)
                 answer.set_exception(failure)
                 answer.exception()  # seen: nobody may be waiting for it any more
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from kgroups.core.broker_errors import SPEAKS_KAFKA
 from kgroups.core.errors import shorten
+from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import kafka_name
 from kgroups.core.kafka.transport.lengths import Room
@@ -97,6 +98,9 @@ class Pending(NamedTuple):
         api: what was asked.
         most: bytes that the answer may have.
         deadline: on the event loop's clock, seconds.
+        version: of the API.
+        sent_bytes: of the request.
+        sent_at: on the event loop's clock, seconds.
     """
 
     correlation_id: int
@@ -105,6 +109,22 @@ class Pending(NamedTuple):
     api: str
     most: int
     deadline: float
+    version: int
+    sent_bytes: int
+    sent_at: float
+
+    def traced(self, address: str, received: int | None, failure: str | None) -> RequestTrace:
+        """What can be told of it now that it is answered or given up."""
+        passed = asyncio.get_running_loop().time() - self.sent_at
+        return RequestTrace(
+            address,
+            kafka_name(self.api),
+            self.version,
+            passed * 1_000,
+            self.sent_bytes,
+            received,
+            failure,
+        )
 
 
 class Inbox:

@@ -94,7 +94,7 @@ def write_and_read(
 
         return write(client, groups, doubts), {}
 
-    found, held = admin.over_wire(ask, otherwise, until=until)
+    found, held = admin.over_wire(ask, otherwise, until=until, writes=True)
     answers: Answers = {
         (group, topic, number): None
         if failure is None

@@ -74,7 +74,7 @@ def remove_members(
         why = f"{meaning_of('GROUP_AUTHORIZATION_FAILED').message}: `{group}`"
         return item_error(member, failure, why if about_group else None)
 
-    admin.over_wire(ask)
+    admin.over_wire(ask, writes=True)
     return {name: doubts.error(name, name, why, error) for name, why in found.items()}
 
 

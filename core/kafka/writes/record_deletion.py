@@ -66,7 +66,7 @@ def delete_records(
 
         return librdkafka_writes.delete_records(client, before, told)
 
-    return admin.over_wire(ask, otherwise)
+    return admin.over_wire(ask, otherwise, writes=True)
 
 
 async def _starts(

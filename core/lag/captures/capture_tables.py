@@ -1,21 +1,13 @@
-"""What the pipeline's tables hold: Arrow schemas, and a cluster snapshot in their form.
-
-Three tables of facts, nothing computed but patterns looked up: rows (one partition of a group),
-members and topics.
-`captured_at_ms` and `cluster` are in each, so that tables of many captures can be put together.
-A column added later is nullable and goes at the end: readers fill it with null in older files.
-No Spark here: whoever collects has none. Its schemas are `spark_schemas`.
-"""
+"""A cluster snapshot as tables of facts: nothing is computed but patterns looked up."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.errors import UsageError
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.group_lag import (
     NO_COMMIT,
     NO_COMMITS,
@@ -26,108 +18,17 @@ from kgroups.core.lag.group_lag import (
 )
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member, Topic
 
-SCHEMA_VERSION = 1
-
-STRING, INT, LONG, FLAG = pa.string(), pa.int32(), pa.int64(), pa.bool_()
-
-
-def _columns(*columns: tuple[str, Any, bool]) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable) for name, kind, nullable in columns])
-
-
-def _list_of(kind: Any, *, nullable: bool = False) -> Any:
-    return pa.list_(pa.field("element", kind, nullable))
-
-
-CAPTURE = (("captured_at_ms", LONG, False), ("cluster", STRING, False))
-
-# One partition that a group reads or has committed, at one time; `next_record_at_ms` is when its
-# oldest unread record was written, where that was asked.
-ROWS = _columns(
-    *CAPTURE,
-    ("group", STRING, False),
-    ("group_type", STRING, False),
-    ("group_state", STRING, True),
-    ("topic", STRING, False),
-    ("partition", INT, False),
-    ("commits_known", FLAG, False),
-    ("committed_offset", LONG, True),
-    ("committed_at_ms", LONG, True),
-    ("leader_epoch", INT, True),
-    ("log_start_offset", LONG, True),
-    ("log_end_offset", LONG, True),
-    ("last_stable_offset", LONG, True),
-    ("member_id", STRING, True),
-    ("client_id", STRING, True),
-    ("host", STRING, True),
-    ("error", STRING, True),
-    ("assignor", STRING, True),
-    ("next_record_at_ms", LONG, True),
-)
-
-OWNED = _list_of(
-    pa.struct([pa.field("topic", STRING, False), pa.field("partitions", _list_of(INT), False)])
-)
-
-# One member; `ordinal` keeps the order of the broker's answer, which decides ties. `owned` is what
-# the next rebalance starts from: the assignment, in a KIP-848 group the target assignment.
-MEMBERS = _columns(
-    *CAPTURE,
-    ("group", STRING, False),
-    ("group_type", STRING, False),
-    ("ordinal", INT, False),
-    ("member_id", STRING, False),
-    ("client_id", STRING, False),
-    ("host", STRING, False),
-    ("instance_id", STRING, True),
-    ("rack", STRING, True),
-    ("subscription", _list_of(STRING), False),
-    ("owned", OWNED, False),
-    ("assignor", STRING, True),
-)
-
-# One member as it is planned: `assumed_id` is drawn for a member that joins, whose `member_id` is
-# only a name; `leader` is the client library whose rules the plan follows.
-PLAN_MEMBERS = pa.schema(
-    [*MEMBERS, pa.field("assumed_id", STRING), pa.field("leader", STRING, False)]
-)
-
-# One topic that exists; `racks` has a list of replica racks a partition, empty if not learned.
-TOPICS = _columns(
-    *CAPTURE,
-    ("topic", STRING, False),
-    ("topic_id", STRING, True),
-    ("partitions", INT, False),
-    ("racks", _list_of(_list_of(STRING, nullable=True)), False),
-)
-
-# A topic's partitions that a member has in a planned assignment. A group that was not planned is
-# one row with `error`; `applies` is false where the assignor is not for groups of its type.
-PLANS = _columns(
-    ("cluster", STRING, False),
-    ("group", STRING, False),
-    ("assignor", STRING, False),
-    ("member_id", STRING, True),
-    ("client_id", STRING, True),
-    ("host", STRING, True),
-    ("topic", STRING, True),
-    ("applies", FLAG, False),
-    ("error", STRING, True),
-    ("partitions", _list_of(INT), False),
-)
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class CaptureTables(NamedTuple):
-    """A snapshot as Arrow tables, in the schemas of this file."""
+    """A snapshot as Arrow tables."""
 
-    rows: pa.Table
-    members: pa.Table
-    topics: pa.Table
+    rows: "pa.Table"
+    members: "pa.Table"
+    topics: "pa.Table"
 
-
-SCHEMAS: Mapping[str, pa.Schema] = MappingProxyType(
-    {"rows": ROWS, "members": MEMBERS, "topics": TOPICS}
-)
 
 # Topic, partition and offset to when the record there, or the next one, was written.
 RecordTimes = Mapping[tuple[str, int, int], int]
@@ -144,7 +45,7 @@ def capture_tables(
     Returns:
         Rows by group, topic and partition within a snapshot; members in the broker's order.
     """
-    rows, members, topics = _Table(ROWS), _Table(MEMBERS), _Table(TOPICS)
+    rows, members, topics = _Table("rows"), _Table("members"), _Table("topics")
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         reads = Subscriptions(snapshot)
@@ -167,14 +68,14 @@ def plan_tables(
     snapshots: Iterable[ClusterSnapshot],
     assumed_ids: Mapping[tuple[str, str], str],
     leader_of: Callable[[Group], str],
-) -> tuple[pa.Table, pa.Table]:
-    """Members in `PLAN_MEMBERS` and topics of clusters as they are to be planned.
+) -> tuple["pa.Table", "pa.Table"]:
+    """Members as `plan_members` and topics of clusters as they are to be planned.
 
     Args:
         assumed_ids: group and name of a member that joins -> the id drawn for it.
         leader_of: the client library whose rules a group's plan follows.
     """
-    members, topics = _Table(PLAN_MEMBERS), _Table(TOPICS)
+    members, topics = _Table("plan_members"), _Table("topics")
     for snapshot in snapshots:
         capture = (snapshot.captured_at_ms, cluster_name(snapshot))
         reads = Subscriptions(snapshot)
@@ -224,16 +125,19 @@ def cluster_name(snapshot: ClusterSnapshot) -> str:
 class _Table:
     """Tuples on their way to an Arrow table."""
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema
+    def __init__(self, name: str) -> None:
+        self._schema = arrow_schema(name)
         self._tuples: list[tuple[Any, ...]] = []
         self.add = self._tuples.append
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """The table; column by column, because Arrow reads a list much faster than rows."""
-        columns = list(zip(*self._tuples, strict=True)) or [()] * len(self._schema)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, self._schema, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=self._schema)
+        import pyarrow as pa
+
+        schema = self._schema
+        columns = list(zip(*self._tuples, strict=True)) or [()] * len(schema)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _add_rows(

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from kgroups.core.errors import ItemError, NotFoundError, UsageError, shorten
 from kgroups.core.input_files.files import lies_at
-from kgroups.core.lag.captures.capture_tables import SCHEMA_VERSION
 from kgroups.core.lag.captures.delta_table import (
     CAPTURES,
     ActiveFile,
@@ -24,6 +23,7 @@ from kgroups.core.lag.captures.delta_table import (
     utc_date,
 )
 from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 # A capture has its row a moment after its facts: a reader between the two looks again.
 LOOKS = 3

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError, shorten
-from kgroups.core.lag.captures.capture_tables import LONG, SCHEMA_VERSION, SCHEMAS, STRING
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -31,15 +31,16 @@ if TYPE_CHECKING:
 # A capture: how many rows it has, and of how many of these logs the last stable offset is unknown.
 CAPTURES: Final = pa.schema(
     [
-        pa.field("captured_at_ms", LONG, False),
-        pa.field("cluster", STRING, False),
-        pa.field("rows", LONG, False),
-        pa.field("unstable_rows", LONG, False),
-        pa.field("schema_version", LONG, False),
+        pa.field("captured_at_ms", pa.int64(), False),
+        pa.field("cluster", pa.string(), False),
+        pa.field("rows", pa.int64(), False),
+        pa.field("unstable_rows", pa.int64(), False),
+        pa.field("schema_version", pa.int64(), False),
     ]
 )
-DATE: Final = pa.field("date", STRING, False)
-TABLES: Mapping[str, pa.Schema] = MappingProxyType({**SCHEMAS, "captures": CAPTURES})
+DATE: Final = pa.field("date", pa.string(), False)
+FACTS: Final = ("rows", "members", "topics")
+TABLES: Final = (*FACTS, "captures")
 PARTITIONS: Final = ("cluster", "date")
 # How often a commit is tried again that met another one: several first commits make one table.
 ATTEMPTS: Final = 20
@@ -110,7 +111,7 @@ def append(folder: Path, table: str, content: pa.Table) -> None:
                 mode="append",
                 partition_by=list(PARTITIONS),
                 schema_mode="merge",
-                configuration=SETTINGS,
+                configuration=dict(SETTINGS),
                 writer_properties=WriterProperties(compression="ZSTD"),
             )
             return
@@ -310,7 +311,7 @@ def marks_of(rows: pa.Table, cluster: str, times: Iterable[int]) -> pa.Table:
         pc.is_valid(rows[name]) for name in ("log_end_offset", "last_stable_offset", "error")
     )
     is_unknown = pc.and_(end, pc.invert(pc.or_(stable, error)))
-    counted = pa.table({TIME: rows[TIME], "n": is_unknown.cast(LONG)}).group_by(TIME)
+    counted = pa.table({TIME: rows[TIME], "n": is_unknown.cast(pa.int64())}).group_by(TIME)
     of_time = {
         row[TIME]: (row["n_count"], row["n_sum"])
         for row in counted.aggregate([("n", "count"), ("n", "sum")]).to_pylist()

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import ItemError, shorten
-from kgroups.core.lag.captures.capture_tables import SCHEMA_VERSION, SCHEMAS
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 
 VERSION_KEY = b"kgroups.schema"
 # Of a file in which the last stable offset is known of every log that was measured.
@@ -158,7 +158,7 @@ def _times_in(file: CapturedFile) -> tuple[int, ...]:
 
 def _odd_column(schema: pa.Schema, table: str) -> str | None:
     """A column that is missing, or not of the type that it should have; None if there is none."""
-    for column in SCHEMAS[table]:
+    for column in arrow_schema(table):
         at = schema.get_field_index(column.name)
         is_missing = at < 0 and not column.nullable  # else a file from before it was added
         is_other = at >= 0 and schema.field(at).type != column.type

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import ItemError
-from kgroups.core.lag.captures.capture_tables import SCHEMAS
 from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.delta_table import (
+    FACTS,
     TABLES,
     ActiveFile,
     active_files,
@@ -32,6 +32,7 @@ from kgroups.core.lag.captures.delta_table import (
     utc_date,
 )
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
+from kgroups.core.lag.captures.table_columns import arrow_schema
 
 ACTIONS: Final = ("converted", "merged", "removed")
 
@@ -141,7 +142,7 @@ def upgrade(
         KgroupsError: a table cannot be read or written.
     """
     must_be_folder(folder)
-    for table in SCHEMAS:
+    for table in FACTS:
         for error in readable(find_captures(folder, table))[1]:
             tell(error)
     days: dict[tuple[str, str], list[CapturedFile]] = {}
@@ -175,7 +176,7 @@ def _convert(folder: Path, cluster: str, date: str, files: list[CapturedFile]) -
 
 def _rows_of(files: Iterable[CapturedFile], table: str, times: set[int]) -> pa.Table:
     """The rows of these captures, each once: a merge that died left some twice."""
-    schema = SCHEMAS[table]
+    schema = arrow_schema(table)
     wanted, parts = set(times), [schema.empty_table()]
     for file in sorted(files, key=lambda file: -len(file.times)):
         here = wanted.intersection(file.times)

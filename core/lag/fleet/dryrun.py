@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.captures.spark_schemas import PLANS
+from kgroups.core.lag.captures.spark_columns import PLANS
 from kgroups.core.lag.fleet.worker_planner import fleet_planner
 
 GROUP_KEYS = ("cluster", "group")
@@ -37,7 +37,7 @@ def plan_groups(
         lagged: rows of the same capture from `transforms.with_lag`.
         assignors: names that `assignors.registry` knows.
     Returns:
-        Rows in `capture_tables.PLANS`.
+        Rows in `table_columns.PLANS`.
     """
     facts = [name for name in MEMBER_FACTS if name in members.columns]
     rosters = members.groupBy(*GROUP_FACTS).agg(F.collect_list(F.struct(*facts)).alias("members"))
@@ -48,7 +48,7 @@ def plan_groups(
 
 
 def planned_partitions(plans: DataFrame) -> DataFrame:
-    """The partitions of `capture_tables.PLANS`, a row each; groups not planned have none."""
+    """The partitions of `table_columns.PLANS`, a row each; groups not planned have none."""
     return plans.where(F.col("error").isNull()).select(
         *MEMBER_KEYS, "topic", F.explode("partitions").alias("partition")
     )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.pandas.types import to_arrow_schema
-
 from kgroups.assignors.registry import CLIENT_ASSIGNORS, SERVER_ASSIGNORS, assignor
 from kgroups.assignors.rejoin import rejoin
 from kgroups.assignors.spec import (
@@ -20,7 +18,7 @@ from kgroups.assignors.spec import (
     MemberSubscription,
     TopicPartitions,
 )
-from kgroups.core.lag.captures.spark_schemas import PLANS
+from kgroups.core.lag.captures.table_columns import PLANS, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +33,7 @@ SLICE = 128
 
 
 def fleet_planner(assignors: Sequence[str]) -> "Planner":
-    """A function from batches of groups to their plans in `capture_tables.PLANS`, for workers.
+    """A function from batches of groups to their plans in `table_columns.PLANS`, for workers.
 
     A group is a row: `cluster`, `group`, `group_type`, `members` and `topics`, structs with
     columns of `PLAN_MEMBERS` or `MEMBERS`, and of `TOPICS` with `lag` by partition (all in
@@ -55,9 +53,9 @@ def fleet_planner(assignors: Sequence[str]) -> "Planner":
 
 @dataclass(slots=True)
 class _Plans:
-    """Rows of `capture_tables.PLANS` on their way to Arrow: a list each column, partitions flat."""
+    """Rows of `table_columns.PLANS` on their way to Arrow: a list each column, partitions flat."""
 
-    columns: list[list[Any]] = field(default_factory=lambda: [[] for _ in PLANS.fieldNames()[:-1]])
+    columns: list[list[Any]] = field(default_factory=lambda: [[] for _ in PLANS[:-1]])
     partitions: list[int] = field(default_factory=list)
     bounds: list[int] = field(default_factory=lambda: [0])
 
@@ -72,7 +70,7 @@ class _Plans:
         """All rows."""
         import pyarrow as pa
 
-        *fields, last = schema = to_arrow_schema(PLANS)
+        *fields, last = schema = arrow_schema("plans")
         lists = pa.ListArray.from_arrays(
             pa.array(self.bounds, pa.int32()), pa.array(self.partitions, pa.int32()), last.type
         )

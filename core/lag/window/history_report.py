@@ -24,7 +24,7 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.series_id import series_id
-from kgroups.core.lag.captures.spark_schemas import MEMBERS, ROWS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 from kgroups.core.lag.report import (
     LagQuery,
     LagReport,
@@ -122,7 +122,7 @@ class Told(NamedTuple):
         cluster: its name.
         said: all commits, as captures that know no log.
         then: captures made up of commits and ends of logs; None without ends.
-        rows, members: the groups at the end of the window, in `capture_tables.ROWS` and `MEMBERS`.
+        rows, members: the groups at the end of the window, in `table_columns.ROWS` and `MEMBERS`.
     """
 
     cluster: str

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
-from kgroups.core.lag.captures.spark_schemas import ROWS
+from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.snapshot import TopicPartition
 
 # Time to topic and partition to where the log ended then.
@@ -64,10 +64,10 @@ def captures_then(commits: DataFrame, rows: DataFrame, ends: DataFrame) -> DataF
 
     Args:
         commits: all of them, as rows of captures that know no log; null is a tombstone.
-        rows: the groups as they are now, in `capture_tables.ROWS`.
+        rows: the groups as they are now, in `table_columns.ROWS`.
         ends: in `END`.
     Returns:
-        Rows in `capture_tables.ROWS`: the newest commit until then and its time, the end of the log
+        Rows in `table_columns.ROWS`: the newest commit until then and its time, the end of the log
         then, and its start now (which it had at most). Who was assigned what is not known.
     """
     then = rows.join(ends, ["topic", "partition"]).select(

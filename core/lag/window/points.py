@@ -33,7 +33,7 @@ def lives(
     when a reader may have them, so rates and lag in seconds are of those too.
 
     Args:
-        lagged: captures in `capture_tables.ROWS`, with lag, each once.
+        lagged: captures in `table_columns.ROWS`, with lag, each once.
         spans: the time captured of each cluster, which is cut into stretches.
     Returns:
         `series`, `t` (ms), `stretch`, `committed`, `committed_at`, `start`, `end`, `lag`; null if

@@ -19,7 +19,7 @@ from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time, whole_files
 from kgroups.core.lag.captures.delta_table import ActiveFile, Days, active_files, utc_date
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.spark_schemas import MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
     SMALL_ROWS,
     LagQuery,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.member_ids import whole_id
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.roster import Seat
 from kgroups.core.snapshot import Group, Member, Topic
@@ -44,6 +45,9 @@ class Draft:
         """
         found = [seat for seat in self.seats if seat.member.member_id == name]
         found = found or [seat for seat in self.seats if goes_by(seat, name)]
+        if not found:
+            whole = self.whole_id(name)
+            found = [seat for seat in self.seats if seat.member.member_id == whole]
         if len(found) > 1:
             ids = ", ".join(seat.member.member_id for seat in found[:3])
             raise UsageError(
@@ -53,6 +57,14 @@ class Draft:
         if not found:
             raise self.lacks(name)
         return found[0]
+
+    def whole_id(self, name: str) -> str | None:
+        """The id of the only member whose id begins so; None if there is none.
+
+        Raises:
+            UsageError: several do.
+        """
+        return whole_id(name, (seat.member.member_id for seat in self.seats), self.group.group)
 
     def lacks(self, name: str) -> NotFoundError:
         """What is to be said of a name that nobody goes by."""

@@ -1,12 +1,15 @@
 """Members that subscribe to something else."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.planning.changes.draft import Draft, goes_by
 from kgroups.core.planning.changes.kinds import Pattern, Subscribe
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.topic_patterns import topic_matcher
+
+_Change = TypeVar("_Change", Subscribe, Pattern)
 
 
 def subscribe(draft: Draft, change: Subscribe) -> None:
@@ -22,7 +25,7 @@ def subscribe(draft: Draft, change: Subscribe) -> None:
             )
     if change.member is None and not change.added:
         draft.said_topics, draft.said_pattern = tuple(java_sorted(set(change.topics))), None
-    _reach(draft, change)
+    change = _reaching(draft, change)
     draft.seats = [
         _with_topics(draft, seat, change) if _is_meant(draft, seat, change.member) else seat
         for seat in draft.seats
@@ -39,7 +42,7 @@ def subscribe_by_pattern(draft: Draft, change: Pattern) -> None:
     topic_matcher(change.pattern, change.dialect)  # whoever it is for
     if change.member is None:
         draft.said_pattern, draft.said_topics = change, None
-    _reach(draft, change)
+    change = _reaching(draft, change)
     for place, seat in enumerate(draft.seats):
         if _is_meant(draft, seat, change.member):
             draft.followers.pop(seat.member.member_id, None)
@@ -48,10 +51,15 @@ def subscribe_by_pattern(draft: Draft, change: Pattern) -> None:
             )
 
 
-def _reach(draft: Draft, change: Subscribe | Pattern) -> None:
+def _reaching(draft: Draft, change: _Change) -> _Change:
+    """The change with a name that somebody goes by."""
     name = change.member
-    if name is not None and not any(goes_by(seat, name) for seat in draft.seats):
+    if name is None or any(goes_by(seat, name) for seat in draft.seats):
+        return change
+    whole = draft.whole_id(name)
+    if whole is None:
         raise draft.lacks(name)
+    return replace(change, member=whole)
 
 
 def _is_meant(draft: Draft, seat: Seat, name: str | None) -> bool:

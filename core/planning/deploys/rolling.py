@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.member_ids import whole_id
 from kgroups.core.planning.changes.kinds import (
     AddMembers,
     Deploy,
@@ -55,6 +56,9 @@ def _named(walk: Walk, name: str) -> Member:
     members = walk.group.members or ()
     found = [m for m in members if name in (m.member_id, _shown(walk, m), m.instance_id)]
     found = found or [m for m in members if m.client_id == name]
+    if not found:
+        whole = whole_id(name, (m.member_id for m in members), walk.group.group)
+        found = [m for m in members if m.member_id == whole]
     if not found:
         raise NotFoundError(
             f"`{walk.group.group}` has no member `{name}`",

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.scenario.scenario_events import (
@@ -25,11 +26,14 @@ from kgroups.core.simulation.scenario.scenario_events import (
     Scheduled,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
+from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
+# How often a Java client hears of the topics and finds its coordinator in one call of `poll`.
+SAME_POLL: Final = 0.5
 
 
 def plan_events(world: World, until_ms: int) -> None:
@@ -134,16 +138,13 @@ def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) 
 
 def _scale_out(world: World, event: ScaleOut) -> None:
     seats = world.groups[event.group].seats
-    like = seats.get(event.like or "") or next(iter(seats.values()))
-    label, dash, number = like.name.rpartition("-")
-    label = label if dash and number.isdigit() else like.name
+    seat = seats.get(event.like or "")
+    like = world.groups[event.group].plan.like(event.like) if seat is None else seat.plan
+    assert like is not None, "check_scenario has seen to that"
     for _ in range(event.count):
-        place = len(seats) + 1
-        while f"{label}-{place}" in seats:
-            place += 1
-        name = f"{label}-{place}"
-        instance = None if like.plan.instance_id is None else name
-        plan = replace(like.plan, name=name, instance_id=instance, start_ms=0)
+        name = next_name(like.name, seats)
+        instance = None if like.instance_id is None else name
+        plan = replace(like, name=name, instance_id=instance, start_ms=0)
         world.start(world.add_seat(event.group, plan))
 
 
@@ -241,11 +242,30 @@ def _broker_up(world: World, event: BrokerUp) -> None:
     brokers = world.brokers
     if event.broker in brokers.up:
         return
+    nobody_was_up = not brokers.up
     brokers.bring_up(world.now_ms, event.broker)
     for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
         _move(world, partition, event.broker)
     _tell_others(world)
     _drain(world)
+    if nobody_was_up:
+        _learn_anew(world)
+
+
+def _learn_anew(world: World) -> None:
+    """Java clients that no broker answered have begun anew from their bootstrap addresses.
+
+    They forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
+    call of `poll` in which it hears of the topics takes them for gone, and asks for a rebalance;
+    one that polls in between does not. Seen with Java 4.3: "cached metadata has changed from
+    {t=[NO_RACKS, ...]} to {t=[]}" in three of four restarts of a single broker.
+    """
+    for process in list(world.processes.values()):
+        plan = process.seat.plan
+        if plan.library == "java" and plan.settings.metadata_recovery == "rebootstrap":
+            if world.chance.random() < SAME_POLL:
+                process.consumer.update_topics(world.now_ms, Topology())
+            world.refresh(process)
 
 
 def _tell_others(world: World) -> None:

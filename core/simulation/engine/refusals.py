@@ -15,29 +15,55 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.coordinator.ports import PatternError
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.errors import KgroupsError, UsageError
+from kgroups.core.input_files.document import Document
 from kgroups.core.ports.broker_ports import coordinator_ports
+from kgroups.core.simulation.scenario.contradictions import (
+    Contradiction,
+    contradictions,
+    of_member,
+)
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
 from kgroups.core.simulation.scenario.subscriptions import pattern_matches
 from kgroups.core.simulation.world.actors import Ask
 from kgroups.core.simulation.world.member_kinds import make_consumer
 
+# The property that an answer's error is about.
+BLAMED = {
+    ErrorCode.INVALID_SESSION_TIMEOUT: "session.timeout.ms",
+    ErrorCode.UNSUPPORTED_ASSIGNOR: "group.remote.assignor",
+    ErrorCode.INVALID_REGULAR_EXPRESSION: "pattern",
+}
 NEW_MEMBER = frozenset({ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED})
 
 
-def check_scenario(scenario: Scenario) -> None:
-    """Nothing, if every member may join.
+def check_scenario(scenario: Scenario, document: Document | None = None) -> None:
+    """Nothing, if the scenario can happen and every member may join.
+
+    Args:
+        document: the file that it is from, so that a complaint names the line.
 
     Raises:
         UsageError: a parameter is impossible; `code` is Kafka's name of the error.
     """
-    _check_cluster(scenario.cluster)
+    try:
+        _check_cluster(scenario.cluster)
+    except UsageError as told:
+        paths: tuple[tuple[str, ...], ...] = (("cluster",),)
+        raise Contradiction("the cluster", told.message, paths, told.hint, told.code).error(
+            document
+        ) from told
+    found = next(contradictions(scenario), None)
+    if found is not None:
+        raise found.error(document)
     for group in scenario.groups:
         seen: set[tuple[object, ...]] = set()
         for plan in group.members:
             kind = (plan.settings, plan.library, plan.topics, plan.pattern)
             if kind not in seen:
                 seen.add(kind)
-                _check_member(scenario, group, plan)
+                wrong = _refusal(scenario, group, plan)
+                if wrong is not None:
+                    raise wrong.error(document)
 
 
 def _check_cluster(config: CoordinatorConfig) -> None:
@@ -76,37 +102,26 @@ def _bounds(name: str) -> str:
     return f"`{least}`, `{most}`"
 
 
-def _check_member(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> None:
-    where = f"`{plan.name}` of `{group.name}`"
-    given = plan.settings
-    classic = group.protocol in ("eager", "cooperative")
-    if classic and not 0 < given.heartbeat_interval_ms < given.session_timeout_ms:
-        raise UsageError(
-            f"{where}: `heartbeat.interval.ms` ({given.heartbeat_interval_ms}) must be less than "
-            f"`session.timeout.ms` ({given.session_timeout_ms})",
-            hint="no client would start; a third of the session timeout is usual",
-            code="INVALID_CONFIG",
-        )
+def _refusal(scenario: Scenario, group: GroupPlan, plan: MemberPlan) -> Contradiction | None:
+    """Why its client or the broker refuses a member; None if they do not."""
     try:
         pattern_matches(group, plan)
         if group.protocol == "zookeeper":
-            return  # ZooKeeper refuses nobody: it grants the session timeout that it can
+            return None  # ZooKeeper refuses nobody: it grants the session timeout that it can
         answer = _first_answer(scenario, group, plan)
     except PatternError as broken:
-        raise UsageError(
-            f"{where}: the pattern `{plan.pattern}` does not compile: {broken}",
-            code=ErrorCode.INVALID_REGULAR_EXPRESSION.name,
-        ) from broken
+        what = f"the pattern `{plan.pattern}` does not compile: {broken}"
+        code = ErrorCode.INVALID_REGULAR_EXPRESSION.name
+        return of_member(group, plan, "pattern", what, code=code)
     except KgroupsError as broken:
-        raise UsageError(f"{where}: {broken.message}", hint=broken.hint) from broken
+        return of_member(group, plan, "pattern", broken.message, hint=broken.hint)
     error = ErrorCode(answer.error_code)
-    if error not in NEW_MEMBER:
-        said = getattr(answer, "error_message", None)
-        raise UsageError(
-            f"{where}: the broker rejects it with {error.name}" + (f": {said}" if said else ""),
-            hint=_hint(error, scenario.cluster),
-            code=error.name,
-        )
+    if error in NEW_MEMBER:
+        return None
+    said = getattr(answer, "error_message", None)
+    what = f"the broker rejects it with {error.name}" + (f": {said}" if said else "")
+    hint = _hint(error, scenario.cluster)
+    return of_member(group, plan, BLAMED.get(error, ""), what, hint=hint, code=error.name)
 
 
 def _hint(error: ErrorCode, config: CoordinatorConfig) -> str | None:

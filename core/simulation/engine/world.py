@@ -70,7 +70,9 @@ class World(Network):
         process.consumer.start(now_ms, self.brokers.topology)
         settings = plan.settings
         if settings.enable_auto_commit:
-            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+            self.agenda.at(
+                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
+            )
         self.carry_out(process)
 
     def close(self, seat: Seat, then: Callable[[], None] | None = None) -> None:
@@ -191,7 +193,9 @@ class World(Network):
             return
         if process.commit_due:
             process.commit_due = False
-            self.agenda.at(now_ms + settings.auto_commit_interval_ms, self._commit_due, process)
+            self.agenda.at(
+                now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
+            )
             if app.positions:
                 consumer.commit(now_ms, dict(app.positions))
         elif app.uncommitted and process.by_hand:

@@ -10,7 +10,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     ScenarioEvent,
     Scheduled,
 )
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario, TopicPlan
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
 from kgroups.core.simulation.scenario.units import read_ms, read_rate
 
 DEFAULT_EVENT_TIME: Final = "60s"
@@ -24,7 +24,6 @@ class Names:
     """What events may refer to."""
 
     groups: Mapping[str, GroupPlan]
-    topics: Mapping[str, TopicPlan]
     brokers: int
 
     def known(self, cursor: Cursor, names: Collection[str], what: str) -> str:
@@ -57,7 +56,6 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
         given.setdefault("group", scenario.groups[0].name)
     names = Names(
         {group.name: group for group in scenario.groups},
-        {topic.name: topic for topic in scenario.topics},
         scenario.brokers,
     )
     value: dict[str, object] = {**when, kind: given}
@@ -113,8 +111,9 @@ def _read_group(cursor: Cursor, names: Names, group: str) -> str:
 
 
 def _read_member(cursor: Cursor, names: Names, group: str) -> str:
-    """A member of the group; those that events add later are `NAME-4`, so any number passes."""
-    known = [member.name for member in names.groups[group].members]
+    """A member of the group, or `NAME-4`, which other events may add; an entry of its own."""
+    plan = names.groups[group]
+    known = [member.name for member in (*plan.members, *plan.templates)]
     text = cursor.text()
     label, _, number = text.rpartition("-")
     if number.isdigit() and any(
@@ -126,16 +125,6 @@ def _read_member(cursor: Cursor, names: Names, group: str) -> str:
 
 def _read_members(cursor: Cursor, names: Names, group: str) -> tuple[str, ...]:
     return tuple(_read_member(each, names, group) for each in cursor.items())
-
-
-def _read_topic(cursor: Cursor, names: Names, group: str) -> str:
-    return names.known(cursor, names.topics, "topic")
-
-
-def _read_new_topic(cursor: Cursor, names: Names, group: str) -> str:
-    if cursor.text() in names.topics:
-        cursor.fail(f"topic `{cursor.text()}` already exists")
-    return cursor.text()
 
 
 def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
@@ -193,11 +182,11 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
     },
     "broker_up": {"broker": ("broker", True, _read_broker)},
     "add_partitions": {
-        "topic": ("topic", True, _read_topic),
+        "topic": ("topic", True, _plain(Cursor.text)),
         "partitions": ("partitions", True, _PARTITIONS),
     },
     "create_topic": {
-        "topic": ("topic", True, _read_new_topic),
+        "topic": ("topic", True, _plain(Cursor.text)),
         "partitions": ("partitions", True, _PARTITIONS),
         "rate": ("rate", False, _plain(read_rate)),
     },

@@ -6,13 +6,15 @@ of Kafka 0.8.2 for the members of the ZooKeeper era.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.scenario.units import read_ms
+from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
 Library = Literal["java", "librdkafka"]
 OffsetReset = Literal["earliest", "latest", "none"]
+
+MetadataRecovery = Literal["rebootstrap", "none"]
 
 _RESETS: Final[Mapping[str, OffsetReset]] = {
     "earliest": "earliest",
@@ -54,6 +56,7 @@ class MemberSettings:
     reconnect_backoff_max_ms: int = 1_000
     connection_setup_timeout_ms: int = 10_000
     connection_setup_timeout_max_ms: int = 30_000
+    metadata_recovery: MetadataRecovery = "rebootstrap"
     remote_assignor: str | None = None
     rebalance_max_retries: int = 4
     rebalance_backoff_ms: int | None = None
@@ -78,32 +81,58 @@ def _positive(cursor: Cursor) -> int:
     return cursor.integer(1)
 
 
-def _positive_ms(cursor: Cursor) -> int:
-    found = read_ms(cursor)
-    if found == 0:
-        cursor.fail("expected more than 0")
-    return found
-
-
 def _count(cursor: Cursor) -> int:
     return cursor.integer(0)
 
 
 def _names(cursor: Cursor) -> tuple[str, ...]:
+    """Assignors: their names, or their classes as Java's property has them."""
     if isinstance(cursor.value, list):
-        return tuple(each.text() for each in cursor.items())
-    return tuple(name.strip() for name in cursor.text().split(",") if name.strip())
+        found = [each.text() for each in cursor.items()]
+    else:
+        found = [name.strip() for name in cursor.text().split(",") if name.strip()]
+    if not found:
+        cursor.fail("expected an assignor")
+    return tuple(ASSIGNOR_CLASSES.get(name, name) for name in found)
 
 
 def _reset(cursor: Cursor) -> OffsetReset:
     return _RESETS[cursor.text(tuple(_RESETS))]
 
 
+def _recovery(cursor: Cursor) -> MetadataRecovery:
+    return cast(MetadataRecovery, cursor.text(("rebootstrap", "none")))
+
+
+_PACKAGE: Final = "org.apache.kafka.clients.consumer"
+ASSIGNOR_CLASSES: Final[Mapping[str, str]] = {
+    f"{_PACKAGE}.RangeAssignor": "range",
+    f"{_PACKAGE}.RoundRobinAssignor": "roundrobin",
+    f"{_PACKAGE}.StickyAssignor": "sticky",
+    f"{_PACKAGE}.CooperativeStickyAssignor": "cooperative-sticky",
+}
+
+# Property -> protocols with which no client starts that is given it (ConsumerConfig,
+# librdkafka's rd_kafka_conf_finalize).
+OTHER_PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "session.timeout.ms": ("consumer",),
+    "heartbeat.interval.ms": ("consumer",),
+    "partition.assignment.strategy": ("consumer",),
+    "group.remote.assignor": ("eager", "cooperative"),
+}
+# What is to be set there in its place.
+INSTEAD: Final[Mapping[str, str]] = {
+    "session.timeout.ms": "the broker decides: `consumer.session.timeout.ms` in `config`",
+    "heartbeat.interval.ms": "the broker decides: `consumer.heartbeat.interval.ms` in `config`",
+    "partition.assignment.strategy": "the broker assigns: `group.remote.assignor`",
+    "group.remote.assignor": "the members assign: `partition.assignment.strategy`",
+}
+
 # Property -> (field, how its value is read).
 SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "session.timeout.ms": ("session_timeout_ms", read_ms),
     "heartbeat.interval.ms": ("heartbeat_interval_ms", read_ms),
-    "max.poll.interval.ms": ("max_poll_interval_ms", read_ms),
+    "max.poll.interval.ms": ("max_poll_interval_ms", read_positive_ms),
     "max.poll.records": ("max_poll_records", _positive),
     "rebalance.timeout.ms": ("rebalance_timeout_ms", read_ms),
     "partition.assignment.strategy": ("assignors", _names),
@@ -117,8 +146,9 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "retry.backoff.max.ms": ("retry_backoff_max_ms", read_ms),
     "reconnect.backoff.ms": ("reconnect_backoff_ms", read_ms),
     "reconnect.backoff.max.ms": ("reconnect_backoff_max_ms", read_ms),
-    "socket.connection.setup.timeout.ms": ("connection_setup_timeout_ms", _positive_ms),
-    "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", _positive_ms),
+    "socket.connection.setup.timeout.ms": ("connection_setup_timeout_ms", read_positive_ms),
+    "socket.connection.setup.timeout.max.ms": ("connection_setup_timeout_max_ms", read_positive_ms),
+    "metadata.recovery.strategy": ("metadata_recovery", _recovery),
     "group.remote.assignor": ("remote_assignor", Cursor.text),
     "rebalance.max.retries": ("rebalance_max_retries", _count),
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),

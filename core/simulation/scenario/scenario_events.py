@@ -191,3 +191,8 @@ class Scheduled:
     every_ms: int | None = None
     from_ms: int = 0
     until_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The event's key."""
+        return SCENARIO_EVENT_NAMES[type(self.event)]

@@ -5,6 +5,7 @@ The format is described in `cli/schemas/simulation.json`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, cast
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
@@ -16,7 +17,9 @@ from kgroups.core.simulation.scenario.event_file import (
     read_events,
 )
 from kgroups.core.simulation.scenario.member_settings import (
+    INSTEAD,
     LIBRARY_DEFAULTS,
+    OTHER_PROTOCOLS,
     Library,
     read_settings,
 )
@@ -30,7 +33,12 @@ from kgroups.core.simulation.scenario.scenario_model import (
     TopicPlan,
 )
 from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
-from kgroups.core.simulation.scenario.units import read_duration, read_ms, read_rate
+from kgroups.core.simulation.scenario.units import (
+    read_duration,
+    read_ms,
+    read_positive_ms,
+    read_rate,
+)
 
 SCHEMA: Final = "kgroups.simulation/1"
 
@@ -62,6 +70,11 @@ MEMBER_KEYS: Final = (
     "processing",
     "settings",
 )
+GROUP_CONFIG: Final = (
+    "consumer.session.timeout.ms",
+    "consumer.heartbeat.interval.ms",
+    "consumer.assignment.interval.ms",
+)
 MAX_BROKERS: Final = 1_000
 
 
@@ -84,7 +97,7 @@ def parse_simulation(document: Document) -> Scenario:
     groups = {name: _group(name, cursor, topics) for name, cursor in root["groups"].entries()}
     if not groups:
         root["groups"].fail("there are no groups")
-    names = Names(groups, topics, brokers)
+    names = Names(groups, brokers)
     events = root.optional("events", lambda c: read_events(c, names)) or ()
     seed = root.optional("seed", lambda c: c.integer(0))
     return Scenario(
@@ -96,7 +109,7 @@ def parse_simulation(document: Document) -> Scenario:
         cluster=root.optional("cluster", _cluster) or CoordinatorConfig(),
         network=root.optional("network", _network) or Network(),
         seed=1 if seed is None else seed,
-        until_ms=root.optional("until", read_ms),
+        until_ms=root.optional("until", read_positive_ms),
     )
 
 
@@ -110,7 +123,8 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
         if name.endswith(".ms"):
             texts[name] = str(read_ms(fields[name]))
         elif isinstance(value, int) and not isinstance(value, bool):
-            texts[name] = str(value)
+            least = 1 if name == "offsets.topic.num.partitions" else None
+            texts[name] = str(fields[name].integer(least))
         else:
             texts[name] = fields[name].text()
     try:
@@ -190,15 +204,25 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupP
 
     protocol = fields.optional("protocol", read_protocol) or "eager"
     members: list[MemberPlan] = []
+    templates: list[MemberPlan] = []
     for label, entry in fields["members"].entries():
-        members += _members(label, entry, fields, topics)
+        template, some = _members(label, entry, fields, protocol)
+        members += some
+        templates.append(template)
         if len(members) > MAX_MEMBERS:
             entry.fail(f"more than {MAX_MEMBERS} members")
+    if not templates:
+        fields["members"].fail("there are no members")
     _check_unique(fields["members"], members)
     committed = fields.optional("committed", lambda c: c.text(("start", "end", "none")))
-    config = fields.optional("config", lambda c: {k: str(v.value) for k, v in c.entries()})
+    config = fields.optional("config", _config)
     return GroupPlan(
-        name, protocol, tuple(members), _commits(committed or "start", topics), config or {}
+        name,
+        protocol,
+        tuple(members),
+        _commits(committed or "start", topics),
+        config or {},
+        tuple(templates),
     )
 
 
@@ -226,9 +250,9 @@ def _check_unique(cursor: Cursor, members: Iterable[MemberPlan]) -> None:
 
 
 def _members(
-    label: str, cursor: Cursor, group: Fields, topics: Mapping[str, TopicPlan]
-) -> list[MemberPlan]:
-    """The members that one entry stands for: `label`, or `label-1`, `label-2`, ..."""
+    label: str, cursor: Cursor, group: Fields, protocol: Protocol
+) -> tuple[MemberPlan, list[MemberPlan]]:
+    """What one entry stands for: what its members are like; `label`, or `label-1`, ..."""
     fields = cursor.fields((), MEMBER_KEYS)
     if "topics" not in fields.values and "pattern" not in fields.values:
         hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
@@ -241,6 +265,7 @@ def _members(
     library = fields.optional("client", read_library) or "java"
     settings = LIBRARY_DEFAULTS[library]
     for place in (group, fields):
+        place.optional("settings", partial(_check_protocol, protocol))
         settings = place.optional("settings", _settings_on(settings)) or settings
     record, poll = fields.optional("processing", _processing) or (Spread(1.0), Spread())
     instance = fields.optional("instance_id", Cursor.text)
@@ -249,7 +274,7 @@ def _members(
     one = MemberPlan(
         name=label,
         library=library,
-        topics=fields.optional("topics", lambda c: _topics_of(c, topics)) or (),
+        topics=fields.optional("topics", _topics_of) or (),
         pattern=fields.optional("pattern", Cursor.text),
         instance_id=instance,
         client_id=fields.optional("client_id", Cursor.text) or label,
@@ -258,10 +283,12 @@ def _members(
         record=record,
         poll=poll,
         settings=settings,
+        entry=label,
     )
     static = bool(fields.optional("static", Cursor.flag))
     gap_ms = fields.optional("every", read_ms) or 0
-    return [
+    template = one if instance is not None or not static else replace(one, instance_id=label)
+    return template, [
         _numbered(one, number, static=static, alone=count is None, gap_ms=gap_ms)
         for number in range(1, (1 if count is None else count) + 1)
     ]
@@ -289,6 +316,23 @@ def _processing(cursor: Cursor) -> tuple[Spread, Spread]:
     return read_spread(cursor), Spread()
 
 
-def _topics_of(cursor: Cursor, topics: Mapping[str, TopicPlan]) -> tuple[str, ...]:
-    """Topics that members name; one that is created later need not exist yet."""
-    return tuple(each.text() for each in cursor.items())
+def _check_protocol(protocol: Protocol, settings: Cursor) -> None:
+    """A client that is given a property of the other protocol does not start."""
+    for name, cursor in settings.entries():
+        if protocol in OTHER_PROTOCOLS.get(name, ()):
+            what = f"`{name}` cannot be set with protocol {protocol}: a client refuses to start"
+            cursor.fail(what, hint=INSTEAD.get(name), key=True)
+
+
+def _topics_of(cursor: Cursor) -> tuple[str, ...]:
+    """Topics that members name."""
+    found = tuple(each.text() for each in cursor.items())
+    if not found:
+        cursor.fail("expected at least one topic")
+    return found
+
+
+def _config(cursor: Cursor) -> dict[str, str]:
+    """A group's dynamic settings, which its coordinator obeys."""
+    fields = cursor.fields((), GROUP_CONFIG)
+    return {name: str(read_positive_ms(fields[name])) for name in fields.values}

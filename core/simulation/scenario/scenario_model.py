@@ -65,6 +65,7 @@ class MemberPlan:
         start_ms: when the process is started first.
         record: time to process one record.
         poll: time that each poll with records takes besides.
+        entry: key of the scenario's entry that it is one of the members of.
     """
 
     name: str
@@ -78,6 +79,7 @@ class MemberPlan:
     record: Spread = field(default_factory=lambda: Spread(1.0))
     poll: Spread = field(default_factory=Spread)
     settings: MemberSettings = field(default_factory=MemberSettings)
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class GroupPlan:
         committed: topic -> partition -> offset that is committed at the start; a partition that
             is not named has no commit.
         config: the group's dynamic settings (`consumer.session.timeout.ms`, ...), KIP-848 only.
+        templates: what further members of each entry are like, also of one without members.
     """
 
     name: str
@@ -95,6 +98,12 @@ class GroupPlan:
     members: tuple[MemberPlan, ...]
     committed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
+    templates: tuple[MemberPlan, ...] = ()
+
+    def like(self, name: str | None) -> MemberPlan | None:
+        """What a further member is like: a member's or an entry's name, None for the first."""
+        known = (*self.members, *self.templates)
+        return next((one for one in known if name is None or one.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,32 @@
-"""Which topics a group reads, by the plans of its members."""
+"""Which topics a group reads, and with which assignors, by the plans of its members."""
 
+import difflib
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Final
 
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.planning.topic_patterns import Matches, topic_matcher
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+
+# What a member of each library offers where the scenario does not say it.
+ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("eager", "java"): ("range", "cooperative-sticky"),
+    ("eager", "librdkafka"): ("range", "roundrobin"),
+    ("cooperative", "java"): ("cooperative-sticky",),
+    ("cooperative", "librdkafka"): ("cooperative-sticky",),
+}
+
+
+def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
+    """Assignors that a member of a classic group offers, in order of preference."""
+    return plan.settings.assignors or ASSIGNORS[group.protocol, plan.library]
+
+
+def close_to(name: str, known: Iterable[str]) -> str | None:
+    """A hint: what was probably meant."""
+    found = difflib.get_close_matches(name, sorted(known), 1)
+    return f"did you mean `{found[0]}`?" if found else None
 
 
 @cache
@@ -34,7 +56,7 @@ def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
 
 def reads(group: GroupPlan, topic: str) -> bool:
     """Whether a member of the group subscribes to the topic."""
-    for plan in group.members:
+    for plan in (*group.members, *group.templates):
         if topic in plan.topics:
             return True
         matches = pattern_matches(group, plan)

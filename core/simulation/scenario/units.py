@@ -41,6 +41,14 @@ def read_ms(cursor: Cursor) -> int:
     return int(value)
 
 
+def read_positive_ms(cursor: Cursor) -> int:
+    """A duration in whole ms that is not nothing."""
+    found = read_ms(cursor)
+    if found == 0:
+        cursor.fail("expected more than 0")
+    return found
+
+
 def read_rate(cursor: Cursor) -> float:
     """Records a second: a number, or a text as `20/s`, `5/m`."""
     value = cursor.value

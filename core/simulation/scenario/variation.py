@@ -1,13 +1,14 @@
 """One scenario in variations: `session.timeout.ms=6000,45000` beside `protocol=eager,consumer`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import product
 from typing import Any, Final, cast
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY
 from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, SETTINGS, Library
 from kgroups.core.simulation.scenario.scenario_file import read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
@@ -79,9 +80,20 @@ def _cursor(name: str, value: str) -> Cursor:
     return Document("--vary", f"{name}: {value}", "yaml", {name: plain}).root.child(name, plain)
 
 
-def _members(scenario: Scenario, change: Callable[[MemberPlan], MemberPlan]) -> Scenario:
+def _members(
+    scenario: Scenario,
+    change: Callable[[MemberPlan], MemberPlan],
+    of: Collection[str] | None = None,
+) -> Scenario:
+    """The scenario with its members changed, those of some groups or of all."""
     groups = (
-        replace(group, members=tuple(change(plan) for plan in group.members))
+        replace(
+            group,
+            members=tuple(change(plan) for plan in group.members),
+            templates=tuple(change(plan) for plan in group.templates),
+        )
+        if of is None or group.name in of
+        else group
         for group in scenario.groups
     )
     return replace(scenario, groups=tuple(groups))
@@ -117,32 +129,43 @@ def _property(name: str) -> Change:
 def _protocol(scenario: Scenario, value: str) -> Scenario:
     protocol = cast(Protocol, _cursor("protocol", value).text(PROTOCOLS))
 
-    def change(group: GroupPlan) -> GroupPlan:
+    other = {group.name for group in scenario.groups if group.protocol != protocol}
+    groups = (replace(group, protocol=protocol) for group in scenario.groups)
+
+    def change(plan: MemberPlan) -> MemberPlan:
         # An assignor that the members of another protocol do not have is left to its default.
-        members = tuple(
-            replace(plan, settings=replace(plan.settings, assignors=()))
-            if protocol != group.protocol
-            else plan
-            for plan in group.members
-        )
-        return replace(group, protocol=protocol, members=members)
+        return replace(plan, settings=replace(plan.settings, assignors=()))
+
+    return _members(replace(scenario, groups=tuple(groups)), change, other)
+
+
+def _strategy(scenario: Scenario, value: str) -> Scenario:
+    """Other assignors: a classic group is cooperative where all of them are."""
+    scenario = _setting(STRATEGY)(scenario, value)
+
+    def change(group: GroupPlan) -> GroupPlan:
+        if group.protocol not in ("eager", "cooperative"):
+            return group
+        named = {name for plan in group.members for name in plan.settings.assignors}
+        return replace(group, protocol="cooperative" if named == {COOPERATIVE} else "eager")
 
     return replace(scenario, groups=tuple(change(group) for group in scenario.groups))
 
 
 def _client(scenario: Scenario, value: str) -> Scenario:
     library = cast(Library, _cursor("client", value).text(tuple(LIBRARY_DEFAULTS)))
-    poll = LIBRARY_DEFAULTS[library].max_poll_records
-    return _members(
-        scenario,
-        lambda plan: (
-            plan
-            if plan.library == library
-            else replace(
-                plan, library=library, settings=replace(plan.settings, max_poll_records=poll)
-            )
-        ),
-    )
+
+    def change(plan: MemberPlan) -> MemberPlan:
+        """Defaults are those of the new library; what was set otherwise stays."""
+        before, after = LIBRARY_DEFAULTS[plan.library], LIBRARY_DEFAULTS[library]
+        changed = {
+            one.name: getattr(after, one.name)
+            for one in fields(before)
+            if getattr(plan.settings, one.name) == getattr(before, one.name)
+        }
+        return replace(plan, library=library, settings=replace(plan.settings, **changed))
+
+    return _members(scenario, change)
 
 
 def _static(scenario: Scenario, value: str) -> Scenario:
@@ -163,6 +186,7 @@ def _processing(scenario: Scenario, value: str) -> Scenario:
 CHANGES: Final[Mapping[str, Change]] = {
     **{name: _setting(name) for name in SETTINGS},
     **{name: _property(name) for name in PROPERTIES},
+    STRATEGY: _strategy,
     "protocol": _protocol,
     "client": _client,
     "static": _static,

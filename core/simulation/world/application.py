@@ -6,6 +6,7 @@ member has read everything and keeps up easily it passes over the time in one st
 """
 
 from collections.abc import Iterable, Mapping
+from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Final
 
@@ -61,13 +62,16 @@ class Application:
         "_cost_ms",
         "_cursor",
         "_delay_ms",
+        "_drawn",
         "_dry_ms",
+        "_due",
         "_even",
         "_fetch_ms",
         "_highest",
         "_idle",
         "_logs",
         "_order",
+        "_per_ms",
         "_plan",
         "_random",
         "free_ms",
@@ -93,6 +97,10 @@ class Application:
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
         self._order: list[tuple[TopicPartition, PartitionRecords]] = []
+        # When the next record of each partition is there, with its place in the order, soonest
+        # first; None where it has to be looked up anew.
+        self._due: list[tuple[float, int]] | None = None
+        self._per_ms, self._drawn = 0.0, logs.changes
         self._delay_ms = 0.0
         self._dry_ms: float = now_ms
         self._idle = False
@@ -120,6 +128,8 @@ class Application:
     def _arrange(self) -> None:
         logs = self._logs.partitions
         self._order = [(partition, logs[partition]) for partition in self.positions]
+        self._per_ms = sum([records.per_ms for _, records in self._order])
+        self._due, self._drawn = None, self._logs.changes
 
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Next offset of those of these partitions that it reads."""
@@ -156,6 +166,8 @@ class Application:
         """Poll and process until now, unless it is held at its poll."""
         if self.held:
             return
+        if self._drawn != self._logs.changes:
+            self._arrange()
         while self.free_ms <= now_ms:
             at_ms = self.free_ms
             if not self._order:
@@ -188,10 +200,14 @@ class Application:
         """Hand over what a poll gives now; how many records that was."""
         if at_ms < self._dry_ms:
             return 0
+        due, seen_ms = self._due, at_ms - self._fetch_ms
+        if due is not None:
+            taken = self._take_due(due, seen_ms)
+            if taken is not None:
+                return taken
         room = self._plan.settings.max_poll_records
         order, positions = self._order, self.positions
         cursor, size = self._cursor, len(order)
-        seen_ms = at_ms - self._fetch_ms
         left = room
         for _ in order:
             cursor = (cursor + 1) % size
@@ -207,15 +223,54 @@ class Application:
                 if not left:
                     break
         self._cursor = cursor
+        # What is left is found by going round again; who has read everything waits for the next.
+        self._due = self._next_records() if left else None
         return room - left
+
+    def _take_due(self, due: list[tuple[float, int]], seen_ms: float) -> int | None:
+        """Hand over what has come to a member that has read everything; None if it is too much."""
+        if not due or due[0][0] > seen_ms:
+            return 0
+        order, positions = self._order, self.positions
+        came: list[tuple[int, int, int]] = []
+        room = self._plan.settings.max_poll_records
+        while due and due[0][0] <= seen_ms:
+            _, place = heappop(due)
+            partition, records = order[place]
+            begin = positions[partition]
+            end = records.end(seen_ms)
+            came.append((place, begin, end))
+            room -= max(0, end - begin)
+        if room < 0:
+            self._due = None
+            return None
+        for place, begin, end in came:
+            partition, records = order[place]
+            if end > begin:
+                positions[partition] = end
+                self._highest.note(partition, begin, end)
+                heappush(due, (records.time_of(end), place))
+            else:
+                # Rounding may put an arrival a hair before the record can be read.
+                heappush(due, (seen_ms + HAIR_MS, place))
+        return self._plan.settings.max_poll_records - room
+
+    def _next_records(self) -> list[tuple[float, int]]:
+        """When the next record of each partition that gets any is there, as a heap."""
+        positions = self.positions
+        due = [
+            (records.time_of(positions[partition]), place)
+            for place, (partition, records) in enumerate(self._order)
+        ]
+        heapify(due)
+        return due
 
     def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""
-        first, positions = NEVER, self.positions
-        for partition, records in self._order:
-            at_ms = records.time_of(positions[partition])
-            if at_ms < first:
-                first = at_ms
+        due = self._due
+        if due is None:
+            due = self._due = self._next_records()
+        first = due[0][0] if due else NEVER
         return max(first + self._fetch_ms, self._dry_ms)
 
     def _passed_over(self, at_ms: float, now_ms: float) -> float:
@@ -223,13 +278,19 @@ class Application:
         until_ms = now_ms - FULL_STEPS * (self._cost_ms + 1)
         if until_ms <= at_ms or self._delay_ms or at_ms < self._dry_ms or not self._even:
             return at_ms
-        per_ms = sum([records.per_ms for _, records in self._order])
-        if per_ms * self._cost_ms > EASY_SHARE:
+        if self._per_ms * self._cost_ms > EASY_SHARE:
             return at_ms
-        positions, seen_ms = self.positions, until_ms - self._fetch_ms
-        for partition, records in self._order:
+        due = self._due
+        if due is not None and (not due or due[0][0] > until_ms - self._fetch_ms):
+            return until_ms
+        positions, seen_ms, note = self.positions, until_ms - self._fetch_ms, self._highest.note
+        later: list[tuple[float, int]] = []
+        for place, (partition, records) in enumerate(self._order):
             begin, end = positions[partition], records.end(seen_ms)
             if end > begin:
-                self._highest.note(partition, begin, end)
-                positions[partition] = end
+                note(partition, begin, end)
+                positions[partition] = begin = end
+            later.append((records.time_of(begin), place))
+        heapify(later)
+        self._due = later
         return until_ms

@@ -1,6 +1,5 @@
 """A member of a classic group: Java's or librdkafka's defaults in front of the client half."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -11,17 +10,10 @@ from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.ports.client_ports import client_assignors
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
-from kgroups.core.simulation.scenario.subscriptions import pattern_matches
+from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
+from kgroups.core.simulation.world.actors import Refresh
 from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
 
-# What a member of each library offers where the scenario does not say it.
-ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("eager", "java"): ("range", "cooperative-sticky"),
-    ("eager", "librdkafka"): ("range", "roundrobin"),
-    ("cooperative", "java"): ("cooperative-sticky",),
-    ("cooperative", "librdkafka"): ("cooperative-sticky",),
-}
 SILENT: Final = frozenset({ClientState.LEAVING, ClientState.CLOSED, ClientState.FAILED})
 POLL_MATTERS: Final = frozenset({ClientState.UNJOINED, ClientState.STABLE})
 
@@ -36,21 +28,20 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
     return client_assignors(names, library)
 
 
-def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
-    """Assignors that a member of a classic group offers, in order of preference."""
-    return plan.settings.assignors or ASSIGNORS[group.protocol, plan.library]
-
-
 class ClassicConsumer(GroupConsumer):
     """A member of a classic group."""
 
-    __slots__ = ("_cooperative",)
+    __slots__ = ("_asking", "_cooperative", "_fresh")
 
     _client: ClassicClient
     _cooperative: bool
+    # A pattern is resolved anew before each JoinGroup, as ensureFreshMetadata does.
+    _fresh: bool
+    _asking: bool
 
     def _make(self, now_ms: int) -> ClassicClient:
         assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
+        self._fresh, self._asking = True, False
         self._cooperative = all(one.cooperative for one in assignors)
         ports = ClientPorts(assignors, self.positions)
         return ClassicClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
@@ -61,7 +52,31 @@ class ClassicConsumer(GroupConsumer):
         matches = pattern_matches(self.group, self.plan)
         if matches is not None:
             found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
-        return Subscribe(tuple(found))
+        return Subscribe(tuple(found), self.plan.pattern)
+
+    def poll(self, now_ms: int) -> None:
+        """As every member's; before it joins by a pattern it waits for fresh metadata."""
+        if self.plan.pattern is None or not self._joins:
+            super().poll(now_ms)
+        elif self._fresh:
+            self._fresh = False
+            super().poll(now_ms)
+        elif not self._asking:
+            self._asking = True
+            self.outputs.append(Refresh())
+
+    def update_topics(self, now_ms: int, topology: Topology) -> None:
+        """What a pattern stands for may have changed; a leader watches the partitions."""
+        self._fresh, self._asking = self._asking, False
+        super().update_topics(now_ms, topology)
+
+    @property
+    def _joins(self) -> bool:
+        """Whether its next poll begins a rebalance."""
+        client = self._client
+        if client.state not in POLL_MATTERS or not client.subscribed:
+            return False
+        return client.rejoin_reason is not None or client.generation == NO_GENERATION
 
     def _lookup_identity(self) -> tuple[str | None, int]:
         """A classic member gives none."""
@@ -74,12 +89,7 @@ class ClassicConsumer(GroupConsumer):
     @property
     def wants_poll(self) -> bool:
         """A callback waits, or a rebalance is to begin."""
-        if self._callbacks:
-            return True
-        client = self._client
-        if client.state not in POLL_MATTERS:
-            return False
-        return client.rejoin_reason is not None or client.generation == NO_GENERATION
+        return bool(self._callbacks) or (self._joins and not self._asking)
 
     @property
     def gives_records(self) -> bool:

@@ -55,10 +55,12 @@ class Logs:
 
     Attributes:
         partitions: every partition's records.
+        changes: how often topics came or grew: rates are others then.
     """
 
     def __init__(self, topics: Iterable[TopicPlan], now_ms: int) -> None:
         self.partitions: dict[TopicPartition, PartitionRecords] = {}
+        self.changes = 0
         self._infos: dict[str, TopicInfo] = {}
         self._rates: dict[str, float] = {}
         for topic in topics:
@@ -91,6 +93,7 @@ class Logs:
 
     def _grow(self, name: str, partitions: int, now_ms: int) -> tuple[TopicPartition, ...]:
         info = self._infos[name]
+        self.changes += 1
         share = self._rates[name] / partitions if partitions else 0.0
         for index in range(info.partitions):
             self.partitions[TopicPartition(name, index)].set_rate(now_ms, share)

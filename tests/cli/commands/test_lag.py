@@ -9,16 +9,20 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_answer import lag_document
+from kgroups.cli.output.openmetrics import METRICS
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.lag.report import LagQuery, lag_report
 from kgroups.core.lag.report_columns import PLANNED_KEYS, report_columns
 from kgroups.core.lag.transforms import KEYS
 from tests.support.cli import clusters
+from tests.support.cli.metrics import read_metrics
 from tests.support.cli.process import finish
 from tests.support.cli.runner import check_document
 
 pytestmark = pytest.mark.spark
+
+GROUP = "kafka_consumergroup_group"
 
 
 def test_every_grouping_keeps_to_the_schema(
@@ -36,6 +40,31 @@ def test_every_grouping_keeps_to_the_schema(
         check_document(document)
         assert document["items"]
         assert document["summary"]["lag"] == 57
+        Printer(GlobalOptions(output="openmetrics"), own_forms=METRICS).show(
+            lag_document(snapshot, query.by, answer)
+        )
+        _check_metrics(document, query.by, capsys.readouterr().out)
+
+
+def _check_metrics(document: dict[str, Any], by: str, text: str) -> None:
+    """Each known number of a row is a series; a group's lag has the name that others give it."""
+    found = read_metrics(text)
+    names = {"group": f"{GROUP}_sum_lag", "partition": f"{GROUP}_lag"}
+    lags = [
+        value
+        for (name, _), value in found.items()
+        if name == names.get(by, f"kgroups_lag_report_{by}_lag")
+    ]
+    rows = [row.get("lag") for row in document["items"]]
+    assert sorted(lags) == sorted(lag for lag in rows if lag is not None)
+    keys = {"partition"}
+    numbers = [
+        value
+        for row in document["items"]
+        for name, value in row.items()
+        if isinstance(value, int | float) and name not in keys
+    ]
+    assert len(found) == len(numbers) + 2  # when and how it was read
 
 
 def test_table_and_progress(files: Path) -> None:

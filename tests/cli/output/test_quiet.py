@@ -1,9 +1,16 @@
 """`--quiet` and `--no-input`: what is not said, and what is not asked."""
 
-import pytest
+from collections import Counter
+from typing import Any
 
+import pytest
+from typer.main import get_command
+
+from kgroups.cli.app import program
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import GlobalOptions
+from kgroups.cli.params import GLOBAL_OPTIONS, GlobalOptions
+from tests.support.cli.command_tree import command_paths
+from tests.support.cli.process import TIMEOUT_S, start
 from tests.support.cli.runner import run
 from tests.support.cli.terminal_run import run_on_terminal
 
@@ -28,6 +35,29 @@ def test_progress_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
     printer.note("undo file: u.json", of_a_write=True)
     assert capsys.readouterr().err == "note: undo file: u.json\n"
+
+
+def test_no_command_hides_a_global_option() -> None:
+    """Its own option of that name would take the value, or lose it."""
+    own = {flag for option in GLOBAL_OPTIONS for flag in option.flags}
+    tree: Any = get_command(program())
+    for path in command_paths():
+        command = tree
+        for word in path:
+            command = command.commands[word]
+        flags = Counter(flag for param in command.params for flag in param.opts)
+        assert {flag for flag in own if flags[flag] > 1} == set(), path
+
+
+def test_a_quiet_sandbox() -> None:
+    """Its events are notes."""
+    assert run("sandbox", "up", "--query", "a").exit_code == 2
+    with start("sandbox", "up", "-q", "--topic", "t=1") as process:
+        address = process.line().strip()
+        assert run("list", "-b", address).exit_code == 0
+        process.terminate()
+        _, stderr = process.communicate(timeout=TIMEOUT_S)
+    assert stderr == ""
 
 
 WRITES = [

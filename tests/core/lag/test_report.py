@@ -15,7 +15,7 @@ from kgroups.cli.commands.lag.lag_options import conditions_on_rows
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import group_lag, transforms
 from kgroups.core.lag.captures.capture_tables import capture_tables, plan_tables
-from kgroups.core.lag.captures.spark_schemas import PLAN_MEMBERS, ROWS, TOPICS
+from kgroups.core.lag.captures.spark_columns import PLAN_MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.fleet import as_planned, dryrun
 from kgroups.core.lag.group_lag import OffsetRow, lag_summary, offset_rows
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report

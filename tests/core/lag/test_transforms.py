@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from kgroups.core.lag.captures.capture_tables import capture_tables
-from kgroups.core.lag.captures.spark_schemas import ROWS
+from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.transforms import KEYS, lag_by, top_rows, totals, with_lag
 from tests.support.lag.lag_cases import LAG_CASES
 from tests.support.lag.made_fleet import fleet

@@ -128,3 +128,30 @@ def test_cuts_that_follow_each_other_are_one() -> None:
     assert link.opens_ms == 12_600
     link.cut(20_000, 20_100, stalls=False)
     assert link.opens_ms == 20_200
+
+
+# ---------------------------------------------------------------------- the only broker restarts
+
+RESTART = CUT + "events:\n  - {at: 30s, broker_down: {broker: 0, for: 5s}}\n"
+
+
+def rebalances_of(text: str) -> set[int]:
+    """Rebalances after the start, over ten seeds."""
+    return {
+        sum(one.at_ms > 30_000 for one in simulate(scenario(text), seed=seed).groups[0].rebalances)
+        for seed in range(10)
+    }
+
+
+def test_a_java_leader_may_take_the_topics_for_gone() -> None:
+    """It forgets them when no broker answers: some restarts cost a rebalance, others none."""
+    assert rebalances_of(RESTART) == {0, 1}
+
+
+def test_who_does_not_forget_the_topics_does_not_rebalance() -> None:
+    """With another strategy, another client, another protocol, or another broker that is up."""
+    settings = "    settings: {metadata.recovery.strategy: none}\n"
+    assert rebalances_of(RESTART.replace("events:", settings + "events:")) == {0}
+    assert rebalances_of(RESTART.replace("count: 3,", "count: 3, client: librdkafka,")) == {0}
+    assert rebalances_of(RESTART.replace("  g:\n", "  g:\n    protocol: consumer\n")) == {0}
+    assert rebalances_of("brokers: 2\n" + RESTART) == {0}

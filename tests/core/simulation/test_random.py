@@ -10,7 +10,7 @@ import pytest
 from kgroups.core.simulation.engine.run import Run
 from kgroups.core.simulation.scenario.scenario_events import SCENARIO_EVENTS
 from kgroups.core.simulation.scenario.scenario_model import Scenario
-from tests.support.simulation.sample_scenarios import scenario
+from tests.support.simulation.sample_scenarios import in_protocol, scenario
 
 RUNS = int(os.environ.get("KGROUPS_SIMULATIONS", "1"))
 PROTOCOLS = ("eager", "cooperative", "consumer")
@@ -49,7 +49,7 @@ events:
 
 def random_scenario(protocol: str) -> Scenario:
     """The scenario in one protocol; server-side assignors know no library's own names."""
-    return scenario(RANDOM.replace("protocol: eager", f"protocol: {protocol}"))
+    return scenario(in_protocol(RANDOM, protocol))
 
 
 def test_every_event_is_among_them() -> None:

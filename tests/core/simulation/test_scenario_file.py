@@ -79,7 +79,6 @@ def test_a_wrong_file_is_told_with_line_and_what_is_accepted(old: str, new: str,
         ),
         ({"at": 1}, "expected one event, found 0"),
         ({"at": 1, "broker_down": {"broker": 3}}, "at most 2"),
-        ({"at": 1, "create_topic": {"topic": "orders", "partitions": 1}}, "already"),
     ],
 )
 def test_a_wrong_event_is_told(event: dict[str, object], said: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from tests.support.cli.runner import run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import SASL_MECHANISMS, SecurityProtocol
 from tests.support.kafka.official_tools import WarmTools
@@ -101,3 +102,19 @@ def test_acls_stop_whoever_they_do_not_name(
         ).stdout
     assert "Group anybodys not found" in said["admin"]
     assert "GroupAuthorizationException" in said["alice"]
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+@pytest.mark.parametrize("password", [None, "Mistaken-7c2f"])
+def test_debug_tells_no_secret(
+    secure_kafka: KafkaCluster, tmp_path: Path, mechanism: str, password: str | None
+) -> None:
+    """Of a login, good or bad, that there is one, and how long its messages are."""
+    settings = secure_kafka.librdkafka_settings("SASL_SSL", mechanism=mechanism, password=password)
+    path = tmp_path / "client.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    path.chmod(0o600)
+    outcome = run("list", "--command-config", str(path), "--debug")
+    assert outcome.exit_code == (0 if password is None else 3)
+    assert "SaslAuthenticate v" in outcome.stderr
+    assert settings["sasl.password"] not in outcome.stderr

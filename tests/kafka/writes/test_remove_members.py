@@ -2,6 +2,7 @@
 
 import pytest
 
+from kgroups.core.member_ids import short_ids
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.live_members import LiveGroup, MemberSpec, Protocol
@@ -54,6 +55,22 @@ def test_by_member_id(address: str) -> None:
         assert outcome.exit_code == 0
         live.wait_stable(4)  # it is alive, so it joins again
         assert live.member_id(live.members[0]) != member
+
+
+def test_by_the_beginning_of_its_id(address: str) -> None:
+    """As a narrow table shows it; a beginning of several ids is a usage error that names them."""
+    specs = [MemberSpec(f"remove-short-{n}", (TOPIC,)) for n in range(2)]
+    with LiveGroup(address, "remove-short", specs) as live:
+        live.wait_stable(4)
+        ids = [live.member_id(member) for member in live.members]
+        both = remove(address, "remove-short", "--member", "remove-short-", "--dry-run")
+        assert (both.exit_code, both.stdout) == (2, "")
+        assert all(each in both.stderr for each in ids)
+        short = short_ids(ids)[ids[1]]
+        assert short.endswith("…")
+        outcome = remove(address, "remove-short", "--member", short, "--yes")
+        assert [row["member_id"] for row in outcome.document["items"]] == [ids[1]]
+        assert (outcome.exit_code, outcome.stderr) == (0, "")
 
 
 def test_nobody_there(address: str) -> None:

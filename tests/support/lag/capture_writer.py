@@ -6,15 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from kgroups.core.lag.captures.capture_tables import SCHEMAS
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
+from kgroups.core.lag.captures.table_columns import arrow_schema
 
 Row = Mapping[str, Any]
 
 
 def table_of(name: str, rows: Iterable[Row]) -> pa.Table:
     """Rows of `rows`, `members` or `topics`."""
-    return pa.Table.from_pylist(list(rows), schema=SCHEMAS[name])
+    return pa.Table.from_pylist(list(rows), schema=arrow_schema(name))
 
 
 def write_finished(folder: Path, cluster: str, rows: Iterable[Row], times: Iterable[int]) -> None:

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from tests.support.lag.capture_writer import write_finished
 
 START_MS = 1_760_000_000_000
@@ -63,7 +63,7 @@ def _series(rng: random.Random, shape: str, partition: int, count: int) -> list[
             continue
         commit = None if shape == "never commits" else committed
         rows.append(
-            dict.fromkeys(ROWS.names)
+            dict.fromkeys(arrow_schema("rows").names)
             | {
                 "captured_at_ms": at_ms,
                 "cluster": "c1",

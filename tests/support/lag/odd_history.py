@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS
 from kgroups.core.lag.captures.delta_table import append, dated
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from tests.support.lag.capture_writer import table_of, write_finished
 from tests.support.lag.old_captures import write_old
 
 START_MS = 1_760_000_000_000
 MINUTE_MS = 60_000
 TOPICS = ("orders", "audit")
+NOTHING, NOBODY = (dict.fromkeys(arrow_schema(name).names) for name in ("rows", "members"))
 Row = dict[str, Any]
 
 
@@ -176,7 +177,7 @@ def _capture(
                 continue
             known = log.error is None
             capture.rows.append(
-                dict.fromkeys(ROWS.names)
+                NOTHING
                 | facts
                 | (who[member] if member else {})
                 | {
@@ -194,7 +195,7 @@ def _capture(
             )
         for ordinal, name in enumerate(names):
             member_facts = {"ordinal": ordinal, "member_id": name, "subscription": [], "owned": []}
-            capture.members.append(dict.fromkeys(MEMBERS.names) | facts | who[name] | member_facts)
+            capture.members.append(NOBODY | facts | who[name] | member_facts)
     return capture
 
 

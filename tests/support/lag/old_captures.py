@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgroups.core.lag.captures.capture_tables import (
-    SCHEMA_VERSION,
     CaptureTables,
     capture_tables,
     cluster_name,
 )
 from kgroups.core.lag.captures.delta_table import marks_of, utc_date
 from kgroups.core.lag.captures.old_layout import STABLE_KEY, TIMES_KEY, VERSION_KEY, find_captures
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 from kgroups.core.snapshot import ClusterSnapshot
 
 

@@ -1,5 +1,6 @@
 """Scenarios that the simulation's tests share: a base group, and one event each."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -51,10 +52,17 @@ def scenario(text: str = BASE, /, **changes: Any) -> Scenario:
     return parse_simulation(parse_document(yaml.safe_dump(value, sort_keys=False), "test", "yaml"))
 
 
+def in_protocol(text: str, protocol: str) -> str:
+    """The base in another protocol: a consumer group's broker decides about sessions."""
+    if protocol == "consumer":
+        text = re.sub(r"session\.timeout\.ms: \d+s(, |\n +)", "", text)
+    return text.replace("protocol: eager", f"protocol: {protocol}")
+
+
 def with_event(kind: str, protocol: str) -> tuple[Scenario, Scenario]:
     """The base of an event in a protocol: without the event, and with it."""
     text, fields = EVENTS[kind]
-    text = text.replace("protocol: eager", f"protocol: {protocol}")
+    text = in_protocol(text, protocol)
     before: list[dict[str, Any]] = []
     if kind == "broker_up":
         before = [{"at": "60s", "broker_down": {"broker": 0, "failover": "40s"}}]

@@ -131,6 +131,7 @@ def _pursue(member: ClientMember) -> None:
 
 
 def _subscribe(member: ClientMember, command: Subscribe) -> None:
+    member.by_pattern = command.pattern is not None
     if set(command.topics) != set(member.topics):
         member.topics = command.topics
         member.ask(ClientAsk.REJOIN, "the subscription changed")
@@ -140,7 +141,7 @@ def _poll(member: ClientMember, command: Poll) -> None:
     if member.is_armed(ClientTimer.POLL):
         member.arm(ClientTimer.POLL, member.config.max_poll_interval_ms)
     if member.state is ClientState.UNJOINED:
-        due = bool(member.topics)
+        due = member.subscribed
     else:
         due = member.rejoin_reason is not None or member.generation == NO_GENERATION
     if due:

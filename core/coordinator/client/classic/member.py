@@ -102,6 +102,7 @@ class ClientMember:
         owned: partitions that the application may read, in list order.
         last: assignment taken over last, with the generation that gave it.
         watched: topics of the group -> partitions, as the leader knew them when it decided.
+        by_pattern: whether the topics are those that a pattern was found to match.
         beat: the heartbeat sent last; one that says the same is the same.
         failure: why it failed; None if it has not.
     """
@@ -113,6 +114,7 @@ class ClientMember:
         "assignors",
         "attempts",
         "beat",
+        "by_pattern",
         "callback",
         "cluster_topics",
         "commits",
@@ -157,6 +159,7 @@ class ClientMember:
         self.coordinator: BrokerEndpoint | None = None
         self.attempts = self._numbers = 0
         self.topics: tuple[str, ...] = ()
+        self.by_pattern = False
         self.cluster_topics: dict[str, TopicInfo] = {}
         self.generation, self.member_id = NO_GENERATION, UNKNOWN_MEMBER_ID
         self.protocol: str | None = None
@@ -169,6 +172,11 @@ class ClientMember:
         self.watched: dict[str, int] | None = None
         self.failure: str | None = None
         self.beat: HeartbeatRequest | None = None
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether it is to join: a pattern may match nothing yet."""
+        return bool(self.topics) or self.by_pattern
 
     # ------------------------------------------------------------------ effects and timers
 

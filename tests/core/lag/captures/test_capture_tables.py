@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 
 from kgroups.core.errors import ClusterError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag.captures import delta_table
-from kgroups.core.lag.captures.capture_tables import MEMBERS, ROWS, SCHEMA_VERSION, TOPICS
 from kgroups.core.lag.captures.capture_window import Span, open_window
 from kgroups.core.lag.captures.collector import collect, write_capture
-from kgroups.core.lag.captures.delta_table import CAPTURES, active_files, append, dated
+from kgroups.core.lag.captures.delta_table import CAPTURES, FACTS, active_files, append, dated
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.snapshot import ClusterSnapshot
 from tests.support.kafka.child import run_program
@@ -43,7 +43,7 @@ def test_a_capture_is_a_commit_in_four_tables(tmp_path: Path) -> None:
     """Their columns, their partitions, and nothing else in the folder."""
     (capture,) = collect(taking([fleet(1, cluster="a/b 'c", at_ms=DAY_MS + 5)]), tmp_path)
     assert (capture.error, capture.captured_at_ms) == (None, DAY_MS + 5)
-    schemas = {"captures": CAPTURES, "rows": ROWS, "members": MEMBERS, "topics": TOPICS}
+    schemas = {"captures": CAPTURES} | {name: arrow_schema(name) for name in FACTS}
     assert {path.name for path in tmp_path.iterdir()} == schemas.keys()
     for name, schema in schemas.items():
         found = rows_of(tmp_path, name)
@@ -191,7 +191,9 @@ def test_merging_leaves_today_alone(tmp_path: Path) -> None:
     assert {step.action for step in done} == {"merged"}
     assert len(active_files(tmp_path, "rows")) == 4
     after = rows_of(tmp_path, "rows").sort_by([(name, "ascending") for name in ORDER])
-    assert after.select(ROWS.names).equals(before.select(ROWS.names))
+    assert after.select(arrow_schema("rows").names).equals(
+        before.select(arrow_schema("rows").names)
+    )
     assert list(compact(tmp_path, before_ms=2 * DAY_MS)) == []
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag.captures.capture_tables import ROWS
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.capture_writer import write_finished
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 def at(minute: float, committed: int | None, end: int, start: int = 0, **more: Any) -> Row:
     """A partition of one group that somebody reads, so many minutes after the day began."""
     return (
-        dict.fromkeys(ROWS.names)
+        dict.fromkeys(arrow_schema("rows").names)
         | {
             "captured_at_ms": START_MS + round(minute * MINUTE_MS),
             "group": "g",

@@ -1,0 +1,101 @@
+"""`-o openmetrics`: figures for Prometheus, on stdout or in a file for node_exporter.
+
+Every family is a gauge without timestamps, so that the text is OpenMetrics 1.0 and the older text
+format at once: node_exporter's textfile collector reads only that one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+FORM: Final = "openmetrics"
+METRICS: Final = (FORM,)
+"""What a command passes to its `Printer` when its reports have figures for Prometheus."""
+
+TextFile = Annotated[
+    Path | None,
+    typer.Option("--textfile", metavar="FILE", help="Write -o openmetrics to this file."),
+]
+
+Labels = Mapping[str, str | int | None]
+
+
+class Sample(NamedTuple):
+    """One figure.
+
+    Args:
+        family: name of the metric.
+        labels: None and empty values are left out, which means the same to Prometheus.
+        value: None is not known, and left out.
+    """
+
+    family: str
+    labels: Labels
+    value: float | bool | None
+
+
+class Family(NamedTuple):
+    """What a metric is.
+
+    Args:
+        help: a sentence.
+        unit: the base unit that its name ends with; None where it counts things.
+    """
+
+    name: str
+    help: str
+    unit: str | None = None
+
+
+def metrics_text(samples: Iterable[Sample], families: Mapping[str, Family]) -> str:
+    """The samples in the order of their families; of equal labels the first one.
+
+    Args:
+        families: by name; one that is missing is described by its name.
+    """
+    found: dict[str, dict[str, float | bool]] = {}
+    for sample in samples:
+        if sample.value is not None:
+            found.setdefault(sample.family, {}).setdefault(_labels(sample.labels), sample.value)
+    order = {name: number for number, name in enumerate(families)}
+    names = sorted(found, key=lambda name: (order.get(name, len(order)), name))
+    lines = (
+        line for name in names for line in _lines(families.get(name) or _unnamed(name), found[name])
+    )
+    return "".join(f"{line}\n" for line in (*lines, "# EOF"))
+
+
+def _unnamed(name: str) -> Family:
+    words = name.removeprefix("kgroups_").replace("_", " ")
+    return Family(name, f"{words[:1].upper()}{words[1:]}.", unit_of(name))
+
+
+def unit_of(name: str) -> str | None:
+    """The base unit that the name of a metric ends with."""
+    return "seconds" if name.endswith("_seconds") else None
+
+
+def _lines(family: Family, values: Mapping[str, float | bool]) -> Iterator[str]:
+    yield f"# HELP {family.name} {_escaped(family.help)}"
+    yield f"# TYPE {family.name} gauge"
+    if family.unit is not None:
+        yield f"# UNIT {family.name} {family.unit}"
+    for labels, value in values.items():
+        yield f"{family.name}{labels} {int(value) if isinstance(value, bool) else value!r}"
+
+
+def _labels(labels: Labels) -> str:
+    pairs = (f'{name}="{_escaped(str(value))}"' for name, value in labels.items() if _says(value))
+    text = ",".join(pairs)
+    return f"{{{text}}}" if text else ""
+
+
+def _says(value: str | int | None) -> bool:
+    return value is not None and value != ""
+
+
+def _escaped(text: str) -> str:
+    whole = text.encode(errors="backslashreplace").decode()  # half a surrogate is no UTF-8
+    return whole.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -1,0 +1,59 @@
+"""What has to hold before anything is written to a cluster."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.core.errors import RefusedError
+
+WRITE_APIS: Final = frozenset(
+    {"offset_commit", "offset_delete", "delete_groups", "delete_records", "leave_group"}
+)
+"""The requests that change something in a cluster."""
+
+
+def check_write(api: str, *, may_write: bool) -> None:
+    """See that a request which changes something belongs to a question that may.
+
+    A write that no guard was asked about is a mistake of ours.
+    """
+    if api in WRITE_APIS and not may_write:
+        raise RuntimeError(f"{api} in a question that may not write")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteGuard:
+    """Conditions on writes; the default has none.
+
+    Args:
+        refusal: why nothing may be written to any cluster.
+        expected: who says which cluster it has to be, and its id; all of them have to be right.
+    """
+
+    refusal: RefusedError | None = None
+    expected: tuple[tuple[str, str], ...] = ()
+
+    def check_refusal(self) -> None:
+        """See that something may be written somewhere.
+
+        Raises:
+            RefusedError: it may not.
+        """
+        if self.refusal is not None:
+            raise self.refusal
+
+    def check_cluster(self, cluster_id: str | None) -> None:
+        """See that this cluster is the one that is meant.
+
+        Args:
+            cluster_id: as the cluster says; None if it does not.
+        Raises:
+            RefusedError: it is another one.
+        """
+        for who, expected in self.expected:
+            if cluster_id != expected:
+                found = "tells no id" if cluster_id is None else f"has the id `{cluster_id}`"
+                raise RefusedError(
+                    f"the cluster {found}, not `{expected}` as {who} expects; nothing was written",
+                    hint="check the address: this is another cluster",
+                    code="OTHER_CLUSTER",
+                )

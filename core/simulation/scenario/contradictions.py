@@ -1,0 +1,289 @@
+"""What a scenario says that cannot be, found without a run: names, numbers, events in order.
+
+Each is told with the places in a file that may be to blame, nearest first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from kgroups.core.coordinator.client.ports import ClientAssignor
+from kgroups.core.coordinator.errors import ErrorCode
+from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.ports.client_ports import known_assignor
+from kgroups.core.simulation.scenario.scenario_events import (
+    AddPartitions,
+    CreateTopic,
+    RollingRestart,
+    ScaleIn,
+    ScaleOut,
+    Scheduled,
+)
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
+from kgroups.core.simulation.scenario.seat_names import next_name
+from kgroups.core.simulation.scenario.subscriptions import close_to, offered
+
+Path = tuple[str | int, ...]
+STRATEGY: Final = "partition.assignment.strategy"
+CLASSIC: Final = ("eager", "cooperative")
+COOPERATIVE: Final = "cooperative-sticky"
+INVALID: Final = "INVALID_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """One thing that cannot be.
+
+    Args:
+        where: whose it is, for a scenario that is not from a file.
+        paths: places in the file; the first one that is there is shown.
+        code: Kafka's name of the error, where it has one.
+    """
+
+    where: str
+    what: str
+    paths: tuple[Path, ...]
+    hint: str | None = None
+    code: str | None = None
+
+    def error(self, document: Document | None) -> UsageError:
+        """The error that says so, with file and line if it is from a file."""
+        for path in self.paths if document is not None else ():
+            assert document is not None
+            cursor = _cursor_at(document, path)
+            if cursor is not None:
+                try:
+                    cursor.fail(self.what, hint=self.hint)
+                except UsageError as told:
+                    return UsageError(told.message, hint=told.hint, code=self.code)
+        return UsageError(f"{self.where}: {self.what}", hint=self.hint, code=self.code)
+
+
+def _cursor_at(document: Document, path: Path) -> Cursor | None:
+    cursor = document.root
+    for step in path:
+        value = cursor.value
+        there = dict(enumerate(value)) if isinstance(value, list) else value
+        if not isinstance(there, dict) or step not in there:
+            return None
+        cursor = cursor.child(step, there[step])
+    return cursor
+
+
+def of_member(
+    group: GroupPlan, plan: MemberPlan, key: str, what: str, **told: str | None
+) -> Contradiction:
+    """Of one property, or one key, of a member."""
+    entry: Path = ("groups", group.name, "members", plan.entry)
+    settings: tuple[Path, ...] = ((*entry, "settings", key), (*entry, key))
+    paths = (*settings, ("groups", group.name, "settings", key), entry, ("groups", group.name))
+    return Contradiction(f"`{plan.name}` of `{group.name}`", what, paths, **told)
+
+
+def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
+    """Everything that cannot be, in the order of the file."""
+    yield from _of_config(scenario)
+    created = {one.event.topic for one in scenario.events if isinstance(one.event, CreateTopic)}
+    known = {topic.name for topic in scenario.topics} | created
+    for group in scenario.groups:
+        seen: set[tuple[object, ...]] = set()
+        for plan in (*group.templates, *group.members):
+            kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern)
+            if kind not in seen:
+                seen.add(kind)
+                yield from _of_subscription(group, plan, known)
+                yield from _of_settings(group, plan)
+        if group.protocol in CLASSIC:
+            yield from _of_common_assignor(group)
+    yield from _of_events(scenario)
+
+
+def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
+    """The broker's bounds for the settings of groups (GroupConfigManager)."""
+    cluster = scenario.cluster
+    bounds = {
+        "consumer.session.timeout.ms": (
+            cluster.consumer_min_session_timeout_ms,
+            cluster.consumer_max_session_timeout_ms,
+        ),
+        "consumer.heartbeat.interval.ms": (
+            cluster.consumer_min_heartbeat_interval_ms,
+            cluster.consumer_max_heartbeat_interval_ms,
+        ),
+    }
+    for group in scenario.groups:
+        for name, (least, most) in bounds.items():
+            if name in group.config and not least <= int(group.config[name]) <= most:
+                what = f"`{name}` is {group.config[name]}, not between {least} and {most}"
+                paths: tuple[Path, ...] = (("groups", group.name, "config", name),)
+                hint = f"the bounds are `group.{name.replace('consumer.', 'consumer.min.')}` and "
+                hint += f"`group.{name.replace('consumer.', 'consumer.max.')}` of `cluster`"
+                yield Contradiction(f"`{group.name}`", what, paths, hint, INVALID)
+
+
+# ---------------------------------------------------------------------- members
+
+
+def _of_subscription(
+    group: GroupPlan, plan: MemberPlan, known: set[str]
+) -> Iterator[Contradiction]:
+    for topic in plan.topics:
+        if topic not in known:
+            yield of_member(
+                group, plan, "topics", f"there is no topic `{topic}`", hint=close_to(topic, known)
+            )
+    if plan.topics and plan.pattern is not None and plan.library == "java":
+        what = "a Java consumer subscribes either to topics or to a pattern"
+        yield of_member(group, plan, "pattern", what, hint="leave out `topics` or `pattern`")
+
+
+def _of_settings(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
+    given = plan.settings
+    if group.protocol not in CLASSIC:
+        return
+    if not 0 < given.heartbeat_interval_ms < given.session_timeout_ms:
+        yield of_member(
+            group,
+            plan,
+            "heartbeat.interval.ms",
+            f"`heartbeat.interval.ms` ({given.heartbeat_interval_ms}) must be less than "
+            f"`session.timeout.ms` ({given.session_timeout_ms})",
+            hint="no client would start; a third of the session timeout is usual",
+            code=INVALID,
+        )
+    if plan.library == "librdkafka" and given.max_poll_interval_ms < given.session_timeout_ms:
+        yield of_member(
+            group,
+            plan,
+            "max.poll.interval.ms",
+            f"`max.poll.interval.ms` ({given.max_poll_interval_ms}) must be at least "
+            f"`session.timeout.ms` ({given.session_timeout_ms})",
+            hint="librdkafka refuses to start otherwise",
+            code=INVALID,
+        )
+    yield from _of_assignors(group, plan)
+
+
+def _of_assignors(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
+    names = offered(group, plan)
+    found: list[ClientAssignor] = []
+    for name in names:
+        try:
+            found.append(known_assignor(name, plan.library))
+        except UsageError as broken:
+            yield of_member(group, plan, STRATEGY, broken.message, hint=broken.hint)
+    for one in found:
+        if not one.exclusive:
+            what = f"`{one.name}` gives a partition to several members"
+            hint = "a simulation is about which single member owns a partition"
+            yield of_member(group, plan, STRATEGY, what, hint=hint)
+    shown = ", ".join(f"`{name}`" for name in names)
+    eager = [name for name in names if name != COOPERATIVE]
+    if group.protocol == "cooperative" and eager:
+        what = f"the group is cooperative, {shown} is not"
+        yield of_member(group, plan, STRATEGY, what, hint="write `protocol: eager`")
+    elif group.protocol == "eager" and not eager:
+        what = f"the group is eager, {shown} is cooperative"
+        yield of_member(group, plan, STRATEGY, what, hint="write `protocol: cooperative`")
+
+
+def _of_common_assignor(group: GroupPlan) -> Iterator[Contradiction]:
+    """A broker refuses a member that has no assignor in common with the others."""
+    common: set[str] | None = None
+    for plan in group.members:
+        names = offered(group, plan)
+        if common is not None and common.isdisjoint(names):
+            others = ", ".join(f"`{name}`" for name in sorted(common))
+            what = f"no assignor in common with the members before it, which have {others}"
+            yield of_member(
+                group,
+                plan,
+                STRATEGY,
+                what,
+                hint="the broker would reject it",
+                code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL.name,
+            )
+            return
+        common = set(names) if common is None else common & set(names)
+
+
+# ---------------------------------------------------------------------- events
+
+
+def _of_events(scenario: Scenario) -> Iterator[Contradiction]:
+    """Events one after the other, those at random last: whether each finds what it is about."""
+    partitions = {topic.name: topic.partitions for topic in scenario.topics}
+    seats = {group.name: {one.name for one in group.members} for group in scenario.groups}
+    numbered = list(enumerate(scenario.events))
+    numbered.sort(key=lambda one: (one[1].at_ms is None, one[1].at_ms or 0))
+    for number, scheduled in numbered:
+        for key, what, hint in _of_event(scenario, scheduled, partitions, seats):
+            event: Path = ("events", number, scheduled.name)
+            paths = ((*event, key), event, ("events", number))
+            yield Contradiction(f"`{scheduled.name}`", what, paths, hint)
+
+
+Found = Iterator[tuple[str, str, str | None]]
+
+
+def _of_event(
+    scenario: Scenario,
+    scheduled: Scheduled,
+    partitions: dict[str, int],
+    seats: dict[str, set[str]],
+) -> Found:
+    event, once = scheduled.event, scheduled.at_ms is not None
+    if isinstance(event, CreateTopic):
+        if event.topic in partitions or not once:
+            what = f"topic `{event.topic}` is created twice"
+            yield "topic", what, None if once else "write `at` instead of `every`"
+        partitions[event.topic] = event.partitions
+    elif isinstance(event, AddPartitions):
+        yield from _of_growth(event, partitions)
+    elif isinstance(event, ScaleOut):
+        yield from _of_scale_out(scenario, event, seats[event.group], once=once)
+    else:
+        yield from _of_seats(scenario, scheduled, seats)
+
+
+def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:
+    before = partitions.get(event.topic)
+    if before is None:
+        yield "topic", f"there is no topic `{event.topic}` yet", close_to(event.topic, partitions)
+    elif event.partitions <= before:
+        what = f"`{event.topic}` has {before} partitions already"
+        yield "partitions", what, "a topic can only get more partitions"
+    else:
+        partitions[event.topic] = event.partitions
+
+
+def _of_scale_out(scenario: Scenario, event: ScaleOut, seats: set[str], *, once: bool) -> Found:
+    group = scenario.group(event.group)
+    assert group is not None
+    like = group.like(event.like)
+    if like is None:
+        what = f"there is no member `{event.like}`" if event.like else "the group has no members"
+        yield "like", what, close_to(event.like or "", seats)
+        return
+    for _ in range(event.count if once else 0):
+        seats.add(next_name(like.name, seats))
+
+
+def _of_seats(scenario: Scenario, scheduled: Scheduled, seats: dict[str, set[str]]) -> Found:
+    """Members that an event names, or counts, are there by then."""
+    event = scheduled.event
+    there = seats.get(getattr(event, "group", ""), set())
+    named = [getattr(event, "member", None), *getattr(event, "members", ())]
+    grows = any(
+        isinstance(one.event, ScaleOut) and one.at_ms is None and one.event.group == event.group  # type: ignore[union-attr] # has one
+        for one in scenario.events
+        if there
+    )
+    for name in named:
+        if name is not None and name not in there and not grows:
+            key = "members" if isinstance(event, RollingRestart | ScaleIn) else "member"
+            yield key, f"there is no member `{name}` at that time", close_to(name, there)
+    counted = isinstance(event, ScaleIn) and not event.members and scheduled.at_ms is not None
+    if counted and isinstance(event, ScaleIn) and event.count > len(there) and not grows:
+        yield "count", f"the group has {len(there)} members, not {event.count}", None

@@ -1,0 +1,286 @@
+"""Scenarios that cannot be: each is refused with file and line, and what would be right."""
+
+import pytest
+
+from kgroups.core.errors import UsageError
+from kgroups.core.input_files.document import parse_document
+from kgroups.core.simulation.engine.refusals import check_scenario
+from kgroups.core.simulation.engine.run import simulate
+from kgroups.core.simulation.scenario.scenario_file import parse_simulation
+from kgroups.core.simulation.scenario.scenario_model import Scenario
+from kgroups.core.simulation.scenario.variation import varied
+from tests.support.simulation.sample_scenarios import scenario
+
+TEXT = """\
+topics:
+  orders: {partitions: 6, rate: 60}
+groups:
+  app:
+    protocol: eager
+    members:
+      m: {count: 3, topics: [orders]}
+    settings:
+      session.timeout.ms: 10s
+      max.poll.interval.ms: 60s
+events:
+  - {at: 60s, crash: {group: app, member: m-1}}
+"""
+EVENT = "- {at: 60s, crash: {group: app, member: m-1}}"
+SETTING = "session.timeout.ms: 10s"
+MEMBERS = "m: {count: 3, topics: [orders]}"
+LIBRDKAFKA = ", client: librdkafka}"
+
+
+def read(text: str) -> Scenario:
+    """The scenario of a file, as the command line reads it."""
+    document = parse_document(text, "s.yaml", "yaml")
+    found = parse_simulation(document)
+    check_scenario(found, document)
+    return found
+
+
+def refused(text: str) -> UsageError:
+    """Why it is refused."""
+    with pytest.raises(UsageError) as raised:
+        read(text)
+    return raised.value
+
+
+STRATEGY = "partition.assignment.strategy"
+# What is replaced by what; the line; what is said.
+WRONG = {
+    "an unknown assignor": (SETTING, f"{STRATEGY}: rangy", 9, "unknown assignor `rangy`"),
+    "an assignor that does not import": (SETTING, f"{STRATEGY}: no.such:Thing", 9, "No module"),
+    "no assignor": (SETTING, f"{STRATEGY}: []", 9, "expected an assignor"),
+    "broadcast": (SETTING, f"{STRATEGY}: broadcast", 9, "to several members"),
+    "a cooperative assignor of an eager group": (
+        *(SETTING, f"{STRATEGY}: cooperative-sticky", 9),
+        "the group is eager, `cooperative-sticky` is cooperative",
+    ),
+    "a session of a consumer group": (
+        *("protocol: eager", "protocol: consumer", 9),
+        "`session.timeout.ms` cannot be set with protocol consumer",
+    ),
+    "a remote assignor of a classic group": (
+        *(SETTING, "group.remote.assignor: uniform", 9),
+        "`group.remote.assignor` cannot be set with protocol eager",
+    ),
+    "a short session": (SETTING, "session.timeout.ms: 5s", 9, "INVALID_SESSION_TIMEOUT"),
+    "a long heartbeat": (SETTING, "heartbeat.interval.ms: 50s", 9, "must be less than"),
+    "no time between polls": ("max.poll.interval.ms: 60s", "max.poll.interval.ms: 0", 10, "0"),
+    "librdkafka with a long session": (
+        MEMBERS,
+        "m: {count: 3, topics: [orders], client: librdkafka, settings: {session.timeout.ms: 2m}}",
+        10,
+        "`max.poll.interval.ms` (60000) must be at least `session.timeout.ms` (120000)",
+    ),
+    "topics and a pattern": (
+        MEMBERS,
+        "m: {count: 3, topics: [orders], pattern: 'o.*'}",
+        7,
+        "either to topics or to a pattern",
+    ),
+    "a broken pattern": (MEMBERS, "m: {count: 3, pattern: '(o'}", 7, "pattern"),
+    "no members": (MEMBERS, "{}", 7, "there are no members"),
+    "no topics": (MEMBERS, "m: {count: 3, topics: []}", 7, "at least one topic"),
+    "a group's unknown setting": ("protocol: eager", "config: {session: 1s}", 5, "unknown key"),
+    "a group's wrong setting": (
+        *("protocol: eager", "config: {consumer.session.timeout.ms: x}", 5),
+        "`x` is not a duration",
+    ),
+    "a group's setting out of bounds": (
+        *("protocol: eager", "config: {consumer.session.timeout.ms: 1s}", 5),
+        "not between 45000 and 60000",
+    ),
+    "a misspelt topic": (MEMBERS, "m: {count: 3, topics: [order]}", 7, "no topic `order`"),
+    "no common assignor": (
+        MEMBERS,
+        f"m: {{count: 3, topics: [orders]}}\n      n: {{topics: [orders], settings: "
+        f"{{{STRATEGY}: sticky}}}}",
+        8,
+        "no assignor in common",
+    ),
+    "a member that does not exist": (
+        EVENT,
+        "- {at: 60s, crash: {group: app, member: m-9}}",
+        12,
+        "there is no member `m-9` at that time",
+    ),
+    "a member that comes later": (
+        EVENT,
+        "- {at: 60s, crash: {group: app, member: m-4}}\n  - {at: 70s, scale_out: {group: app}}",
+        12,
+        "there is no member `m-4` at that time",
+    ),
+    "members that do not exist": (
+        EVENT,
+        "- {at: 60s, rolling_restart: {group: app, members: [m-1, m-7]}}",
+        12,
+        "there is no member `m-7`",
+    ),
+    "fifty of three": (
+        EVENT,
+        "- {at: 60s, scale_in: {group: app, count: 50}}",
+        12,
+        "the group has 3 members, not 50",
+    ),
+    "like nobody": (
+        EVENT,
+        "- {at: 60s, scale_out: {group: app, like: m-8}}",
+        12,
+        "there is no member `m-8`",
+    ),
+    "fewer partitions": (
+        EVENT,
+        "- {at: 60s, add_partitions: {topic: orders, partitions: 4}}",
+        12,
+        "`orders` has 6 partitions already",
+    ),
+    "partitions of no topic": (
+        EVENT,
+        "- {at: 60s, add_partitions: {topic: order, partitions: 9}}",
+        12,
+        "there is no topic `order` yet",
+    ),
+    "a topic twice": (
+        EVENT,
+        "- {at: 60s, create_topic: {topic: orders, partitions: 4}}",
+        12,
+        "`orders` is created twice",
+    ),
+    "a new topic twice": (
+        EVENT,
+        "- {at: 60s, create_topic: {topic: b, partitions: 4}}\n"
+        "  - {at: 90s, create_topic: {topic: b, partitions: 4}}",
+        13,
+        "`b` is created twice",
+    ),
+    "a new topic again and again": (
+        EVENT,
+        "- {every: 60s, create_topic: {topic: b, partitions: 4}}",
+        12,
+        "`b` is created twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_is_refused_with_its_line(name: str) -> None:
+    """One sentence, in the line that is to blame."""
+    old, new, line, said = WRONG[name]
+    assert old in TEXT
+    error = refused(TEXT.replace(old, new))
+    assert error.message.startswith(f"`s.yaml`, line {line}, ")
+    assert said in error.message
+
+
+def test_a_cooperative_group_has_cooperative_assignors() -> None:
+    """Written as such."""
+    text = TEXT.replace("protocol: eager", "protocol: cooperative")
+    error = refused(text.replace(SETTING, f"{STRATEGY}: range"))
+    assert error.message.endswith("the group is cooperative, `range` is not")
+
+
+def test_what_a_broker_would_not_start_with_has_a_line_too() -> None:
+    """Its own settings."""
+    for wrong in ("group.consumer.session.timeout.ms: 44s", "offsets.topic.num.partitions: 0"):
+        error = refused(f"cluster:\n  {wrong}\n" + TEXT)
+        assert "`s.yaml`, line 2, `cluster" in error.message
+
+
+@pytest.mark.parametrize(
+    ("java", "ours"),
+    [
+        ("RangeAssignor", "range"),
+        ("RoundRobinAssignor", "roundrobin"),
+        ("StickyAssignor", "sticky"),
+    ],
+)
+def test_assignors_by_their_class(java: str, ours: str) -> None:
+    """As the property has them in Java."""
+    text = TEXT.replace(SETTING, f"{STRATEGY}: org.apache.kafka.clients.consumer.{java}")
+    assert read(text).groups[0].members[0].settings.assignors == (ours,)
+
+
+def test_a_group_grows_from_nobody() -> None:
+    """What its members are like is in the file."""
+    text = TEXT.replace("count: 3", "count: 0, static: true")
+    text = text.replace(EVENT, "- {at: 60s, scale_out: {group: app, count: 2}}")
+    (group,) = simulate(read(text)).groups
+    assert [(one.name, one.partitions) for one in group.members] == [("m-1", 3), ("m-2", 3)]
+    named = text.replace("count: 2}", "count: 1, like: m}")
+    assert [one.name for one in simulate(read(named)).groups[0].members] == ["m-1"]
+
+
+def test_partitions_of_a_topic_that_is_created_later() -> None:
+    """In the order of their times, whatever that of the file."""
+    text = TEXT.replace(
+        EVENT,
+        "- {at: 90s, add_partitions: {topic: b, partitions: 3}}\n"
+        "  - {at: 60s, create_topic: {topic: b, partitions: 2}}",
+    ).replace("topics: [orders]", "topics: [orders, b]")
+    (group,) = simulate(read(text)).groups
+    assert len(group.partitions) == 9
+
+
+def test_members_that_join_during_the_run_may_be_named() -> None:
+    """From then on, or whenever members join at random."""
+    read(TEXT.replace(EVENT, "- {at: 5s, scale_out: {group: app}}\n  " + EVENT.replace("1", "4")))
+    read(
+        TEXT.replace(EVENT, "- {every: 5s, scale_out: {group: app}}\n  " + EVENT.replace("1", "9"))
+    )
+
+
+def test_another_client_has_its_own_defaults() -> None:
+    """What was set otherwise stays."""
+    one = varied(scenario(TEXT), {"client": "librdkafka"}).groups[0].members[0].settings
+    assert (one.request_timeout_ms, one.max_poll_records) == (60_000, 1)
+    assert (one.session_timeout_ms, one.max_poll_interval_ms) == (10_000, 60_000)
+
+
+def test_varied_assignors_make_a_group_cooperative() -> None:
+    """A group is what its members' assignors are."""
+    one = varied(scenario(TEXT), {STRATEGY: "cooperative-sticky"})
+    assert one.groups[0].protocol == "cooperative"
+    assert varied(one, {STRATEGY: "range"}).groups[0].protocol == "eager"
+
+
+def test_commits_at_every_poll_end() -> None:
+    """An interval of nothing is that of the clock."""
+    text = TEXT.replace(SETTING, "auto.commit.interval.ms: 0")
+    assert simulate(scenario(text, until="2s", events=[])).end_ms == 2_000
+
+
+def test_accepted_keys_are_told_once() -> None:
+    """Required ones among them."""
+    for wrong in (TEXT.replace("groups:", "group:"), TEXT.replace("partitions: 6", "partition: 6")):
+        error = refused(wrong)
+        assert error.hint is not None
+        accepted = error.hint.split("accepted keys: ")[1].split(", ")
+        assert len(accepted) == len(set(accepted))
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka"])
+def test_a_pattern_that_matches_nothing_yet(client: str) -> None:
+    """A member joins with nothing to read, and reads what comes."""
+    event = {"at": "1m", "create_topic": {"topic": "events", "partitions": 3}}
+    text = TEXT.replace("topics: [orders]", f"pattern: '^events', client: {client}")
+    (group,) = simulate(scenario(text, events=[event])).groups
+    assert [one.partitions for one in group.members] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("protocol", ["eager", "cooperative"])
+@pytest.mark.parametrize("client", ["java", "librdkafka"])
+def test_a_new_topic_costs_a_group_with_a_pattern_one_generation(
+    client: str, protocol: str
+) -> None:
+    """Every member asks for fresh metadata before it joins again."""
+    text = TEXT.replace(
+        "count: 3, topics: [orders]", f"count: 5, pattern: '^o.*', client: {client}"
+    )
+    text = text.replace("protocol: eager", f"protocol: {protocol}")
+    event = {"at": "1m", "create_topic": {"topic": "offers", "partitions": 10}}
+    for seed in range(5):
+        (group,) = simulate(scenario(text, events=[event]), seed=seed).groups
+        assert group.epoch == 2
+        assert group.rebalances[-1].at_ms > 60_000

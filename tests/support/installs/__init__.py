@@ -1,0 +1,1 @@
+"""Packages built from this checkout, and environments that have nothing else."""
