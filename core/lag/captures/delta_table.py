@@ -7,8 +7,6 @@ Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any n
 may append at once. No Spark and no Java.
 """
 
-import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import compress
@@ -22,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgroups.core.errors import KgroupsError, shorten
+from kgroups.core.errors import KgroupsError
+from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ PARTITIONS: Final = ("cluster", "date")
 ATTEMPTS: Final = 20
 # Rows of a merged file that are read, and written, together.
 BATCH_ROWS: Final = 131_072
-# A file of a log that is longer (bytes) was made to fill the memory of whoever reads it.
-LONGEST_LOG: Final = 64 << 20
 # Versions are kept no longer than their files.
 SETTINGS: Mapping[str, str] = MappingProxyType({"delta.logRetentionDuration": "interval 7 days"})
 TIME: Final = "captured_at_ms"
@@ -170,55 +167,6 @@ def dated(content: pa.Table) -> pa.Table:
     moments = content[TIME].cast(pa.timestamp("ms"))
     dates = pc.strftime(moments, format="%Y-%m-%d")
     return content.append_column(DATE, dates)
-
-
-def opened(folder: Path, table: str) -> "DeltaTable | None":
-    """The newest version of a table; None if there is none.
-
-    Raises:
-        KgroupsError: its log cannot be read.
-    """
-    from deltalake import DeltaTable
-    from deltalake.exceptions import DeltaError, TableNotFoundError
-
-    log = folder / table / "_delta_log"
-    if not log.is_dir():
-        return None
-    _must_be_log(log)
-    try:
-        return DeltaTable(folder / table)
-    except TableNotFoundError:
-        return None  # the first commit is being written
-    except (DeltaError, OSError, ValueError) as exc:
-        raise _broken_table(log.parent, str(exc).splitlines()[0]) from exc
-
-
-def _must_be_log(log: Path) -> None:
-    """Fails on what delta-rs would read without end.
-
-    Raises:
-        KgroupsError: names the file.
-    """
-    with os.scandir(log) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                continue
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:  # of another writer, renamed just now
-                continue
-            if not stat.S_ISREG(status.st_mode):
-                raise _broken_table(log.parent, f"`{shorten(entry.name)}` is not a regular file")
-            if status.st_size > LONGEST_LOG:
-                raise _broken_table(log.parent, f"`{shorten(entry.name)}` is too long")
-
-
-def _broken_table(place: Path, why: str) -> KgroupsError:
-    return KgroupsError(
-        f"the table `{place}` cannot be read: {shorten(why)}",
-        hint="a table of captures is made and changed by kgroups, or by a Delta writer",
-        code="BROKEN_TABLE",
-    )
 
 
 def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile]:

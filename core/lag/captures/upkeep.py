@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from kgroups.core.errors import ItemError
 from kgroups.core.lag.captures.capture_window import must_be_folder
+from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     FACTS,
     TABLES,
@@ -25,7 +26,6 @@ from kgroups.core.lag.captures.delta_table import (
     files_of,
     marks_in,
     marks_of,
-    opened,
     replace_day,
     rows_in,
     schema_of,
