@@ -25,7 +25,11 @@ SECTIONS: Final = {
         "apply": "commands.writes.apply",
     },
     "Lag": {"lag": "commands.lag.lag"},
-    "Clusters": {"context": "commands.context.context"},
+    "Clusters": {
+        "context": "commands.context.context",
+        "ping": "commands.ping",
+        "audit": "commands.audit",
+    },
     "Tools": {
         "sandbox": "commands.sandbox",
         "demo": "commands.demo",

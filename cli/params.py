@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperOption
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
-from kgroups.cli.contexts.guards import EXPECT, UNPROTECTED
+from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
@@ -56,6 +56,7 @@ class GlobalOptions:
         contexts: in force; more than one only for commands that take several.
         expect_cluster_id: of the only cluster that may be written to.
         unprotected: name of the protected context that may be written to.
+        reason: for the audit log.
     """
 
     bootstrap_server: str | None = None
@@ -72,6 +73,7 @@ class GlobalOptions:
     contexts: tuple[Context, ...] = ()
     expect_cluster_id: str | None = None
     unprotected: str | None = None
+    reason: str | None = None
 
     @property
     def context(self) -> Context | None:
@@ -204,6 +206,9 @@ WRITE_OPTIONS: Final = (
         UNPROTECTED,
         str,
     ),
+    _Global(
+        "reason", ("--reason",), "Why, for the audit log (`kgroups audit`).", "TEXT", REASON, str
+    ),
 )
 """Options that every command takes which changes a cluster."""
 
@@ -217,9 +222,15 @@ def global_params(*, environment: bool) -> list[Any]:
     return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
 
 
-def write_params() -> list[Any]:
-    """The options of the guards as parameters of a command, which read the environment."""
-    return [_param(option, environment=True) for option in WRITE_OPTIONS]
+def write_params(own: Iterable[Any]) -> list[Any]:
+    """The options of all writes as parameters of a command, which read the environment.
+
+    Args:
+        own: the command's parameters: an option of the same name is another one.
+    """
+    names = {param.name for param in own}
+    wanted = (option for option in WRITE_OPTIONS if option.name not in names)
+    return [_param(option, environment=True) for option in wanted]
 
 
 def _param(option: _Global, *, environment: bool) -> Any:

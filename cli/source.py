@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
@@ -60,7 +61,9 @@ def cluster(
     ) as admin:
         if to_change:
             admin.check_writable()
-        yield admin
+        name = None if options.context is None else options.context.name
+        with audited(admin, name, options.reason):
+            yield admin
 
 
 @contextmanager

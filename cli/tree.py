@@ -87,7 +87,7 @@ class WriteCommand(Command):
     """A command that changes a cluster: it takes the options of the guards, too."""
 
     def __init__(self, *args: Any, params: list[Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, params=[*(params or []), *write_params()], **kwargs)
+        super().__init__(*args, params=[*(params or []), *write_params(params or [])], **kwargs)
 
 
 class Noun(TyperGroup):

@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -21,6 +21,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
@@ -93,6 +94,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--plan") echo '@files' ;;
     "reset-offsets/--expect-cluster-id") echo '@free' ;;
     "reset-offsets/--unprotected") echo '@contexts' ;;
+    "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
@@ -102,21 +104,26 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--plan") echo '@files' ;;
     "copy-offsets/--expect-cluster-id") echo '@free' ;;
     "copy-offsets/--unprotected") echo '@contexts' ;;
+    "copy-offsets/--reason") echo '@free' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--plan") echo '@files' ;;
     "delete-offsets/--expect-cluster-id") echo '@free' ;;
     "delete-offsets/--unprotected") echo '@contexts' ;;
+    "delete-offsets/--reason") echo '@free' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
+    "delete/--reason") echo '@free' ;;
     "delete-records/--before") echo '@free' ;;
     "delete-records/--plan") echo '@files' ;;
     "delete-records/--expect-cluster-id") echo '@free' ;;
     "delete-records/--unprotected") echo '@contexts' ;;
+    "delete-records/--reason") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
@@ -127,6 +134,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "apply/--undo-dir") echo '@free' ;;
     "apply/--expect-cluster-id") echo '@free' ;;
     "apply/--unprotected") echo '@contexts' ;;
+    "apply/--reason") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -221,21 +231,23 @@ _kgroups_argument() { # path: where do its arguments come from?
 _kgroups_words() { # path: what can be typed there
   local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
-    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
-    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --watch --textfile --from --help $common" ;;
-    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --watch --textfile --from --help $common" ;;
+    "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply ping audit demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --textfile --from --help $common" ;;
+    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --textfile --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
-    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
-    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
-    "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
-    "delete") echo "--all-groups --regex --state --keep-going --dry-run --plan --yes -y --expect-cluster-id --unprotected --help $common" ;;
-    "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "delete") echo "--all-groups --regex --state --idle-for --keep-going --dry-run --plan --yes -y --expect-cluster-id --unprotected --reason --help $common" ;;
+    "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "remove-members") echo "--member --instance --all --reason --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
-    "apply") echo "--drift --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --expect-cluster-id --unprotected --help $common" ;;
+    "apply") echo "--drift --undo-dir --no-undo --keep-going --dry-run --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "ping") echo "--help $common" ;;
+    "audit") echo "--since --last --help $common" ;;
     "demo") echo "--spark --keep --help $common" ;;
     "official") echo "--list --describe --delete --delete-offsets --reset-offsets --validate-regex --group --all-groups --topic --all-topics --offsets --members --state --type --verbose --to-earliest --to-latest --to-current --to-offset --shift-by --by-duration --to-datetime --from-file --dry-run --execute --export --timeout --bootstrap-server --command-config --version --help $common" ;;
     "schema") echo "--help $common" ;;

@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -22,6 +22,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--top") echo '@free' ;;
     "list/--where") echo '@free' ;;
     "list/--over") echo '@free' ;;
+    "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
@@ -94,6 +95,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--plan") echo '@files' ;;
     "reset-offsets/--expect-cluster-id") echo '@free' ;;
     "reset-offsets/--unprotected") echo '@contexts' ;;
+    "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
     "copy-offsets/--topic") echo '@topics' ;;
@@ -103,21 +105,26 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--plan") echo '@files' ;;
     "copy-offsets/--expect-cluster-id") echo '@free' ;;
     "copy-offsets/--unprotected") echo '@contexts' ;;
+    "copy-offsets/--reason") echo '@free' ;;
     "delete-offsets/--regex") echo '@free' ;;
     "delete-offsets/--topic") echo '@topics' ;;
     "delete-offsets/--undo-dir") echo '@free' ;;
     "delete-offsets/--plan") echo '@files' ;;
     "delete-offsets/--expect-cluster-id") echo '@free' ;;
     "delete-offsets/--unprotected") echo '@contexts' ;;
+    "delete-offsets/--reason") echo '@free' ;;
     "delete/--regex") echo '@free' ;;
     "delete/--state") echo 'PreparingRebalance CompletingRebalance Stable Dead Empty Assigning Reconciling' ;;
+    "delete/--idle-for") echo '@free' ;;
     "delete/--plan") echo '@files' ;;
     "delete/--expect-cluster-id") echo '@free' ;;
     "delete/--unprotected") echo '@contexts' ;;
+    "delete/--reason") echo '@free' ;;
     "delete-records/--before") echo '@free' ;;
     "delete-records/--plan") echo '@files' ;;
     "delete-records/--expect-cluster-id") echo '@free' ;;
     "delete-records/--unprotected") echo '@contexts' ;;
+    "delete-records/--reason") echo '@free' ;;
     "remove-members/--member") echo '@free' ;;
     "remove-members/--instance") echo '@free' ;;
     "remove-members/--reason") echo '@free' ;;
@@ -128,6 +135,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "apply/--undo-dir") echo '@free' ;;
     "apply/--expect-cluster-id") echo '@free' ;;
     "apply/--unprotected") echo '@contexts' ;;
+    "apply/--reason") echo '@free' ;;
+    "audit/--since") echo '@free' ;;
+    "audit/--last") echo '@free' ;;
     "official/--validate-regex") echo '@free' ;;
     "official/--group") echo '@groups' ;;
     "official/--topic") echo '@topics' ;;
@@ -255,6 +265,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'delete-records:Delete the oldest records of topics.'
         'remove-members:Remove members from a group.'
         'apply:Apply a saved plan\: exactly what was reviewed, or nothing.'
+        'ping:Test the connection to a cluster, step by step.'
+        'audit:Show what was written to clusters from here.'
         'demo:Tour kgroups on an embedded cluster with live clients.'
         'official:Run with the options of kafka-consumer-groups.sh.'
         'schema:Print the JSON Schema of a command'\''s document.'
@@ -282,6 +294,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -304,6 +318,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--lag-time:Lag in seconds, from offsets by timestamp.'
         '--record-times:Lag in seconds, from the next records.'
         '--over:Look twice, this far apart, for rates\: 10s.'
+        '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -427,6 +442,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -447,6 +463,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -465,6 +482,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -473,6 +491,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--all-groups:Every group of the cluster.'
         '--regex:Groups whose whole name matches (RE2).'
         '--state:Every group in one of these states.'
+        '--idle-for:Only groups idle for so long\: 30d.'
         '--keep-going:Continue if some cannot be deleted.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
@@ -480,6 +499,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '-y:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -494,6 +514,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
         '--help:Show help.'
       )
       ;;
@@ -502,7 +523,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--member:Member id, or the beginning of one.'
         '--instance:Instance id of a static member.'
         '--all:Every member of the group.'
-        '--reason:For the broker'\''s log.'
+        '--reason:For the logs of broker and audit.'
         '--dry-run:Show the plan and write nothing.'
         '--plan:With --dry-run\: save the plan for `kgroups apply`.'
         '--yes:Do not ask for confirmation.'
@@ -525,6 +546,19 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--execute:Do not ask for confirmation.'
         '--expect-cluster-id:Refuse to write to any other cluster.'
         '--unprotected:Write although this context is protected.'
+        '--reason:Why, for the audit log (`kgroups audit`).'
+        '--help:Show help.'
+      )
+      ;;
+    "ping")
+      options+=(
+        '--help:Show help.'
+      )
+      ;;
+    "audit")
+      options+=(
+        '--since:Only from then on\: 7d, 2026-11-21T06\:00Z.'
+        '--last:Only the last N.'
         '--help:Show help.'
       )
       ;;

@@ -45,6 +45,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/kafka/security/test_history_rights.py",
         "tests/kafka/security/test_java_stores.py",
         "tests/kafka/security/test_leader_rights.py",
+        "tests/kafka/security/test_ping.py",
         "tests/kafka/security/test_secure.py",
         "tests/kafka/security/test_secure_writes.py",
         "tests/kafka/writes/test_endings.py",

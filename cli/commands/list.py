@@ -11,6 +11,17 @@ from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import (
+    Expiries,
+    IdleFor,
+    ShowExpiry,
+    idle_groups,
+    learn_expiries,
+    note_of_unknown,
+    parse_idle_ms,
+    refuse_file,
+    with_expiries,
+)
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -53,6 +64,9 @@ plain text that a name contains; --regex is RE2 and matches whole names.
 Filters combine: a group must match all of them. --where takes a condition
 (`kgroups check --fields` lists the fields). --watch refreshes the list and
 marks what changed; with JSON, each refresh is one document per line.
+--idle-for 30d keeps groups that have had no members and committed nothing for
+so long; --expiry shows when the broker deletes their commits. Both read
+__consumer_offsets; groups of which it is not known are named.
 --output openmetrics prints figures for Prometheus, see --textfile.
 
 STATES  PreparingRebalance  CompletingRebalance  Stable  Dead  Empty
@@ -72,6 +86,7 @@ EXAMPLES
   kgroups list --regex 'orders-[0-9]+' --sort state
   kgroups list --where "state = 'Empty' and lag > 0"
   kgroups list --where 'lag_seconds > 5m' --lag-time
+  kgroups list --idle-for 30d --expiry
   kgroups list --state PreparingRebalance --watch 2
 """
 
@@ -138,6 +153,8 @@ def list_groups(
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
+    expiry: ShowExpiry = False,
+    idle_for: IdleFor = None,
     watch: Watch = None,
     textfile: TextFile = None,
     file: FromFile = None,
@@ -159,18 +176,31 @@ def list_groups(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
 
+    idle_ms = parse_idle_ms(idle_for)
+    dated = expiry or idle_ms is not None
+    refuse_file(dated, file)
+
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
             printer,
             admin,
             question,
-            lambda: _listing(admin, printer, filters, file, timed=question.is_asked),
+            lambda: _listing(admin, printer, filters, file, timed=question.is_asked, dated=dated),
         )
         said: list[str] = []
         if filters.where is not None:
             listing = filters.where.cut(listing, said.append, times)
         groups = sorted(filter(filters.fit, match_names(listing.groups, pattern)), key=SORTS[sort])
+        expiries: Expiries = {}
+        if dated and admin is not None:
+            expiries, untold = learn_expiries(printer, admin, groups, retention=expiry)
+            said += untold
+        if idle_ms is not None:
+            groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
+            said += [note_of_unknown(unknown)] if unknown else []
         report = list_report(listing, groups[:top], times, fields_shown(question))
+        if expiry:
+            report = with_expiries(report, listing, expiries)
 
         def plain() -> tuple[str]:
             from kgroups.cli.official.layouts import list_text  # only this form needs them
@@ -225,20 +255,24 @@ def _listing(
     file: Path | None,
     *,
     timed: bool,
+    dated: bool = False,
 ) -> ClusterSnapshot:
     """Groups with what the filters need; `--topic` and `--where` have to look into the groups.
 
     Args:
         timed: whether commits and logs are needed too, for figures of time.
+        dated: whether commits are.
     """
     where = filters.where
     logs = timed or (where is not None and where.needs_offsets)
-    inside = logs or bool(filters.topics) or (where is not None and where.needs_description)
+    inside = (
+        logs or dated or bool(filters.topics) or (where is not None and where.needs_description)
+    )
     if admin is None or inside:
         found = snapshot_of(
             admin,
             file=file,
-            offsets=bool(filters.topics) or logs,
+            offsets=bool(filters.topics) or logs or dated,
             log_offsets=logs,
             progress=printer.progress,
         )

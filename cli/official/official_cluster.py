@@ -1,11 +1,13 @@
 """The cluster that official options name."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.cli.contexts.guards import guard_of_environment
+from kgroups.cli.audit_log import audited
+from kgroups.cli.contexts.guards import REASON, guard_of_environment
 from kgroups.cli.official.arguments import Arguments
 from kgroups.cli.official.options import DEFAULT_TIMEOUT_MS
 from kgroups.cli.source import warn_of_exposure
@@ -70,7 +72,8 @@ def open_cluster(
     guard = guard_of_environment() if to_change else None
     with ClusterAdmin(settings, timeout_ms=max(timeout_ms, 0), guard=guard) as admin:
         admin.check_writable()
-        yield admin
+        with audited(admin, reason=os.environ.get(REASON)):
+            yield admin
 
 
 def _lacks_port(address: str) -> bool:

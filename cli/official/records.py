@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.exits import show_error
 from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.arguments import Arguments, LateError, ParseError, parse
@@ -25,7 +26,7 @@ from kgroups.core.errors import (
 )
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.input_files.json_text import check_json_cost, parse_json
-from kgroups.core.offsets.result import Doubt
+from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.snapshot import TopicPartition
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _delete_records(arguments: Arguments) -> int:
                     raise
                 say(exception_text(error.code, error.message))
                 return EXIT_CODE_INTERRUPTED
+            tell("done" if isinstance(each, int) else result_of(each) for each in found.values())
             show(RECORDS_DONE)
             failed = False
             for at, outcome in sorted(found.items()):

@@ -56,6 +56,7 @@ class ClusterAdmin:
         self.deadline = deadline
         self.guard = guard or WriteGuard()
         self.has_written = False  # whether anything was sent that changes the cluster
+        self.known_id: str | None = None  # the cluster's, once it has told it
         self._may_write = False  # of the question that is put now
         self._timeout_ms = timeout_ms
         self._runner: asyncio.Runner | None = None
@@ -394,4 +395,5 @@ class ClusterAdmin:
             self._cluster.forget_failures()
             await self._cluster.hear_of_ends()
         self._cluster.may_write = self._may_write
+        self.known_id = self._cluster.cluster_id
         return await question(WireClient(self._cluster), deadline)

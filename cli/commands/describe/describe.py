@@ -22,6 +22,7 @@ from kgroups.cli.commands.describe.describe_report import (
     notes,
 )
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -66,6 +67,9 @@ TIMES    (of partitions and of groups; null or - is unknown)
                   some 12 requests, DESCRIBE permission only, to within 1 %
   --record-times  the same from the record itself, which requires READ
   --over 10s      records per second in and out, and the time to catch up
+
+  --expiry        when commits are deleted: of groups without members, and of
+                  topics that no member reads (reads __consumer_offsets)
 
 VIEWS
   --offsets  committed offset, log end, lag and owner of each partition
@@ -139,6 +143,7 @@ def describe(
     lag_time: LagTime = False,
     record_times: RecordTimes = False,
     over: Over = None,
+    expiry: ShowExpiry = False,
     watch: Watch = None,
     textfile: TextFile = None,
     file: FromFile = None,
@@ -169,8 +174,21 @@ def describe(
         raise UsageError(
             "--lag-time, --record-times and --over require --offsets", hint="add --offsets"
         )
+    refuse_file(expiry, file)
+    if expiry and "offsets" not in views:
+        raise UsageError("--expiry requires --offsets", hint="add --offsets")
     request = Request(
-        choice, topics, tuple(views), uncommitted, isolation, by_lag, top, file, kept, question
+        choice,
+        topics,
+        tuple(views),
+        uncommitted,
+        isolation,
+        by_lag,
+        top,
+        file,
+        kept,
+        question,
+        expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
     with asked(options, file) as admin:
@@ -193,6 +211,7 @@ class Request:
         top: only so many rows.
         where: only groups for which this holds.
         question: about time.
+        expiry: whether it is wanted when commits expire.
     """
 
     choice: Choice
@@ -205,6 +224,7 @@ class Request:
     file: Path | None
     where: Where | None
     question: TimeQuestion
+    expiry: bool = False
 
 
 def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Look:
@@ -249,6 +269,10 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
 
         return described_text(snapshot, views, verbose=printer.options.verbose)
 
+    if request.expiry and admin is not None:
+        expiries, untold = learn_expiries(printer, admin, snapshot.groups)
+        report = with_expiries(report, snapshot, expiries)
+        said += untold
     said += notes(snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))

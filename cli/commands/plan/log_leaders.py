@@ -40,7 +40,8 @@ def with_leaders(
         groups = [group for group in groups if leader_matters(group)]
     if not groups or (not asked and len(groups) > MOST_UNASKED):
         return snapshot
-    from kgroups.core.kafka.lookups.logged_leaders import QUICK, Reach, logged_leaders
+    from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
+    from kgroups.core.kafka.lookups.newest_records import Reach
 
     hidden = [group for group in groups if group.offsets_partition is None]
     if hidden and asked:

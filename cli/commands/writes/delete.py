@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.choosing import AllGroups, Choice, GroupNames, Regex, choice_of
 from kgroups.cli.commands.writes.batches import in_batches
 from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.refusals import explained, members_of
 from kgroups.cli.commands.writes.writing import Consent, DryRun, ask, count_results, files_of
 from kgroups.cli.exits import end_with
+from kgroups.cli.expiry import (
+    IdleFor,
+    idle_groups,
+    learn_expiries,
+    note_of_unknown,
+    parse_idle_ms,
+)
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official.layouts import deleted_text
 from kgroups.cli.output.envelope import Report
@@ -39,10 +47,12 @@ SCHEMA = "kgroups.delete/1"
 HELP = """Delete groups and their committed offsets.
 
 Checks every group first. If one has members or does not exist, nothing is
-deleted, unless --keep-going is given. Shows the plan and asks for
-confirmation unless --yes is given; without a terminal and without --yes it
-does nothing (exit code 2). Deletes in batches; Ctrl-C stops after the current
-batch and reports how far it got.
+deleted, unless --keep-going is given. --idle-for 30d deletes groups that have
+had no members and committed nothing for so long, as __consumer_offsets says;
+where that is not known, the group is left out and named. Shows the plan and
+asks for confirmation unless --yes is given; without a terminal and without
+--yes it does nothing (exit code 2). Deletes in batches; Ctrl-C stops after
+the current batch and reports how far it got.
 
 RESULTS, one per group
   planned  would be deleted (--dry-run)
@@ -57,6 +67,7 @@ EXAMPLES
   kgroups delete old-app older-app --yes
   kgroups delete 'old-*' --regex 'test-[0-9]+' --dry-run
   kgroups delete --state Empty --dry-run
+  kgroups delete --idle-for 30d --dry-run
   kgroups delete --state Empty --yes --output json
 """
 
@@ -84,6 +95,7 @@ def delete(
         list[str] | None,
         typer.Option("--state", metavar="STATE", help="Every group in one of these states."),
     ] = None,
+    idle_for: IdleFor = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Continue if some cannot be deleted.")
     ] = False,
@@ -95,7 +107,9 @@ def delete(
     options = options_of(ctx)
     printer = Printer(options)
     states = parse_choice(state, GROUP_STATES, "group state")
-    choice = selection(groups, regex, all_groups=all_groups, states=states)
+    idle_ms = parse_idle_ms(idle_for)
+    alone = idle_ms is not None and not (groups or regex or states)
+    choice = selection(groups, regex, all_groups=all_groups or alone, states=states)
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     consent.check(options)
     with cluster_to_change(options, dry_run=dry_run) as admin:
@@ -103,11 +117,29 @@ def delete(
         where = {"id": listing.cluster_id, "bootstrap": admin.settings.bootstrap_servers}
         known = [g.group for g in listing.groups if not states or g.state in states]
         names, strangers = choice.among(known)
+        if idle_ms is not None:
+            names = _idle(printer, admin, names, idle_ms)
         deletions = looked_at(admin, listing, names)
         errors = [*strangers, *listing.errors]
         carry_out_deletion(
             printer, admin, consent, where, deletions, errors, blocked=bool(strangers)
         )
+
+
+def _idle(printer: Printer, admin: "ClusterAdmin", names: Sequence[str], idle_ms: int) -> list[str]:
+    """Those of the groups that are known to have been idle for so long."""
+    if not names:
+        return []
+    looked = admin.snapshot(names, log_offsets=False, progress=printer.progress)
+    expiries, notes = learn_expiries(printer, admin, looked.groups, retention=False)
+    found, unknown = idle_groups(looked.groups, expiries, looked.captured_at_ms, idle_ms)
+    for text in notes:
+        printer.note(text)
+    missing = {error.target for error in looked.errors} & set(names)
+    unknown += sorted(missing)
+    if unknown:
+        printer.note(note_of_unknown(unknown))
+    return [group.group for group in found]
 
 
 def looked_at(
@@ -154,6 +186,7 @@ def carry_out_deletion(
             deletions = apply(printer, admin, deletions, interruption)
         elif not dry_run:
             deletions = skip_planned(deletions)
+        tell(each.result for each in deletions)
         every_error = [*errors_of(deletions), *errors]
         files = files_of(consent, None, saved)
         printer.show(delete_report(deletions, every_error, where, files))
@@ -219,7 +252,7 @@ def selection(
             if any(ways)
             else "no group given"
         )
-        raise UsageError(what, hint="name groups, or use --all-groups or --state")
+        raise UsageError(what, hint="name groups, or use --all-groups, --state or --idle-for")
     return choice_of(groups, regex, every=all_groups or bool(states))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs, resolved
 from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.writing import (
@@ -182,6 +183,7 @@ def carry_out_deletions(
                 each._replace(result="skipped") if each.result == "planned" else each
                 for each in deletions
             ]
+        tell(each.result for each in deletions)
         errors = [each.error for each in deletions if each.error is not None]
         printer.show(_report(deletions, errors, where, files_of(consent, None, saved)))
     if not planned and not blocked:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.plan_saving import SavePlan, save_plan
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -104,7 +105,7 @@ def remove_members(
     ] = None,
     all_members: Annotated[bool, typer.Option("--all", help="Every member of the group.")] = False,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="For the broker's log.")
+        str, typer.Option("--reason", metavar="TEXT", help="For the logs of broker and audit.")
     ] = "removed by kgroups",
     dry_run: DryRun = False,
     plan: SavePlan = None,
@@ -170,6 +171,7 @@ def carry_out_removals(
                 replace(each, result="skipped") if each.result == "planned" else each
                 for each in removals
             ]
+        tell((each.result for each in removals), reason=reason)
         errors = [each.error for each in removals if each.error is not None]
         files = files_of(consent, None, saved)
         printer.show(_report(group, removals, errors, where, files))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import typer
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.commands.writes.plan_saving import save_plan
 from kgroups.cli.commands.writes.vigil import watched
@@ -237,6 +238,7 @@ def carry_out(
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
         elif not consent.dry_run:
             changes = skip_planned(changes)
+        tell((change.result for change in changes), undo)
         every_error = [*(change.error for change in changes if change.error is not None), *errors]
         printer.show(offsets_report(write, changes, every_error, undo, saved))
         if undo is not None and printer.is_unread:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, not_waited_for
 from kgroups.cli.official.actions.reading import is_consumer_group
 from kgroups.cli.official.arguments import Arguments
@@ -45,7 +46,9 @@ def delete(arguments: Arguments) -> int:
         else:
             names = sorted(set(arguments.values("group")))
         with Interruption(admin) as interruption:
-            code = report(_delete(admin, names, interruption)) or int(incomplete)
+            outcomes = _delete(admin, names, interruption)
+            tell(outcome.result for outcome in outcomes)
+            code = report(outcomes) or int(incomplete)
             return EXIT_CODE_INTERRUPTED if interruption.asked else code
 
 

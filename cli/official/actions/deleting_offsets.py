@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
@@ -21,7 +22,7 @@ from kgroups.cli.official.words import (
 )
 from kgroups.cli.output.escapes import for_stdout
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, KgroupsError
-from kgroups.core.offsets.result import Doubt
+from kgroups.core.offsets.result import Doubt, result_of
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.snapshot import TopicPartition
 
@@ -63,6 +64,7 @@ def delete_offsets(arguments: Arguments) -> int:
             with interruption:
                 answers = commit(admin, {group: partitions}, interruption)
                 found = {at: answers[group, *at] for at in partitions}
+                tell(result_of(error) for error in found.values())
                 code = _report(group, found, unknown)
                 return EXIT_CODE_INTERRUPTED if interruption.asked else code
         except KgroupsError as error:

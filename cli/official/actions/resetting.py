@@ -4,10 +4,12 @@ What is to be where is planned by `core.offsets`, as for our own `reset-offsets`
 official options mean by it, and how it is told.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from kgroups.cli.audit_log import tell
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.official import layouts
 from kgroups.cli.official.actions.committing import commit
@@ -92,6 +94,7 @@ def reset_offsets(arguments: Arguments) -> int:
 
 def _report(arguments: Arguments, reset: Reset) -> int:
     """Print what was planned, or is written; the exit code."""
+    tell(Counter(reset.results).elements(), reset.undo)
     if arguments.has("export"):
         plans = {group: dict(_rows(changes)) for group, changes in reset.plans.items()}
         show(plan_text(plans, with_group=len(arguments.values("group")) != 1))

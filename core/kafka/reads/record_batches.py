@@ -17,6 +17,9 @@ _COMPRESSED: Final = 0x07
 _CONTROL: Final = 0x20
 _MAGIC: Final = 2
 
+FEW: Final = 20
+"""Up to so many keys a batch is searched for each of them before it is read."""
+
 
 class KeyedRecord(NamedTuple):
     """A record that has a key; `value` None deletes it."""
@@ -58,7 +61,7 @@ def find_records(data: bytes, keys: Collection[bytes]) -> Batches:
             batch = data[start:stop]
             if attributes & _COMPRESSED:
                 found += _inflated(batch, keys)
-            elif any(key in batch for key in keys):
+            elif len(keys) > FEW or any(key in batch for key in keys):
                 found += [each for each in _records(batch, base, head[-1]) if each.key in keys]
         start, after = stop, base + last + 1
     return Batches(tuple(found), after)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 import ssl
 import struct
 from collections import deque
@@ -22,7 +21,7 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
-from kgroups.core.kafka.transport.handshake import bad_certificate, no_handshake
+from kgroups.core.kafka.transport.handshake import no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -33,8 +32,8 @@ from kgroups.core.kafka.transport.inbox import (
     tls_expected,
 )
 from kgroups.core.kafka.transport.lengths import Room
+from kgroups.core.kafka.transport.stream import open_stream, speaks_tls
 
-_READ_LIMIT = 1 << 18
 _UNSUPPORTED_VERSION = 35
 
 Body = Callable[[int], Any]
@@ -90,30 +89,7 @@ class Connection:
         Raises:
             BrokerFailure: nobody there, nobody who speaks this protocol, or the login failed.
         """
-        name = address_text(address)
-        if not address[0] or "\0" in address[0] or not 0 < address[1] < 1 << 16:
-            raise BrokerFailure(
-                "BROKER_NOT_AVAILABLE",
-                f"`{name}` is not an address",
-                hint="check the broker's `advertised.listeners`",
-                address=name,
-            )
-        try:
-            async with asyncio.timeout_at(deadline):
-                reader, writer = await asyncio.open_connection(
-                    *address,
-                    ssl=tls,
-                    server_hostname=address[0] if tls else None,
-                    limit=_READ_LIMIT,
-                )
-        except TimeoutError as error:
-            raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
-        except ssl.SSLCertVerificationError as error:
-            raise await bad_certificate(address, error, deadline) from error
-        except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
-            raise no_handshake(name, error, settings.tls) from error
-        except (OSError, UnicodeError) as error:
-            raise _unreachable(name, error) from error
+        reader, writer = await open_stream(address, settings.tls, tls, deadline)
         allowance = allowance or Allowance(settings.max_answer_bytes)
         connection = cls(address, settings, reader, writer, allowance)
         try:
@@ -122,8 +98,8 @@ class Connection:
             await connection.close()
             hung_up = isinstance(error, BrokerFailure) and error.code == "NETWORK_EXCEPTION"
             doubtful = hung_up and tls is None and not connection.versions
-            if doubtful and await _speaks_tls(address, deadline):
-                raise tls_expected(name) from error
+            if doubtful and await speaks_tls(address, deadline):
+                raise tls_expected(address_text(address)) from error
             raise
         return connection
 
@@ -359,35 +335,3 @@ def _read_introduction(api: str, version: int, frame: bytes, room: Room) -> Any:
 def _is_refused_introduction(frame: bytes) -> bool:
     """Whether a broker did not know our ApiVersions version: then its answer is in version 0."""
     return len(frame) >= 6 and struct.unpack_from(">h", frame, 4)[0] == _UNSUPPORTED_VERSION
-
-
-async def _speaks_tls(address: tuple[str, int], deadline: float) -> bool:
-    """Whether a port that hung up on plain words answers to a TLS greeting."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False  # nothing is sent over it: only the answer matters
-    context.verify_mode = ssl.CERT_NONE
-    try:
-        async with asyncio.timeout_at(deadline):
-            _, writer = await asyncio.open_connection(*address, ssl=context)
-    except ssl.SSLError as error:
-        return "ALERT" in (error.reason or "")
-    except (OSError, EOFError):
-        return False
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
-    return True
-
-
-def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
-    """Nobody there: the name is unknown or the port is closed."""
-    if isinstance(error, UnicodeError | socket.gaierror):
-        reason, hint = "the host name is not known", "check the spelling"
-    elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
-        reason, hint = "connection refused", "check the port, and that the broker is running"
-    else:
-        reason = (error.strerror or str(error) or type(error).__name__).lower()
-        hint = "check the address, and that the broker is running"
-    return BrokerFailure(
-        "BROKER_NOT_AVAILABLE", f"{address} cannot be reached: {reason}", hint=hint, address=address
-    )

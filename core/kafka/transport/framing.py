@@ -59,6 +59,7 @@ APIS: dict[str, Api] = {
     "api_versions": Api(18, 0, 3),
     "delete_records": Api(21, 0, 2),
     "describe_configs": Api(32, 1, 4),
+    "describe_quorum": Api(55, 1, 2),  # 0 has no times
     "sasl_authenticate": Api(36, 0, 2),
     "delete_groups": Api(42, 0, 2),
     "offset_delete": Api(47, 0, 0),

@@ -179,3 +179,18 @@ def describe_broker_configs(broker: int, names: Sequence[str]) -> Body:
         )
 
     return body
+
+
+def describe_quorum(topic: str) -> Body:
+    """The voters of the metadata log, with their leader's time."""
+
+    def body(version: int) -> Any:
+        module = schema("describe_quorum", version, "request")
+        parts = (module.PartitionData(partition_index=0),)
+        return build(
+            "describe_quorum",
+            version,
+            topics=(module.TopicData(topic_name=topic, partitions=parts),),
+        )
+
+    return body

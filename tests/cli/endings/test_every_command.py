@@ -20,6 +20,7 @@ from tests.support.endings.lines import LINES
 WITHOUT_CLUSTER: Final = {
     "": "the program itself",
     "completion": "knows the command tree alone",
+    "audit": "reads a file",
     "context add": "writes a file",
     "context current": "reads a file",
     "context list": "reads a file",
@@ -39,6 +40,8 @@ WITHOUT_CLUSTER: Final = {
 
 WITHOUT_NAME: Final = {
     "context list": "takes none",
+    "ping": "takes none",
+    "audit": "takes none",
     "demo": "takes none",
     "lag report": "starts Spark: its names are in tests/cli/commands/test_lag.py",
     "lag history": "starts Spark, likewise",

@@ -13,7 +13,8 @@ import pytest
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import settings_from_text
-from kgroups.core.kafka.lookups.logged_leaders import QUICK, Reach, logged_leaders
+from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
+from kgroups.core.kafka.lookups.newest_records import Reach
 from kgroups.core.snapshot import Group
 from tests.support.cli.runner import run
 from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec

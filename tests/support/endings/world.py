@@ -244,6 +244,7 @@ class World:
         """Environment variables for a run in a place."""
         return {
             "KGROUPS_UNDO_DIR": str(place.folder / "undo"),
+            "XDG_STATE_HOME": str(place.folder / "state"),
             "KGROUPS_CONFIG": str(place.folder / "config.yaml"),
         }
 

@@ -1,0 +1,106 @@
+"""`kgroups audit`: what was written to clusters from here."""
+
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from kgroups.cli.audit_log import audit_path, read_audit
+from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import now_ms
+from kgroups.cli.tree import Command
+from kgroups.core.errors import UsageError
+from kgroups.core.times import parse_instant_ms
+
+SCHEMA = "kgroups.audit/1"
+
+HELP = """Show what was written to clusters from here.
+
+Each command of either grammar that sent a write is a line of the audit log,
+~/.local/state/kgroups/audit.jsonl: when, who, which cluster, the command,
+--reason (KGROUPS_REASON), the undo file, and what became of it. Commands that
+were refused, declined or planned only are not in it. KGROUPS_NO_AUDIT=1 keeps
+none.
+
+OUTCOMES
+  done         everything is written
+  partial      some of it is, or the rest was interrupted
+  failed       nothing is
+  unknown      a write was not answered
+  interrupted  before anything was known
+
+EXAMPLES
+  kgroups audit
+  kgroups audit --since 7d --output json
+  kgroups delete old-app --reason "moved to new-app, OPS-7" --yes
+"""
+
+COLUMNS = (
+    Column("at", "AT"),
+    Column("user", "USER"),
+    Column("host"),
+    Column("context", "CONTEXT", quiet=(None,)),
+    Column("cluster_id", "CLUSTER-ID"),
+    Column("bootstrap"),
+    Column("outcome", "OUTCOME"),
+    Column("command", "COMMAND"),
+    Column("reason", "REASON", quiet=(None,)),
+    Column("undo_file", "UNDO-FILE", quiet=(None,), verbose=True),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `audit` to the program."""
+    app.command("audit", help=HELP, cls=Command)(audit)
+
+
+def audit(
+    ctx: typer.Context,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Only from then on: 7d, 2026-11-21T06:00Z."),
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", metavar="N", min=1, help="Only the last N.")
+    ] = None,
+) -> None:
+    """`kgroups audit`."""
+    printer = Printer(options_of(ctx, several=True))
+    path = audit_path()
+    if path is None:
+        raise UsageError("KGROUPS_NO_AUDIT is set, so there is no audit log")
+    begin = "" if since is None else timestamp(parse_instant_ms(since, now_ms()))
+    try:
+        lines, broken = read_audit(path)
+    except FileNotFoundError:
+        lines, broken = [], []
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(f"the audit log `{path}` cannot be read: {why}") from error
+    found = [line for line in lines if str(line["at"]) >= begin]
+    found = found[-last:] if last is not None else found
+    printer.show(
+        Report(
+            schema=SCHEMA,
+            generated_at_ms=now_ms(),
+            items=found,
+            views=(View("write", COLUMNS, _rows),),
+            summary=lambda: {"writes": len(found), "file": str(path)},
+        )
+    )
+    if broken:
+        numbers = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
+        printer.note(f"left out of `{path}`: what is no entry, in line {numbers}")
+
+
+def _rows(item: Item) -> list[Row]:
+    shown: dict[str, Any] = {
+        **item,
+        "cluster_id": item["cluster"]["id"],
+        "bootstrap": item["cluster"]["bootstrap"],
+        "command": shlex.join(item["command"]),
+    }
+    return [tuple(shown[column.field] for column in COLUMNS)]

@@ -1,0 +1,111 @@
+"""`kgroups ping`: a staged test of the way to a cluster."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from kgroups.cli.exits import end_with
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import options_of
+from kgroups.cli.source import now_ms, settings_for
+from kgroups.cli.tree import Command
+from kgroups.core.errors import ClusterError, ItemError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.probing.step import Step
+
+SCHEMA = "kgroups.ping/1"
+
+HELP = """Test the connection to a cluster, step by step.
+
+Shows each step as it is taken, and stops at the first that fails (exit code
+3), with what to do about it. A warning is something that does not work and is
+not needed for most commands. Nothing is changed.
+
+STEPS
+  name resolution  the addresses of every bootstrap server
+  TCP              somebody listens there
+  TLS              chain, host name, days until the certificate expires
+  login            SASL
+  API versions     what the broker is able to do
+  brokers          every broker is reachable where it advertises itself
+  groups           can be listed and described
+  topics           how many are visible
+  read             __consumer_offsets, for `lag history`
+  clock            difference to the controller's clock (Kafka 3.3 and newer)
+
+EXAMPLES
+  kgroups ping -b localhost:9092
+  kgroups ping -c prod -o json
+"""
+
+STATUSES = ("ok", "warning", "failed", "skipped")
+COLUMNS = (
+    Column("step", "STEP"),
+    Column("status", "STATUS"),
+    Column("target", "TARGET"),
+    Column("took_ms", "MS", right=True),
+    Column("detail", "DETAIL"),
+    Column("remedy"),
+    Column("code"),
+    Column("days_left"),
+    Column("clock_ahead_ms"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `ping` to the program."""
+    app.command("ping", help=HELP, cls=Command)(ping)
+
+
+def ping(ctx: typer.Context) -> None:
+    """`kgroups ping`."""
+    from kgroups.core.kafka.deadline import Deadline  # sockets: only when needed
+    from kgroups.core.kafka.probing.probe import probe
+
+    options = options_of(ctx)
+    printer = Printer(options)
+    settings = settings_for(options)
+    steps: list[Step] = []
+    for step in probe(settings, Deadline.after(options.timeout_ms)):
+        steps.append(step)
+        printer.progress(f"{step.step}: {step.status}")
+    errors = [_error(step) for step in steps if step.status == "failed"]
+    printer.show(ping_report(settings.bootstrap_servers, steps, errors))
+    for step in steps:
+        if step.status == "warning" and step.remedy is not None:
+            printer.note(f"{step.step}: {step.remedy}")
+    end_with(errors)
+
+
+def ping_report(bootstrap: str, steps: "Sequence[Step]", errors: Sequence[ItemError]) -> Report:
+    """The steps as a `kgroups.ping/1` report."""
+    found: list[str] = [step.status for step in steps]
+    cluster_id = next((step.cluster_id for step in steps if step.cluster_id is not None), None)
+    return Report(
+        schema=SCHEMA,
+        cluster={"id": cluster_id, "bootstrap": bootstrap},
+        generated_at_ms=now_ms(),
+        items=[step_item(step) for step in steps],
+        views=(View("step", COLUMNS, _rows),),
+        errors=errors,
+        summary=lambda: {status: found.count(status) for status in STATUSES},
+    )
+
+
+def step_item(step: "Step") -> Item:
+    """A step as an item of `kgroups.ping/1`."""
+    return {column.field: getattr(step, column.field) for column in COLUMNS}
+
+
+def _rows(item: Item) -> list[Row]:
+    rows: list[Row] = [tuple(item[column.field] for column in COLUMNS)]
+    return rows
+
+
+def _error(step: "Step") -> ItemError:
+    code = step.code or ClusterError.default_code
+    return ItemError(step.step, code, step.detail, step.remedy, ClusterError.exit_code)

@@ -1,0 +1,181 @@
+"""`--expiry` and `--idle-for`: when brokers delete commits, and since when groups are idle."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from kgroups.cli.output.envelope import Report, timestamp
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.core.errors import UsageError
+from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
+from kgroups.core.snapshot import ClusterSnapshot, Group
+from kgroups.core.times import parse_duration_ms, show_ms
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+ShowExpiry = Annotated[
+    bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
+]
+IdleFor = Annotated[
+    str | None,
+    typer.Option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
+]
+
+MOST_IDLE_MS: Final = 100 * 365 * 86_400_000
+_NO_EXPIRY: Final = Expiry()
+_DAY_MS: Final = 86_400_000
+_COLUMN: Final = Column("expires", "EXPIRES")
+
+Expiries = Mapping[str, GroupExpiry]
+
+
+def parse_idle_ms(text: str | None) -> int | None:
+    """Milliseconds of `--idle-for`; None without it.
+
+    Raises:
+        UsageError: no duration.
+    """
+    return (
+        None if text is None else round(parse_duration_ms(text, least_ms=1, most_ms=MOST_IDLE_MS))
+    )
+
+
+def refuse_file(wanted: bool, file: object) -> None:
+    """See that a cluster is asked: a snapshot file does not say when groups committed.
+
+    Raises:
+        UsageError: a file takes its place.
+    """
+    if wanted and file is not None:
+        raise UsageError("--expiry and --idle-for require a cluster", hint="leave out --from")
+
+
+def learn_expiries(
+    printer: Printer, admin: "ClusterAdmin", groups: Sequence[Group], *, retention: bool = True
+) -> tuple[dict[str, GroupExpiry], list[str]]:
+    """When the groups' commits expire, and what to know of what could not be learned.
+
+    Args:
+        groups: with members and commits.
+        retention: whether it is wanted how long brokers keep commits.
+    Raises:
+        ClusterError: the cluster cannot be asked.
+    """
+    from kgroups.core.kafka.lookups.commit_times import commit_logs
+
+    printer.progress(f"reading __consumer_offsets for {len(groups):,} groups")
+    found = commit_logs(admin, groups, retention=retention)
+    notes = []
+    if found.failures:
+        code = next(iter(found.failures.values()))
+        notes.append(
+            f"{len(found.failures)} partitions of `__consumer_offsets` could not be read ({code}), "
+            "so it is not known when their groups committed"
+        )
+    if found.unread:
+        notes.append(
+            f"{len(found.unread)} partitions of `__consumer_offsets` were not read as far as needed"
+            "; a longer --timeout reads more"
+        )
+    if found.hidden:
+        code = next(iter(found.hidden.values()))
+        notes.append(f"brokers do not tell how long they keep commits ({code})")
+    return {
+        group.group: group_expiry(group, found.groups[group.group], _matches)
+        for group in groups
+        if group.group in found.groups
+    }, notes
+
+
+def _matches(pattern: str) -> Any:
+    from kgroups.core.patterns import compile_pattern  # RE2: only where a member has a pattern
+
+    return compile_pattern(pattern)
+
+
+def idle_groups(
+    groups: Iterable[Group], expiries: Expiries, now_ms: int, idle_ms: int
+) -> tuple[list[Group], list[str]]:
+    """The groups that have been idle for so long, and the names of those of which it is not known.
+
+    A group with members is not idle.
+    """
+    found, unknown = [], []
+    for group in groups:
+        if group.members:
+            continue
+        expiry = expiries.get(group.group)
+        since_ms = None if expiry is None else expiry.idle_since_ms
+        if since_ms is None:
+            unknown.append(group.group)
+        elif now_ms - since_ms >= idle_ms:
+            found.append(group)
+    return found, unknown
+
+
+def note_of_unknown(unknown: Sequence[str]) -> str:
+    """What is said of groups of which it is not known since when they are idle."""
+    some = "1 group is" if len(unknown) == 1 else f"{len(unknown):,} groups are"
+    names = ", ".join(f"`{name}`" for name in unknown[:3])
+    more = f", … {len(unknown) - 3:,} more" if len(unknown) > 3 else ""
+    return f"{some} left out: it is not known when they committed last ({names}{more})"
+
+
+def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:
+    """The report with when commits expire: of groups, and of partitions where it has them."""
+    now_ms = snapshot.captured_at_ms
+    document_of = report.document_of
+
+    def document(item: Any) -> Item:
+        made = dict(document_of(item))
+        found = expiries.get(made["group"])
+        if made.get("offsets") is not None:
+            made["offsets"] = [
+                {**row, **_fields(_of_row(found, row["topic"], row["partition"]), now_ms)}
+                for row in made["offsets"]
+            ]
+        total = _NO_EXPIRY if found is None else found.total
+        return {**made, **_fields(total, now_ms, "last_commit_at")}
+
+    def seen(view: View) -> View:
+        if view.name == "member":
+            return view
+
+        def rows(item: Any) -> Iterable[Row]:
+            found = expiries.get(item["group"])
+            for row in view.rows(item):
+                total = _NO_EXPIRY if found is None else found.total
+                one = _of_row(found, row[1], row[2]) if view.name == "partition" else total
+                yield (*row, _text(one, now_ms))
+
+        return replace(view, columns=(*view.columns, _COLUMN), rows=rows)
+
+    return replace(report, document_of=document, views=[seen(view) for view in report.views])
+
+
+def _of_row(found: GroupExpiry | None, topic: str, partition: int) -> Expiry:
+    return _NO_EXPIRY if found is None else found.rows.get((topic, partition), _NO_EXPIRY)
+
+
+def _fields(expiry: Expiry, now_ms: int, committed: str = "committed_at") -> Item:
+    word, expires_ms, committed_ms = expiry
+    return {
+        committed: None if committed_ms is None else timestamp(committed_ms),
+        "expiry": word,
+        "expires_at": None if expires_ms is None else timestamp(expires_ms),
+        "expires_in_seconds": None if expires_ms is None else max(0, expires_ms - now_ms) / 1_000,
+    }
+
+
+def _text(expiry: Expiry, now_ms: int) -> str | None:
+    """`in 6h00m`, `due`, `in use`; None where it is not known."""
+    if expiry.expiry != "expires" or expiry.expires_at_ms is None:
+        return "in use" if expiry.expiry == "in_use" else None
+    left_ms = expiry.expires_at_ms - now_ms
+    if left_ms <= 0:
+        return "due"
+    return f"in {left_ms // _DAY_MS}d" if left_ms >= 3 * _DAY_MS else f"in {show_ms(left_ms)}"

@@ -1,0 +1,183 @@
+"""The newest records of keys in `__consumer_offsets`, looked for from the log's end.
+
+What a group is, and what it has committed, is in the newest records of its keys, among those of
+every group on the same partition. So the log is read backwards, in windows that grow: the last
+records first, then ever more before them, until each key's newest record is found, the log has no
+more, or enough was read.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kgroups.core.coordinator.log.record_bytes import RecordError
+from kgroups.core.coordinator.placement import OFFSETS_TOPIC
+from kgroups.core.kafka.admin import ClusterAdmin
+from kgroups.core.kafka.deadline import Deadline
+from kgroups.core.kafka.failures import BrokerFailure, only
+from kgroups.core.kafka.reads.record_batches import find_records
+from kgroups.core.kafka.transport import requests
+from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.kafka.transport.framing import decode_response, error_name
+from kgroups.core.kafka.transport.lengths import Room
+
+FIRST_WINDOW: Final = 2_000  # offsets
+GROWTH: Final = 4
+FETCH_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far back the log is read.
+
+    Args:
+        windows: None: as many as it takes.
+        fetches: of one window.
+        most_bytes: of one partition.
+    """
+
+    windows: int | None = None
+    fetches: int | None = None
+    most_bytes: int = MAX_BYTES
+
+
+FAR: Final = Reach()
+"""As far as it takes, up to a quarter of a gigabyte of each partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRecords:
+    """What was found.
+
+    Args:
+        found: value by key; None: the newest record deletes it.
+        failures: Kafka's error name by partition of `__consumer_offsets` that could not be read.
+        unread: partitions that hold more than was read, to the offset down to which they were.
+    """
+
+    found: Mapping[bytes, bytes | None] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)
+    unread: Mapping[int, int] = field(default_factory=dict)
+
+
+def newest_records(
+    admin: ClusterAdmin, wanted: Mapping[tuple[int, int], Collection[bytes]], reach: Reach
+) -> NewestRecords:
+    """The newest record of each key; takes READ on `__consumer_offsets`.
+
+    Args:
+        wanted: the keys by broker, which leads, and partition.
+    Raises:
+        ClusterError: the cluster cannot be reached, or only through librdkafka.
+    """
+
+    async def ask(cluster: Cluster, deadline: Deadline) -> list[NewestRecords]:
+        return await asyncio.gather(
+            *(
+                _Search(cluster, broker, partition, keys, reach, deadline).result()
+                for (broker, partition), keys in wanted.items()
+            )
+        )
+
+    each = admin.over_wire(ask) if wanted else []
+    return NewestRecords(
+        {key: value for one in each for key, value in one.found.items()},
+        {partition: code for one in each for partition, code in one.failures.items()},
+        {partition: at for one in each for partition, at in one.unread.items()},
+    )
+
+
+class _Search:
+    """The search through one partition."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        broker: int,
+        partition: int,
+        keys: Collection[bytes],
+        reach: Reach,
+        deadline: Deadline,
+    ) -> None:
+        self._cluster, self._broker, self._partition = cluster, broker, partition
+        self._left = set(keys)
+        self._reach, self._deadline = reach, deadline
+        self._bytes = 0
+        self._found: dict[bytes, bytes | None] = {}
+
+    async def result(self) -> NewestRecords:
+        try:
+            lowest, start = await self._search()
+        except (BrokerFailure, RecordError) as failure:
+            code = failure.code if isinstance(failure, BrokerFailure) else "CORRUPT_MESSAGE"
+            return NewestRecords(self._found, {self._partition: code})
+        unread = {self._partition: lowest} if self._left and lowest > start else {}
+        return NewestRecords(self._found, unread=unread)
+
+    async def _search(self) -> tuple[int, int]:
+        """Down to which offset was read, and where the log starts."""
+        start, high = await asyncio.gather(
+            self._bound(requests.EARLIEST), self._bound(requests.LATEST)
+        )
+        width, windows = FIRST_WINDOW, 0
+        while self._left and high > start and windows != self._reach.windows:
+            low = max(start, high - width)
+            if not await self._read(low, high):
+                break
+            high, width, windows = low, width * GROWTH, windows + 1
+        return high, start
+
+    async def _read(self, low: int, high: int) -> bool:
+        """Read a window; False if not all of it could be, so that nothing is known of it."""
+        newest: dict[bytes, bytes | None] = {}
+        offset, fetches = low, 0
+        while offset < high:
+            if fetches == self._reach.fetches or self._bytes >= self._reach.most_bytes:
+                return False
+            if self._deadline.left_s <= 0:
+                return False
+            data = await self._fetch(offset)
+            if data is None:  # held back by a quota: the next answer comes when it may
+                continue
+            fetches, self._bytes = fetches + 1, self._bytes + len(data)
+            batches = find_records(data, self._left)
+            newest.update((one.key, one.value) for one in batches.found if one.offset < high)
+            if batches.next_offset is None:  # compaction left nothing up to the end
+                break
+            offset = max(offset + 1, batches.next_offset)
+        for key, value in newest.items():
+            self._left.discard(key)
+            self._found[key] = value
+        return True
+
+    async def _fetch(self, offset: int) -> bytes | None:
+        """What the log holds there; None where a quota has emptied the answer (KIP-219)."""
+        body = requests.fetch(OFFSETS_TOPIC, self._partition, offset, FETCH_BYTES)
+        until = self._deadline.at
+        _, answer = await self._cluster.ask(self._broker, "fetch", body, until, _passing)
+        code = error_name(answer.error_code) if hasattr(answer, "error_code") else None
+        if code is not None:
+            raise BrokerFailure(code)
+        if not answer.responses and answer.throttle_time:
+            return None
+        part = only(only(answer.responses).partitions)
+        code = error_name(part.error_code)
+        if code is not None:
+            raise BrokerFailure(code)
+        return bytes(part.records or b"")
+
+    async def _bound(self, which: int) -> int:
+        body = requests.list_offsets({OFFSETS_TOPIC: [self._partition]}, which)
+        _, answer = await self._cluster.ask(self._broker, "list_offsets", body, self._deadline.at)
+        part = only(only(answer.topics).partitions)
+        code = error_name(part.error_code)
+        if code is not None:
+            raise BrokerFailure(code)
+        return int(part.offset)
+
+
+def _passing(api: str, version: int, frame: bytes, _: Room) -> Any:
+    """An answer that is searched and let go: it takes nothing of the memory that others share."""
+    return decode_response(api, version, frame)
