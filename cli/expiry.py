@@ -28,7 +28,7 @@ IdleFor = Annotated[
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000
 _NO_EXPIRY: Final = Expiry()
 _DAY_MS: Final = 86_400_000
-_COLUMN: Final = Column("expires", "EXPIRES")
+EXPIRES: Final = Column("expires", "EXPIRES")
 
 Expiries = Mapping[str, GroupExpiry]
 
@@ -152,7 +152,7 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
                 one = _of_row(found, row[1], row[2]) if view.name == "partition" else total
                 yield (*row, _text(one, now_ms))
 
-        return replace(view, columns=(*view.columns, _COLUMN), rows=rows)
+        return replace(view, columns=(*view.columns, EXPIRES), rows=rows)
 
     return replace(report, document_of=document, views=[seen(view) for view in report.views])
 

@@ -23,6 +23,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--over") echo '@free' ;;
     "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--fields") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -34,6 +35,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--fields") echo '@free' ;;
     "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -82,6 +84,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--fail-on") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -97,6 +100,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--map") echo '@free' ;;
+    "copy-offsets/--map-file") echo '@files' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
@@ -166,6 +171,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
@@ -232,15 +238,15 @@ _kgroups_words() { # path: what can be typed there
   local common="--context -c --bootstrap-server -b --command-config --output -o --timeout --query --quiet -q --no-input --csv-safe --no-color --debug --verbose"
   case "$1" in
     "") echo "list describe coordinator check wait plan simulate reset-offsets copy-offsets delete-offsets delete delete-records remove-members apply ping audit demo official schema explain completion snapshot lag context sandbox --version --help $common" ;;
-    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --textfile --from --help $common" ;;
-    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --textfile --from --help $common" ;;
+    "list") echo "--state --type --topic --regex --sort --top --where --lag-time --record-times --over --expiry --idle-for --watch --fields --textfile --from --help $common" ;;
+    "describe") echo "--all-groups --regex --topic --offsets --members --state --sort --top --uncommitted --isolation --where --lag-time --record-times --over --expiry --watch --fields --textfile --from --help $common" ;;
     "coordinator") echo "--partitions --help $common" ;;
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
-    "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --vary --repeat --jobs --master --html --help $common" ;;
+    "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --spread --vary --repeat --jobs --master --fail-on --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
-    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "copy-offsets") echo "--from --to --map --map-file --topic --to-bootstrap-server --to-command-config --verify --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete") echo "--all-groups --regex --state --idle-for --keep-going --dry-run --plan --yes -y --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
@@ -257,7 +263,7 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --textfile --from --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --upgrade --help $common" ;;

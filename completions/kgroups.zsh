@@ -24,6 +24,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "list/--over") echo '@free' ;;
     "list/--idle-for") echo '@free' ;;
     "list/--watch") echo '@free' ;;
+    "list/--fields") echo '@free' ;;
     "list/--textfile") echo '@files' ;;
     "list/--from") echo '@files' ;;
     "describe/--regex") echo '@free' ;;
@@ -35,6 +36,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "describe/--where") echo '@free' ;;
     "describe/--over") echo '@free' ;;
     "describe/--watch") echo '@free' ;;
+    "describe/--fields") echo '@free' ;;
     "describe/--textfile") echo '@files' ;;
     "describe/--from") echo '@files' ;;
     "coordinator/--partitions") echo '@free' ;;
@@ -83,6 +85,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--repeat") echo '@free' ;;
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
+    "simulate/--fail-on") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -98,6 +101,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--map") echo '@free' ;;
+    "copy-offsets/--map-file") echo '@files' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
@@ -167,6 +172,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
     "lag history/--by") echo 'group topic partition member client host assignor' ;;
@@ -297,6 +303,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--expiry:When commits expire, from __consumer_offsets.'
         '--idle-for:Only groups idle for so long\: 30d.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -320,6 +327,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--over:Look twice, this far apart, for rates\: 10s.'
         '--expiry:When commits expire, from __consumer_offsets.'
         '--watch:Refresh at this interval\: 2 (seconds), 500ms.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'
@@ -411,10 +419,12 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
+        '--spread:Show percentiles and intervals of all runs.'
         '--vary:Compare these values.'
         '--repeat:Number of seeds to run.'
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
+        '--fail-on:Exit with 6 if this holds.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
@@ -448,11 +458,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "copy-offsets")
       options+=(
-        '--from:Source group.'
-        '--to:Target group.'
+        '--from:Source group, or glob.'
+        '--to:Target group; * as in --from.'
+        '--map:Source and target; repeatable.'
+        '--map-file:CSV file, each line `old,new`.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--to-bootstrap-server:Target cluster.'
         '--to-command-config:Client properties of the target cluster.'
+        '--verify:Then look at both groups again.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -669,6 +682,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
         '--help:Show help.'

@@ -5,17 +5,22 @@ needs besides), and beside them `topics` and `brokers`. Derived figures in it (l
 for the reader's eye; reading takes the facts only.
 """
 
+import contextlib
 import datetime
 import json
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 import yaml
 
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.group_item import Item, broker_item, describe_item, topic_item
-from kgroups.core.input_files.document import read_document, syntax_of
+from kgroups.core.input_files.document import MAX_BYTES, Syntax, read_document, syntax_of
+from kgroups.core.input_files.json_text import MAX_JSON_COST, json_cost
+from kgroups.core.input_files.snapshot_lines import SUFFIX, has_lines, read_lines, write_lines
+from kgroups.core.input_files.yaml_text import MAX_YAML_VALUES, count_values
 from kgroups.core.lag.group_lag import offset_rows
 from kgroups.core.snapshot import (
     ClusterSnapshot,
@@ -33,48 +38,98 @@ __all__ = [
 ]
 
 
+MOST_COMMITS: Final[Mapping[Syntax, int]] = {
+    "json": MAX_BYTES["json"] // 250,
+    "yaml": MAX_YAML_VALUES // 15,
+}
+"""More than these are in no file that can be read: each has so many bytes or values at least."""
+
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def read_snapshot(path: Path) -> ClusterSnapshot:
-    """The snapshot in a file, JSON or (by its suffix) YAML.
+    """The snapshot in a file: JSON or, by its suffix, YAML or packed lines (`.jsonl.zst`).
 
     Raises:
         UsageError: unreadable, not well formed or not a snapshot; names file, line and place.
     """
-    return parse_snapshot(read_document(path))
+    return read_lines(path) if has_lines(path) else parse_snapshot(read_document(path))
 
 
 def write_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
-    """Write a snapshot, as JSON or (by the suffix) YAML; whole or not at all.
+    """Write a snapshot as JSON or, by the suffix, as YAML or packed lines; whole or not at all.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written, or would be too long to be read back.
     """
-    document = snapshot_document(snapshot)
-    if syntax_of(path) == "yaml":
-        text = yaml.dump(document, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
-    else:
-        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     try:
-        _write_whole(path, text.encode())
+        with whole_file(path) as file:
+            if has_lines(path):
+                write_lines(file, snapshot, _head(snapshot))
+            else:
+                file.write(_text_of(snapshot, path))
     except OSError as error:
         reason = error.strerror or "it cannot be written"
         raise UsageError(f"`{path}` cannot be written: {reason}", hint="check the path") from error
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Replace a regular file in one step; write to anything else (a pipe, a device) directly."""
+def _text_of(snapshot: ClusterSnapshot, path: Path) -> bytes:
+    """The text of a file in JSON or YAML, which our own reader takes back."""
+    syntax = syntax_of(path)
+    commits = sum(len(each) for group in snapshot.groups for each in (group.offsets or {}).values())
+    if commits > MOST_COMMITS[syntax]:
+        raise _too_large(path, syntax)
+    document = snapshot_document(snapshot)
+    if syntax == "yaml":
+        if count_values(document) > MAX_YAML_VALUES:
+            raise _too_large(path, syntax)
+        text = yaml.dump(document, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    else:
+        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    data = text.encode()
+    if len(data) > MAX_BYTES[syntax] or (syntax == "json" and json_cost(data) > MAX_JSON_COST):
+        raise _too_large(path, syntax)
+    return data
+
+
+def _too_large(path: Path, syntax: str) -> UsageError:
+    return UsageError(
+        f"`{path}` would be too long to be read back as {syntax.upper()}",
+        hint=f"save it as `{path.with_suffix('')}{SUFFIX}`",
+    )
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of a regular one in one step, when it is written to its end.
+
+    Anything else (a pipe, a device) is written to directly.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     if path.exists() and not path.is_file():
-        path.write_bytes(content)
+        with path.open("wb") as file:
+            yield file
         return
     target = path.resolve()
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        unfinished.write_bytes(content)
+        with unfinished.open("wb") as file:
+            yield file
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _head(snapshot: ClusterSnapshot) -> Item:
+    """What stands beside groups, topics and brokers."""
+    return {
+        "cluster": {"id": snapshot.cluster_id, "bootstrap": snapshot.bootstrap},
+        "generated_at": _timestamp(snapshot.captured_at_ms),
+        "captured_at_ms": snapshot.captured_at_ms,
+        "errors": [_error_item(error) for error in snapshot.errors],
+    }
 
 
 def snapshot_document(snapshot: ClusterSnapshot) -> Item:

@@ -104,7 +104,9 @@ def parse_snapshot(document: Document) -> ClusterSnapshot:
     cluster_id, bootstrap = fields.optional("cluster", _cluster) or (None, None)
     return ClusterSnapshot(
         captured_at_ms=_captured_at_ms(fields),
-        groups=tuple(_unique(fields["items"].items(), _group, lambda group: group.group, "group")),
+        groups=tuple(
+            _unique(fields["items"].items(), read_group, lambda group: group.group, "group")
+        ),
         topics={
             topic.topic: topic
             for topic in _unique(fields["topics"].items(), _topic, lambda t: t.topic, "topic")
@@ -211,7 +213,7 @@ def _log(cursor: Cursor) -> tuple[int, PartitionLog]:
         log_end_offset=fields.optional("log_end_offset", _offset),
         last_stable_offset=fields.optional("last_stable_offset", _offset),
         leader=fields.optional("leader", Cursor.integer),
-        racks=fields.optional("racks", _racks) or (),
+        racks=fields.optional("racks", read_racks) or (),
         error=fields.optional("error", Cursor.text),
     )
 
@@ -224,11 +226,13 @@ def _offset(cursor: Cursor) -> int:
     return cursor.integer(0)
 
 
-def _racks(cursor: Cursor) -> tuple[str | None, ...]:
+def read_racks(cursor: Cursor) -> tuple[str | None, ...]:
+    """The rack of each replica of a partition; None where one has none."""
     return tuple(None if rack.value is None else rack.text() for rack in cursor.items())
 
 
-def _group(cursor: Cursor) -> Group:
+def read_group(cursor: Cursor) -> Group:
+    """A group as an item of the document."""
     fields = cursor.fields(("group", "type", "state"), (*_GROUP_KEYS, *_GROUP_DERIVED))
     return Group(
         group=fields["group"].text(),

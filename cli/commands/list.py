@@ -12,6 +12,7 @@ from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import (
+    EXPIRES,
     Expiries,
     IdleFor,
     ShowExpiry,
@@ -29,6 +30,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -156,6 +158,7 @@ def list_groups(
     expiry: ShowExpiry = False,
     idle_for: IdleFor = None,
     watch: Watch = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
@@ -170,15 +173,16 @@ def list_groups(
         None if regex is None else name_pattern(regex),
         parse_where(where),
     )
-
     named = set() if filters.where is None else filters.where.fields
     question = time_question(
         lag_time=lag_time, record_times=record_times, over=over, file=file
     ).needed_by(named)
-
     idle_ms = parse_idle_ms(idle_for)
     dated = expiry or idle_ms is not None
     refuse_file(dated, file)
+    shown = fields_shown(question)
+    columns = (*COLUMNS, *((EXPIRES,) if expiry else ()))
+    chosen = chosen_fields(fields, options, (*(column.field for column in columns), *shown))
 
     def look(admin: "ClusterAdmin | None") -> Look:
         listing, times = timed_look(
@@ -198,9 +202,8 @@ def list_groups(
         if idle_ms is not None:
             groups, unknown = idle_groups(groups, expiries, listing.captured_at_ms, idle_ms)
             said += [note_of_unknown(unknown)] if unknown else []
-        report = list_report(listing, groups[:top], times, fields_shown(question))
-        if expiry:
-            report = with_expiries(report, listing, expiries)
+        report = list_report(listing, groups[:top], times, shown)
+        report = chosen.of(with_expiries(report, listing, expiries) if expiry else report)
 
         def plain() -> tuple[str]:
             from kgroups.cli.official.layouts import list_text  # only this form needs them

@@ -23,11 +23,17 @@ ask of a cluster; all of them take one with --from FILE.
 SAVE_HELP = """Save the cluster's groups to a file.
 
 Saves groups with members and offsets, the topics they read with log bounds,
-and the brokers. Writes JSON, or YAML if FILE ends in .yaml or .yml, and
-replaces the file atomically.
+and the brokers. Replaces the file atomically. Its name says the format:
+
+  .json         JSON, also for every other name
+  .yaml, .yml   YAML
+  .jsonl.zst    JSON lines, compressed: for large clusters
+
+A snapshot that could not be read back in its format is refused.
 
 EXAMPLES
   kgroups snapshot save before.json
+  kgroups snapshot save before.jsonl.zst
   kgroups describe --all-groups --from before.json
   kgroups plan orders-app --from before.json --add-members 2
 """

@@ -137,6 +137,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "the log has no record to take the time from",
         "use `kgroups reset-offsets` in the other cluster",
     ),
+    "SOURCE_MOVED": (
+        1,
+        "the source group committed after its offsets were copied",
+        "stop the source group, then copy again",
+    ),
     "OFFSET_MOVED": (
         4,
         "something else is there now than when the undo file or plan was written",

@@ -113,6 +113,17 @@ RESULTS: Final[Rows] = {
         "look before you repeat it; `reset-offsets --resume` finishes a reset",
     ),
 }
+EXPIRIES: Final[Rows] = {
+    "expires": (
+        "nobody reads the partition in this group, so brokers delete the commit",
+        "start the group's consumers, or commit again (`kgroups reset-offsets`)",
+    ),
+    "in_use": ("the group reads the topic, so brokers keep the commit", None),
+    "unknown": (
+        "it is not known when the commit was made, or how long brokers keep it",
+        "read the notes on stderr; it requires READ on `__consumer_offsets`",
+    ),
+}
 _OF_PLANS: Final[Mapping[str, str | None]] = {
     "exact": None,
     "outcomes": "--outcomes shows all of them with their shares",
@@ -133,6 +144,7 @@ WORDS_OF: Final[Mapping[Kind, Rows]] = {
     "trend": TRENDS,
     "lag_status": STATUSES,
     "result": RESULTS,
+    "expiry": EXPIRIES,
 }
 """Every word by the field that holds it."""
 

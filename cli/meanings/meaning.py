@@ -16,6 +16,7 @@ Kind = Literal[
     "trend",
     "lag_status",
     "result",
+    "expiry",
 ]
 
 

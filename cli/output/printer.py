@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -271,11 +271,7 @@ class Printer:
 
     def _csv(self, report: Report) -> None:
         view = report.views[0]
-        rows: Iterable[Sequence[Any]]
-        if view.key is None:
-            rows = (row for item in report.items for row in view.rows(item))
-        else:
-            rows = view.rows_of(report.items)
+        rows = view.each_row(report.items)
         shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
         self._begin()
         writer = csv.writer(_Lines(), lineterminator="\r\n")

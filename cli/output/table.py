@@ -60,19 +60,25 @@ class View:
         name: singular noun of a row, for messages.
         rows: the rows of an item, one value a column.
         key: what rows are sorted by, ascending; None keeps the order of the items.
+        pick: takes the values of `columns` out of a row, where it holds others too.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: Callable[[Any], Iterable[Row]]
     key: Callable[[Row], Any] | None = None
+    pick: Callable[[Row], Row] | None = None
 
     def rows_of(self, items: Iterable[Any]) -> list[Row]:
         """All rows of these items, sorted if the view says so."""
-        rows = [row for item in items for row in self.rows(item)]
+        return list(self.each_row(items))
+
+    def each_row(self, items: Iterable[Any]) -> Iterable[Row]:
+        """The rows as they come, unless they have to be sorted."""
+        rows: Iterable[Row] = (row for item in items for row in self.rows(item))
         if self.key is not None:
-            rows.sort(key=self.key)
-        return rows
+            rows = sorted(rows, key=self.key)
+        return rows if self.pick is None else map(self.pick, rows)
 
 
 @dataclass(frozen=True, slots=True)

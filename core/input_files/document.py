@@ -32,12 +32,17 @@ _LONGEST_PATH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed file: its name for messages, its text for line numbers, its value."""
+    """A parsed file, or a line of one: its name for messages, its text for line numbers, its value.
+
+    Args:
+        first_line: of the text in the file.
+    """
 
     name: str
     text: str
     syntax: Syntax
     value: object
+    first_line: int = 1
 
     @property
     def root(self) -> "Cursor":
@@ -47,7 +52,8 @@ class Document:
     def line_of(self, path: tuple[Step, ...], *, key: bool = False) -> int | None:
         """Line (from 1) of the value at this path, or of its key; None if it is not there."""
         find = json_line if self.syntax == "json" else yaml_line
-        return find(self.text, path, key)
+        line = find(self.text, path, key)
+        return None if line is None else line + self.first_line - 1
 
 
 @dataclass(frozen=True, slots=True)

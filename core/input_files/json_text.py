@@ -23,13 +23,18 @@ class _TwiceError(Exception):
     """A key that stands twice in one JSON object."""
 
 
+def json_cost(data: bytes) -> int:
+    """Bytes of memory that the values of a JSON text take at most."""
+    return sum(data.count(sign) * cost for sign, cost in _COSTS)
+
+
 def check_json_cost(data: bytes, name: str) -> None:
     """Refuse a JSON text that would fill the memory, however short it is.
 
     Raises:
         UsageError: it holds more than any honest document.
     """
-    if sum(data.count(sign) * cost for sign, cost in _COSTS) > MAX_JSON_COST:
+    if json_cost(data) > MAX_JSON_COST:
         raise UsageError(f"`{name}` has more values than kgroups reads")
 
 

@@ -226,3 +226,12 @@ def _places(text: str, path: tuple[Step, ...]) -> Iterator[tuple[int, int, int]]
         if begins:
             is_mapping = kind is yaml.MappingStartEvent
             steps.append([on_path, is_mapping, None if is_mapping else 0, 0])
+
+
+def count_values(value: object) -> int:
+    """How many values the reader would count in a document: lists, mappings and what is in them."""
+    if isinstance(value, dict):
+        return 1 + sum(map(count_values, value.values()))
+    if isinstance(value, list | tuple):
+        return 1 + sum(map(count_values, value))
+    return 1

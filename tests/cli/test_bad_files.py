@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import cramjam
 import pytest
 
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -47,6 +48,8 @@ OFFICIAL = ("--bootstrap-server", "{cluster}")
 KINDS: dict[str, Kind] = {
     "snapshot": Kind(".json", ("list", "--from", "{file}")),
     "YAML snapshot": Kind(".yaml", ("list", "--from", "{file}")),
+    "packed snapshot": Kind(".jsonl.zst", ("describe", "--all-groups", "--from", "{file}")),
+    "packed snapshot to plan": Kind(".jsonl.zst", ("plan", "--from", "{file}", "--all-groups")),
     "snapshot for a sandbox": Kind(".json", ("sandbox", "up", "--port", "0", "--from", "{file}")),
     "planning scenario": Kind(".yaml", ("plan", "--from", "{file}")),
     "simulation": Kind(".yaml", ("simulate", "{file}")),
@@ -75,6 +78,9 @@ KINDS: dict[str, Kind] = {
         ".json", ("-b", "{cluster}", "reset-offsets", "--resume", "{file}", "--yes")
     ),
     "saved plan": Kind(".json", ("-b", "{cluster}", "apply", "{file}", "--yes")),
+    "pairs of groups": Kind(
+        ".csv", ("-b", "{cluster}", "copy-offsets", "--map-file", "{file}", "--dry-run")
+    ),
     "properties of a target": Kind(
         ".properties",
         (
@@ -241,6 +247,31 @@ def test_bad_contents(kind: Kind, cluster: str, tmp_path: Path) -> None:
             wrong[name] = complaint
         file.unlink()
     assert wrong == {}
+
+
+HEAD = b'{"schema":"kgroups.snapshot.lines/1","captured_at_ms":1}\n'
+PACKED = {
+    "a gigabyte of nothing": (bytes(1 << 20), 1024),
+    "a line that does not end": (b" " * (1 << 20), 180),
+    "deep lists": (b'{"group":"g","commits":{"t":' + b"[" * 1_000 + b"\n", 20_000),
+    "many topics": (b'{"topic":"t","logs":{"partition":[' + b"0," * 400_000 + b"0]}}\n", 20),
+    "many groups": (b'{"group":"g","type":"classic","state":null,"members":[]}\n', 400_000),
+}
+"""What may be in a small file that is packed: a text, and how many times."""
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_contents(name: str, tmp_path: Path) -> None:
+    """However much a small file unpacks to, it is refused within the same bounds."""
+    kind = KINDS["packed snapshot"]
+    text, times = PACKED[name]
+    file = tmp_path / f"packed{kind.suffix}"
+    packer = cramjam.zstd.Compressor(1)
+    packer.compress(HEAD)
+    for _ in range(times):
+        packer.compress(text)
+    file.write_bytes(bytes(packer.finish()))
+    assert complaints(kind, run(kind, file, "", tmp_path), file) is None
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())

@@ -196,6 +196,15 @@ CASES = {
         "simulate deploy.yaml --vary protocol=eager,cooperative,consumer --vary static=false,true "
         "--repeat 3 --jobs 1"
     ),
+    "simulate a grid with a condition": (
+        "simulate deploy.yaml --vary members=2,3 --vary orders.rate=40,400/s --repeat 6 --jobs 1 "
+        "--fail-on 'unowned_p95 > 150ms or read_again > 0'"
+    ),
+    "simulate the spread": (
+        "simulate deploy.yaml --vary protocol=eager,cooperative --repeat 6 --jobs 1 --spread"
+    ),
+    "simulate the spread as csv": "simulate deploy.yaml --repeat 6 --jobs 1 --spread -o csv",
+    "simulate with an unknown condition": "simulate deploy.yaml --fail-on 'unownd > 2s'",
     "simulate a variation of nothing known": "simulate deploy.yaml --vary colour=red",
     "simulate a short session": "simulate deploy.yaml --vary session.timeout.ms=4000",
     "simulate a long heartbeat": "simulate deploy.yaml --vary heartbeat.interval.ms=20s",

@@ -4,13 +4,14 @@ import dataclasses
 import json
 from pathlib import Path
 
+import cramjam
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
-from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group
 from kgroups.core.snapshot_file import (
     describe_item,
     read_snapshot,
@@ -18,10 +19,11 @@ from kgroups.core.snapshot_file import (
     write_snapshot,
 )
 from kgroups.core.snapshot_parser import parse_snapshot
+from tests.support.cli.clusters import fleet
 from tests.support.random_snapshots import SNAPSHOTS, sample_snapshot
 
 
-@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl.zst"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(snapshot=SNAPSHOTS)
 def test_round_trip(tmp_path: Path, suffix: str, snapshot: ClusterSnapshot) -> None:
@@ -201,3 +203,136 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         write_snapshot(sample_snapshot(), path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("json", "MAX_BYTES"), ("yaml", "MAX_YAML_VALUES")])
+def test_what_could_not_be_read_back_is_not_written(
+    tmp_path: Path, suffix: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a snapshot is refused, with the name of the file that can hold it."""
+    limit: object = {"json": 2_000} if suffix == "json" else 100
+    monkeypatch.setattr(f"kgroups.core.snapshot_file.{name}", limit)
+    with pytest.raises(UsageError) as refused:
+        write_snapshot(fleet(4, 24), tmp_path / f"big.{suffix}")
+    assert refused.value.message == (
+        f"`{tmp_path}/big.{suffix}` would be too long to be read back as {suffix.upper()}"
+    )
+    assert refused.value.hint == f"save it as `{tmp_path}/big.jsonl.zst`"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("suffix", "commits"), [("json", 402_654), ("yaml", 133_344)])
+def test_a_large_cluster_is_refused_before_its_document_is_made(
+    tmp_path: Path, suffix: str, commits: int
+) -> None:
+    """The number of commits tells that no file of the format can hold it."""
+    offsets = {"t": dict.fromkeys(range(commits), CommittedOffset(1))}
+    snapshot = ClusterSnapshot(1, (Group("g", "classic", None, offsets=offsets),), {})
+    with pytest.raises(UsageError, match="too long to be read back"):
+        write_snapshot(snapshot, tmp_path / f"big.{suffix}")
+
+
+def packed(*lines: object) -> bytes:
+    """These lines as a file has them; bytes stand as they are."""
+    texts = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines]
+    return bytes(cramjam.zstd.compress(b"".join(text + b"\n" for text in texts)))
+
+
+HEAD = {"schema": "kgroups.snapshot.lines/1", "captured_at_ms": 1}
+LOGS = {"topic": "t", "logs": {"partition": [0, 1], "log_end_offset": [5, None]}}
+GROUP = {"group": "g", "type": "classic", "state": "Empty"}
+END = {"groups": 1, "topics": 1}
+
+
+def with_commits(**columns: object) -> dict[str, object]:
+    """The group with commits in these columns."""
+    return {**GROUP, "commits": {"t": columns}}
+
+
+LINES: dict[str, tuple[bytes, str]] = {
+    "cut off between lines": (packed(HEAD, LOGS, GROUP), "is cut off: its last line is missing"),
+    "cut off within the packing": (packed(HEAD, LOGS, GROUP, END)[:-3], "is not a whole zstd file"),
+    "not packed": (json.dumps(HEAD).encode(), "is not a whole zstd file"),
+    "empty": (packed(), "is cut off"),
+    "without a head": (packed(LOGS, GROUP, END), "line 1: expected a head with the schema"),
+    "a document": (
+        packed(snapshot_document(sample_snapshot())),
+        "line 1: expected a head with the schema",
+    ),
+    "no JSON": (packed(HEAD, b"{x"), "line 2: not JSON"),
+    "a group too few": (packed(HEAD, LOGS, {**END, "groups": 2}), "line 3, `groups`: this many"),
+    "a group twice": (packed(HEAD, GROUP, GROUP), "line 3: the group `g` appears twice"),
+    "a key too many": (packed(HEAD, {**GROUP, "lags": 1}), "line 2, `lags`: unknown key"),
+    "a column too short": (
+        packed(HEAD, with_commits(partition=[0, 1], offset=[7])),
+        "line 2, `commits.t.offset`: expected a list of 2 values",
+    ),
+    "a negative partition": (
+        packed(HEAD, with_commits(partition=[0, -1], offset=[7, 7])),
+        "line 2, `commits.t.partition[1]`: expected a whole number of at least 0, found -1",
+    ),
+    "a partition twice": (
+        packed(HEAD, with_commits(partition=[3, 3], offset=[7, 7])),
+        "line 2, `commits.t.partition`: a partition appears twice",
+    ),
+    "a text for an offset": (
+        packed(HEAD, with_commits(partition=[0, 1], offset=[7, "8"])),
+        "line 2, `commits.t.offset[1]`: expected a whole number, found the string `8`",
+    ),
+    "true for an offset": (
+        packed(HEAD, with_commits(partition=[0], offset=[True])),
+        "line 2, `commits.t.offset[0]`: expected a whole number, found `true`",
+    ),
+    "beyond 64 bits": (
+        packed(HEAD, with_commits(partition=[0], offset=[2**63])),
+        "line 2, `commits.t.offset[0]`: expected a whole number of at most",
+    ),
+    "a rack of numbers": (
+        packed(HEAD, {"topic": "t", "logs": {"partition": [0], "racks": [[1]]}}),
+        "line 2, `logs.racks[0][0]`: expected text",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_broken_lines(tmp_path: Path, case: str) -> None:
+    """The complaint names the file, the line and the place in it."""
+    data, says = LINES[case]
+    path = tmp_path / "cluster.jsonl.zst"
+    path.write_bytes(data)
+    with pytest.raises(UsageError) as caught:
+        read_snapshot(path)
+    assert f"`{path}`" in caught.value.message
+    assert says in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "says"),
+    [
+        ("MAX_BYTES", 2 << 20, "its text is longer than 2 MiB"),
+        ("MAX_LINE_BYTES", 1 << 20, "a line is longer than 1 MiB"),
+        ("MAX_COST", 1 << 20, "it has more values than kgroups reads"),
+    ],
+)
+def test_lines_that_could_not_be_read_back_are_not_written(
+    tmp_path: Path, name: str, limit: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bound for writing and for reading; what was there stays."""
+    monkeypatch.setattr(f"kgroups.core.input_files.snapshot_lines.{name}", limit)
+    offsets = {"t": {p: CommittedOffset(p + 10**12) for p in range(150_000)}}
+    snapshot = ClusterSnapshot(1, (Group("g", "classic", None, offsets=offsets),), {})
+    path = tmp_path / "cluster.jsonl.zst"
+    path.write_bytes(b"as it was")
+    with pytest.raises(UsageError, match=f"too large to be read back: {says}"):
+        write_snapshot(snapshot, path)
+    assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"as it was"]
+
+
+def test_lines_by_another_packer(tmp_path: Path) -> None:
+    """Several frames, as appending packers write them, and topics behind groups are read too."""
+    path = tmp_path / "cluster.jsonl.zst"
+    path.write_bytes(packed(HEAD, GROUP) + packed(LOGS, END))
+    snapshot = read_snapshot(path)
+    assert snapshot.topics["t"].partitions[0].log_end_offset == 5
+    assert snapshot.topics["t"].partitions[1].log_end_offset is None
+    assert [group.group for group in snapshot.groups] == ["g"]

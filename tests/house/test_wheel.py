@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.extras import MODULES, Extra
+from kgroups.core.release import VERSION
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
@@ -36,6 +37,8 @@ def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
         if path.suffix == ".py" or path.name in DATA or path.suffix in DATA
     }
+    place = f"kgroups-{VERSION}.data/data/share/man/man1"
+    expected |= {f"{place}/{path.name}" for path in (ROOT / "man").iterdir()}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == expected

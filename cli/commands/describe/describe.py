@@ -16,13 +16,15 @@ from kgroups.cli.choosing import (
     snapshot_of_choice,
 )
 from kgroups.cli.commands.describe.describe_report import (
+    VIEW_COLUMNS,
     describe_items,
     describe_report,
     largest_lag,
     notes,
 )
+from kgroups.cli.commands.describe.time_view import fields_shown
 from kgroups.cli.exits import end_with
-from kgroups.cli.expiry import ShowExpiry, learn_expiries, refuse_file, with_expiries
+from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
     LagTime,
     Over,
@@ -31,6 +33,7 @@ from kgroups.cli.lag_times import (
     time_question,
     timed_look,
 )
+from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
@@ -145,6 +148,7 @@ def describe(
     over: Over = None,
     expiry: ShowExpiry = False,
     watch: Watch = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
@@ -177,6 +181,9 @@ def describe(
     refuse_file(expiry, file)
     if expiry and "offsets" not in views:
         raise UsageError("--expiry requires --offsets", hint="add --offsets")
+    dated = (EXPIRES.field,) if expiry and views[0] != "members" else ()
+    columns = (*VIEW_COLUMNS[views[0]], *fields_shown(question), *dated)
+    chosen = chosen_fields(fields, options, columns, len(views))
     request = Request(
         choice,
         topics,
@@ -188,6 +195,7 @@ def describe(
         file,
         kept,
         question,
+        chosen,
         expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
@@ -211,6 +219,7 @@ class Request:
         top: only so many rows.
         where: only groups for which this holds.
         question: about time.
+        chosen: the columns that are shown.
         expiry: whether it is wanted when commits expire.
     """
 
@@ -224,6 +233,7 @@ class Request:
     file: Path | None
     where: Where | None
     question: TimeQuestion
+    chosen: ChosenFields
     expiry: bool = False
 
 
@@ -273,6 +283,7 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         expiries, untold = learn_expiries(printer, admin, snapshot.groups)
         report = with_expiries(report, snapshot, expiries)
         said += untold
+    report = request.chosen.of(report)
     said += notes(snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))

@@ -1,9 +1,9 @@
 """Described groups as a report: items, the rows of each view, and what to know of them."""
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from kgroups.cli.commands.describe.time_view import (
     TIMES,
@@ -67,6 +67,13 @@ STATE_COLUMNS = (
     Column("target_epoch", "TARGET-EPOCH", right=True, verbose=True),
     Column("member_count", "MEMBERS", right=True),
 )
+
+VIEW_COLUMNS: Final[Mapping[ItemView, tuple[str, ...]]] = {
+    "state": tuple(column.field for column in STATE_COLUMNS),
+    "members": tuple(column.field for column in MEMBER_COLUMNS),
+    "offsets": tuple(column.field for column in OFFSET_COLUMNS),
+}
+"""The columns of each view by their names."""
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 NAMES_IN_A_NOTE = 3

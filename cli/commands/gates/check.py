@@ -67,9 +67,9 @@ CONDITIONS
   not (members >= 3 or type = 'share')
   unknown_partitions > 5%        group ~ 'orders-.*' (RE2, the whole name)
   lag_seconds > 5m               catch_up_seconds > 1h (with --over 10s)
-  --fields lists the fields. `lag` is the group's sum; if only part of it is
-  known, it is at least that much. --uncommitted sets what to assume for
-  partitions without a commit.
+  --fields lists the fields, those of `plan` and `lag report` too. `lag` is
+  the group's sum; if only part of it is known, it is at least that much.
+  --uncommitted sets what to assume for partitions without a commit.
 
 FORMATS
   --output json    one item per group: verdict, conditions, figures
@@ -282,9 +282,10 @@ def judged_throughout(polls: Polls, printer: Printer, once: Callable[[], Found])
 
 def _tables() -> dict[str, Fields]:
     """The fields of each kind of thing that conditions are about."""
+    from kgroups.cli.commands.lag.lag_options import row_fields
     from kgroups.core.planning.metrics import PLAN_FIELDS
 
-    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS}
+    return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
 
 
 def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:

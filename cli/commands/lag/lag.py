@@ -33,6 +33,7 @@ from kgroups.cli.commands.lag.lag_options import (
     parse_folder,
     window_of,
 )
+from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
@@ -149,12 +150,14 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
 ) -> None:
     """`kgroups lag report`."""
     require_extra("spark", "`lag report`")
     from kgroups.core.lag.report import LagQuery, check_query, lag_report  # PySpark
+    from kgroups.core.lag.report_columns import report_columns
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
 
@@ -175,19 +178,13 @@ def report(
         times=record_times,
         leader_of=lambda group: infer_leader(group).likeliest,
     )
-    check_query(query, "snapshot" if captures is None else "captures")
+    source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
+    check_query(query, source)
+    chosen = chosen_fields(fields, options, report_columns(query, source))
+    has_window = bool(over or since or until or strict)
+    _check_source(captures, file, has_window=has_window, record_times=record_times)
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
     if captures is None:
-        if over or since or until or strict:
-            raise UsageError(
-                "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
-                hint="collect captures with `kgroups lag collect DIR`",
-            )
-        if record_times and file is not None:
-            raise UsageError(
-                "`--record-times` and `--from` cannot be used together",
-                hint="`--record-times` reads the cluster as it is now",
-            )
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
         answer = lag_report(
@@ -195,8 +192,6 @@ def report(
         )
         shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
-        if file is not None or record_times:
-            raise UsageError("`--captures` cannot be used with `--from` or `--record-times`")
         from kgroups.core.lag.window.window_report import lag_report_over
 
         start_ms, end_ms = window_of(over, since, until, now_ms())
@@ -211,4 +206,23 @@ def report(
         )
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
-    show_and_end(printer, shown)
+    show_and_end(printer, chosen.of(shown))
+
+
+def _check_source(
+    captures: Path | None, file: Path | None, *, has_window: bool, record_times: bool
+) -> None:
+    if captures is not None:
+        if file is not None or record_times:
+            raise UsageError("`--captures` cannot be used with `--from` or `--record-times`")
+        return
+    if has_window:
+        raise UsageError(
+            "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
+            hint="collect captures with `kgroups lag collect DIR`",
+        )
+    if record_times and file is not None:
+        raise UsageError(
+            "`--record-times` and `--from` cannot be used together",
+            hint="`--record-times` reads the cluster as it is now",
+        )

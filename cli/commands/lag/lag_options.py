@@ -79,15 +79,22 @@ def conditions_on_rows(texts: Sequence[str]) -> tuple[Condition, ...]:
     """
     if not texts:
         return ()
-    columns = _columns("lag.report")
-    fields = Fields("a lag report", (_field(name, column) for name, column in columns.items()))
+    fields = row_fields()
     return tuple(parse_condition(text, fields, "--fail-on") for text in texts)
+
+
+def row_fields() -> Fields:
+    """The columns of lag reports as fields of conditions."""
+    columns = _columns("lag.report")
+    return Fields("a lag report", (_field(name, column) for name, column in columns.items()))
 
 
 def _field(name: str, column: dict[str, Any]) -> Field:
     is_number = not {"integer", "number"}.isdisjoint(column.get("type", ()))
     unit = SECONDS if "_seconds" in name and is_number else None
-    return Field(name, "number" if is_number else "text", unit, column.get("description", name))
+    meaning = column.get("description", name).removesuffix(".")
+    meaning = meaning[:1].lower() + meaning[1:] if meaning[1:2].islower() else meaning
+    return Field(name, "number" if is_number else "text", unit, meaning)
 
 
 def _columns(document: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kgroups.cli.commands.plan.log_leaders import with_leaders
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Item
 from kgroups.cli.params import parse_choice
-from kgroups.cli.source import cluster, cut_to_groups
+from kgroups.cli.source import cluster, cut_to_groups, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import CheckFailed, ItemError, KgroupsError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -239,9 +239,12 @@ def read_source(
             hint="leave out one of them; the log is that of a cluster",
         )
     from kgroups.core.input_files.document import read_document
+    from kgroups.core.input_files.snapshot_lines import has_lines
     from kgroups.core.planning.scenario import is_scenario, parse_scenario
     from kgroups.core.snapshot_parser import parse_snapshot
 
+    if has_lines(file):
+        return PlanSource(snapshot_of_file(file, names))
     document = read_document(file)
     if not is_scenario(document):
         return PlanSource(cut_to_groups(parse_snapshot(document), names, file))

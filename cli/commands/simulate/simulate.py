@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgroups.cli.commands.lag.lag_options import HtmlFile
+from kgroups.cli.commands.simulate.simulate_checks import (
+    check,
+    failed_checks,
+    read_conditions,
+    unsettled,
+)
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.printer import Printer, write_text
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command
-from kgroups.core.errors import CheckFailed, ItemError, UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.extras import require_extra
 
 if TYPE_CHECKING:
@@ -52,16 +58,24 @@ FIGURES
   protocol zookeeper adds
   split-brain  total time two members read the same partition
   failed       rebalances given up; notified, reads: the cost of a change
-  With --repeat these are medians; JSON has the 95th percentiles.
+  With --repeat these are medians of all seeds; --spread shows the 95th
+  percentile and the 95% interval of each.
 
 --vary compares every combination: any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
-zookeeper), client (java, librdkafka), static, latency, processing.
+zookeeper), client (java, librdkafka), static, latency, processing,
+members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
+(crash.at, rolling_restart.pause). With --repeat, a `*` marks what
+differs from the first combination by more than chance.
+
+--fail-on exits with 6 if a condition holds for a group: names are those
+of the figures, as in unowned, unowned_p95, read_again_p99.
 
 EXAMPLES
   kgroups simulate deploy.yaml --timeline
   kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
   kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
+  kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate --from-group billing --event rolling_restart:down=10s
 """
@@ -108,6 +122,9 @@ def simulate_command(
     requests: Annotated[
         bool, typer.Option("--requests", help="Show requests and errors by kind.")
     ] = False,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="Show percentiles and intervals of all runs.")
+    ] = False,
     vary: Annotated[
         Texts, typer.Option("--vary", metavar="K=A,B", help="Compare these values.")
     ] = None,
@@ -120,6 +137,9 @@ def simulate_command(
     ] = None,
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Run on a Spark cluster.")
+    ] = None,
+    fail_on: Annotated[
+        Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
     ] = None,
     html: HtmlFile = None,
 ) -> None:
@@ -135,10 +155,10 @@ def simulate_command(
     for text in one.assumed:
         printer.note(f"assumed: {text}")
     if timeline:
-        if vary or repeat > 1 or master or html:
+        if vary or repeat > 1 or master or html or fail_on:
             raise UsageError(
                 "`--timeline` shows a single run",
-                hint="leave out `--vary`, `--repeat` and `--html`",
+                hint="leave out `--vary`, `--repeat`, `--fail-on` and `--html`",
             )
         end_with(show_timeline(printer, one))
         return
@@ -147,14 +167,17 @@ def simulate_command(
         "members": members,
         "partitions": partitions,
         "requests": requests,
+        "spread": spread,
     }
     chosen = [name for name, asked in flags.items() if asked]
     if printer.options.output == "csv" and len(chosen) > 1:
         raise UsageError("CSV can hold only one view", hint="choose one view")
     if not chosen or printer.options.output != "csv":
         chosen.insert(0, "groups")
+    conditions = read_conditions(fail_on or ())
     runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
     items, errors = items_of(runs, variations)
+    errors += failed_checks(runs, variations, conditions)
     if html is not None:
         from kgroups.cli.commands.simulate.simulate_report import Simulated
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
@@ -203,31 +226,6 @@ def with_options(
     if until is not None:
         scenario = replace(scenario, until_ms=int(parse_ms(until)))
     return scenario
-
-
-def check(scenario: "Scenario", document: "Document | None") -> None:
-    """Refuse what cannot be, with its line if it is from a file."""
-    from kgroups.core.simulation.engine.refusals import check_scenario
-
-    check_scenario(scenario, document)
-
-
-def unsettled(outcome: "Outcome", variation: str | None = None) -> list[ItemError]:
-    """Groups that did not come to rest, as errors: their figures are of something unfinished."""
-    if outcome.settled:
-        return []
-    groups = [group.group for group in outcome.groups if not group.settled]
-    what = "had not settled" if groups else "events were pending"
-    return [
-        ItemError(
-            target=" ".join(text for text in (name, variation) if text),
-            code="NOT_SETTLED",
-            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
-            hint="increase `--until`; `--timeline` shows what happened",
-            exit_code=CheckFailed.exit_code,
-        )
-        for name in groups or [outcome.scenario or outcome.groups[0].group]
-    ]
 
 
 def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
@@ -327,7 +325,7 @@ def items_of(
     items: list[dict[str, Any]] = []
     errors: list[ItemError] = []
     for variation, outcomes in zip(variations, runs, strict=True):
-        items += group_items(variation or None, outcomes)
+        items += group_items(variation or None, outcomes, runs[0])
         told = variation_text(variation)
         errors += next((bad for bad in (unsettled(one, told) for one in outcomes) if bad), [])
     return items, errors

@@ -64,6 +64,17 @@ REQUEST_COLUMNS = (
     Column("name", "NAME"),
     Column("count", "COUNT", right=True),
 )
+SPREAD_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("figure", "FIGURE"),
+    Column("median", "MEDIAN", right=True),
+    Column("p95", "P95", right=True),
+    Column("low", "FROM", right=True),
+    Column("high", "TO", right=True),
+    Column("differs", "DIFFERS", quiet=(None,)),
+    Column("more_runs", "MORE-RUNS", right=True, quiet=(None,)),
+)
 LINE_COLUMNS = (
     Column("at_ms", "AT", right=True),
     Column("group", "GROUP"),
@@ -103,6 +114,7 @@ class Simulated:
             "members": View("members", MEMBER_COLUMNS, self._members),
             "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
             "requests": View("requests", REQUEST_COLUMNS, self._requests),
+            "spread": View("spread", SPREAD_COLUMNS, self._spread),
         }
 
     def chosen(self, names: Sequence[str]) -> list[View]:
@@ -115,6 +127,10 @@ class Simulated:
             name: _duration(value, self._plain) if name in DURATIONS else value
             for name, value in figures.items()
         }
+        compared = {} if self._plain else item["compared"] or {}
+        for name, found in compared.items():
+            if found["real"] and shown[name] is not None:
+                shown[name] = f"{shown[name]}*"
         head = {
             "group": item["group"],
             "protocol": item["protocol"],
@@ -124,6 +140,21 @@ class Simulated:
         }
         row = {**head, **shown}
         return [tuple(row.get(column.field) for column in GROUP_COLUMNS)]
+
+    def _spread(self, item: Item) -> list[Row]:
+        """A row for each figure; without several runs only what it was."""
+        where = (item["group"], variation_text(item["variation"]))
+        rows: list[Row] = []
+        for name, value in item["figures"].items():
+            low, high = (item["interval"] or {}).get(name) or (None, None)
+            found = (item["compared"] or {}).get(name)
+            numbers: tuple[Any, ...] = (value, (item["p95"] or {}).get(name), low, high)
+            if name.endswith("_ms") and not self._plain:
+                numbers = tuple(_duration(one, plain=False) for one in numbers)
+            differs = None if found is None else "yes" if found["real"] else "no"
+            more = None if found is None else found["more_runs"]
+            rows.append((*where, name, *numbers, differs, more))
+        return rows
 
     def _rebalances(self, item: Item) -> list[Row]:
         where = (item["group"], variation_text(item["variation"]))

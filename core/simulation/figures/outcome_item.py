@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from math import ceil
 from typing import Any, Final
 
+from kgroups.core.simulation.figures.confidence import compare, interval, median, percentile
 from kgroups.core.simulation.figures.outcome import GroupOutcome, Outcome
 from kgroups.core.simulation.figures.readers import NOBODY_READS, SPLIT_BRAIN
 from kgroups.core.simulation.scenario.variation import Variation
@@ -45,26 +45,39 @@ HERD: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
 }
 
 
-def median(values: Sequence[int]) -> int:
-    """The middle one; of an even number the lower middle one, which did happen."""
-    return sorted(values)[(len(values) - 1) // 2]
+def compare_items(
+    first: Sequence[Outcome], outcomes: Sequence[Outcome], place: int
+) -> dict[str, Any] | None:
+    """How a group's figures differ from those of the first variation; None if nothing can be said.
+
+    Args:
+        first: runs of the first variation.
+        place: of the group in each outcome.
+    """
+    if len(outcomes) < 2 or first is outcomes:
+        return None
+    compared = {}
+    for name, read in FIGURES.items():
+        one, other = ([read(run.groups[place]) for run in runs] for runs in (first, outcomes))
+        compared[name] = asdict(compare(one, other))
+    return compared
 
 
-def percentile95(values: Sequence[int]) -> int:
-    """The least value that 95 of 100 runs do not exceed (nearest rank)."""
-    return sorted(values)[ceil(0.95 * len(values)) - 1]
-
-
-def group_items(variation: Variation | None, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def group_items(
+    variation: Variation | None,
+    outcomes: Sequence[Outcome],
+    first: Sequence[Outcome] | None = None,
+) -> list[dict[str, Any]]:
     """The items of one variation, one a group.
 
     Args:
         outcomes: its runs; lists and maps are those of the first one.
+        first: runs of the variation that it is compared with; None: none.
     """
-    first = outcomes[0]
     return [
         _item(variation, outcomes, group, [one.groups[place] for one in outcomes])
-        for place, group in enumerate(first.groups)
+        | {"compared": None if first is None else compare_items(first, outcomes, place)}
+        for place, group in enumerate(outcomes[0].groups)
     ]
 
 
@@ -93,7 +106,8 @@ def _item(
         "herd": {name: median([read(run) for run in runs]) for name, read in HERD.items()}
         if group.protocol == "zookeeper"
         else None,
-        "p95": {n: percentile95(found) for n, found in values.items()} if several else None,
+        "p95": {n: percentile(found, 0.95) for n, found in values.items()} if several else None,
+        "interval": {n: interval(found) for n, found in values.items()} if several else None,
         "requests": dict(group.requests),
         "errors": dict(group.errors),
         "counts": dict(group.counts),

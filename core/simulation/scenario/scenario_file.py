@@ -284,23 +284,16 @@ def _members(
         poll=poll,
         settings=settings,
         entry=label,
+        gap_ms=fields.optional("every", read_ms) or 0,
     )
     static = bool(fields.optional("static", Cursor.flag))
-    gap_ms = fields.optional("every", read_ms) or 0
     template = one if instance is not None or not static else replace(one, instance_id=label)
-    return template, [
-        _numbered(one, number, static=static, alone=count is None, gap_ms=gap_ms)
-        for number in range(1, (1 if count is None else count) + 1)
-    ]
-
-
-def _numbered(
-    plan: MemberPlan, number: int, *, static: bool, alone: bool, gap_ms: int
-) -> MemberPlan:
-    name = plan.name if alone else f"{plan.name}-{number}"
-    instance = name if static and plan.instance_id is None else plan.instance_id
-    start_ms = plan.start_ms + (number - 1) * gap_ms
-    return replace(plan, name=name, instance_id=instance, start_ms=start_ms)
+    if count is None:
+        return template, [template]
+    members = [template.numbered(number) for number in range(1, count + 1)]
+    if instance is not None:
+        members = [replace(each, instance_id=instance) for each in members]
+    return template, members
 
 
 def _settings_on(base: Any) -> Callable[[Cursor], Any]:

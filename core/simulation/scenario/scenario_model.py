@@ -1,7 +1,7 @@
 """A scenario as values: brokers, topics, groups with their members, and what happens to them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from kgroups.core.coordinator.config import CoordinatorConfig
@@ -66,6 +66,7 @@ class MemberPlan:
         record: time to process one record.
         poll: time that each poll with records takes besides.
         entry: key of the scenario's entry that it is one of the members of.
+        gap_ms: time between the starts of that entry's members.
     """
 
     name: str
@@ -80,6 +81,14 @@ class MemberPlan:
     poll: Spread = field(default_factory=Spread)
     settings: MemberSettings = field(default_factory=MemberSettings)
     entry: str = ""
+    gap_ms: int = 0
+
+    def numbered(self, number: int) -> "MemberPlan":
+        """The member of this number of the entry that this one is the template of."""
+        name = f"{self.entry or self.name}-{number}"
+        instance = None if self.instance_id is None else name
+        start_ms = self.start_ms + (number - 1) * self.gap_ms
+        return replace(self, name=name, instance_id=instance, start_ms=start_ms)
 
 
 @dataclass(frozen=True, slots=True)

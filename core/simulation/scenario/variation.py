@@ -20,6 +20,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     Scenario,
 )
 from kgroups.core.simulation.scenario.units import read_ms
+from kgroups.core.simulation.scenario.varied_parts import PARTS, part_of
 
 Change = Callable[[Scenario, str], Scenario]
 Variation = Mapping[str, str]
@@ -38,8 +39,8 @@ def parse_vary(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
         listed = tuple(value.strip() for value in values.split(",") if value.strip())
         if not equals or not listed:
             raise UsageError(f"`--vary {text}` is not NAME=VALUE[,VALUE]...")
-        if name not in CHANGES:
-            known = ", ".join(sorted(CHANGES))
+        if name not in CHANGES and part_of(name) is None:
+            known = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
             raise UsageError(f"`{name}` cannot be varied", hint=f"known: {known}")
         if name in found:
             raise UsageError(f"`--vary {name}` is given twice")
@@ -68,8 +69,15 @@ def varied(scenario: Scenario, variation: Variation) -> Scenario:
         UsageError: a value is not of its kind.
     """
     for name, value in variation.items():
-        scenario = CHANGES[name](scenario, value)
+        change = CHANGES.get(name) or _part(name)
+        scenario = change(scenario, value)
     return scenario
+
+
+def _part(name: str) -> Change:
+    part = part_of(name)
+    assert part is not None, "parse_vary has seen to that"
+    return lambda scenario, value: part(scenario, _cursor(name, value))
 
 
 def _cursor(name: str, value: str) -> Cursor:

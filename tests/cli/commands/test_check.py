@@ -10,6 +10,7 @@ import pytest
 
 from kgroups.cli.commands.gates.check import Found, gate_of, judged_throughout
 from kgroups.cli.commands.gates.polling import Polls
+from kgroups.cli.commands.lag.lag_options import row_fields
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.conditions.fields import Values
@@ -108,13 +109,15 @@ def test_figures_are_those_of_describe() -> None:
 
 
 def test_fields_are_listed() -> None:
-    """Every field of groups and plans, with type, unit and meaning; no cluster is asked."""
+    """Every field of groups, plans and rows of lag reports, with type, unit and meaning."""
     document = run("check", "--fields", "-o", "json").document
     listed = [(item["of"], item["field"]) for item in document["items"]]
     assert listed == [
         *(("group", name) for name in GROUP_FIELDS.names),
         *(("plan", name) for name in PLAN_FIELDS.names),
+        *(("lag report", name) for name in row_fields().names),
     ]
+    assert {"lag", "verdict", "lag_seconds"} <= set(row_fields().names)
     assert all(item["meaning"] and item["type"] in ("number", "text") for item in document["items"])
 
 

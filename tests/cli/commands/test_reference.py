@@ -18,6 +18,7 @@ from kgroups.core.broker_errors import MEANINGS
 from kgroups.core.conditions.verdicts import Verdict
 from kgroups.core.lag.group_times import Method
 from kgroups.core.lag.rules import LAG_STATUSES
+from kgroups.core.offsets.expiry import WORDS as EXPIRY_WORDS
 from kgroups.core.offsets.result import RESULTS
 from kgroups.core.planning.confidence_words import DEFINITIONS
 from tests.support.cli.command_tree import command_paths
@@ -91,6 +92,7 @@ WORDS: Final[dict[Kind, set[str]]] = {
     "confidence of a plan": set(DEFINITIONS),
     "lag_status": set(LAG_STATUSES),
     "result": set(RESULTS),
+    "expiry": set(EXPIRY_WORDS),
 }
 COLUMNS: Final[dict[Kind, str]] = {
     "verdict of lag": "verdict",

@@ -12,9 +12,9 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.effects import Event, EventKind
 from kgroups.core.simulation.engine.run import Run, simulate
 from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
+from kgroups.core.simulation.figures.confidence import median, percentile
 from kgroups.core.simulation.figures.ledger import BrokenInvariant
 from kgroups.core.simulation.figures.outcome import Outcome
-from kgroups.core.simulation.figures.outcome_item import median, percentile95
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 from kgroups.core.simulation.world.actors import Hold
@@ -137,7 +137,8 @@ def test_a_sweep_keeps_order_on_several_cores() -> None:
 def test_medians_and_percentiles_are_values_that_happened() -> None:
     """The lower middle one; the nearest rank."""
     assert (median([4, 1, 3, 2]), median([5])) == (2, 5)
-    assert (percentile95(list(range(1, 101))), percentile95([7, 3])) == (95, 7)
+    assert (percentile(list(range(1, 101)), 0.95), percentile([7, 3], 0.95)) == (95, 7)
+    assert percentile(list(range(1, 101)), 0.99) == 99
 
 
 # ---------------------------------------------------------------------- invariants have teeth

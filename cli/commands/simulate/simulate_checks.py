@@ -1,0 +1,76 @@
+"""What is wrong with a scenario or with what came out of it: refusals, conditions, no rest."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kgroups.core.errors import CheckFailed, ItemError
+
+if TYPE_CHECKING:
+    from kgroups.core.conditions.condition import Condition
+    from kgroups.core.input_files.document import Document
+    from kgroups.core.simulation.figures.outcome import Outcome
+    from kgroups.core.simulation.scenario.scenario_model import Scenario
+
+
+def check(scenario: "Scenario", document: "Document | None") -> None:
+    """Refuse what cannot be, with its line if it is from a file."""
+    from kgroups.core.simulation.engine.refusals import check_scenario
+
+    check_scenario(scenario, document)
+
+
+def unsettled(outcome: "Outcome", variation: str | None = None) -> list[ItemError]:
+    """Groups that did not come to rest, as errors: their figures are of something unfinished."""
+    if outcome.settled:
+        return []
+    groups = [group.group for group in outcome.groups if not group.settled]
+    what = "had not settled" if groups else "events were pending"
+    return [
+        ItemError(
+            target=" ".join(text for text in (name, variation) if text),
+            code="NOT_SETTLED",
+            message=f"{what} at the end, after {outcome.end_ms / 1_000:.0f} s",
+            hint="increase `--until`; `--timeline` shows what happened",
+            exit_code=CheckFailed.exit_code,
+        )
+        for name in groups or [outcome.scenario or outcome.groups[0].group]
+    ]
+
+
+def read_conditions(texts: Sequence[str]) -> list["Condition"]:
+    """The conditions on figures that these texts spell.
+
+    Raises:
+        UsageError: one cannot be understood.
+    """
+    if not texts:
+        return []
+    from kgroups.core.conditions.grammar import parse_condition
+    from kgroups.core.simulation.figures.figure_fields import SIMULATION_FIELDS
+
+    return [parse_condition(text, SIMULATION_FIELDS, "--fail-on") for text in texts]
+
+
+def failed_checks(
+    runs: Sequence[Sequence["Outcome"]],
+    variations: Sequence[dict[str, str]],
+    conditions: Sequence["Condition"],
+) -> list[ItemError]:
+    """One error for each group of a variation and condition that holds."""
+    if not conditions:
+        return []
+    from kgroups.cli.commands.simulate.simulate_report import variation_text
+    from kgroups.core.simulation.figures.figure_fields import values_of
+
+    errors: list[ItemError] = []
+    for variation, outcomes in zip(variations, runs, strict=True):
+        for place, group in enumerate(outcomes[0].groups):
+            values = values_of([one.groups[place] for one in outcomes])
+            target = " ".join(text for text in (group.group, variation_text(variation)) if text)
+            for condition in conditions:
+                if condition.holds(values):
+                    shown = ", ".join(condition.told(values))
+                    message = f"`{condition.text}` holds: {shown}"
+                    code = CheckFailed.exit_code
+                    errors.append(ItemError(target, "CHECK_FAILED", message, None, code))
+    return errors

@@ -1,0 +1,73 @@
+"""The figures of a simulation as fields of the condition language: `unowned_p99 > 10s`.
+
+A figure's name stands for the median of all runs, with `_p95` and `_p99` for what so many of 100
+runs do not exceed.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from kgroups.core.conditions.fields import SECONDS, Field, Fields, Value
+from kgroups.core.simulation.figures.confidence import median, percentile
+from kgroups.core.simulation.figures.outcome import GroupOutcome
+from kgroups.core.simulation.figures.outcome_item import FIGURES
+
+SHARES: Final = {"_p95": 0.95, "_p99": 0.99}
+_MS: Final = "_ms"
+
+# Figure -> what it means.
+_MEANINGS: Final = {
+    "rebalances": "rebalances that began",
+    "epoch": "generation, or group epoch, at the end",
+    "unowned_ms": "time without an owner, added up over partitions",
+    "longest_unowned_ms": "longest time that a partition had no owner",
+    "doubled_ms": "time with two owners, added up over partitions",
+    "stopped_ms": "time in which members owned nothing and waited",
+    "longest_stop_ms": "longest time that a member owned nothing and waited",
+    "moved": "partitions that went over to another member",
+    "records": "records handed to applications",
+    "read_again": "records read twice",
+    "peak_unread": "most unread records",
+    "unread": "unread records at the end",
+    "lag": "lag at the end",
+    "behind_ms": "time in which the group was behind",
+    "catch_up_ms": "longest time in which the group was behind",
+    "requests": "requests to brokers",
+}
+assert _MEANINGS.keys() == FIGURES.keys()
+
+
+def _unit(name: str) -> str | None:
+    return SECONDS if name.endswith(_MS) else None
+
+
+def _rows() -> list[Field]:
+    rows = []
+    for name, meaning in _MEANINGS.items():
+        short, whole = name.removesuffix(_MS), "partitions" if name == "moved" else None
+        rows.append(Field(short, "number", _unit(name), meaning, whole))
+        for ending in SHARES:
+            text = f"{meaning}, in {ending[2:]} of 100 runs at most"
+            rows.append(Field(short + ending, "number", _unit(name), text, whole))
+    rows.append(Field("partitions", "number", None, "partitions that the group reads"))
+    rows.append(Field("members", "number", None, "members at the end"))
+    rows.append(Field("unsettled", "number", None, "runs at whose end the group had not settled"))
+    return rows
+
+
+SIMULATION_FIELDS: Final = Fields("a simulation", _rows())
+
+
+def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
+    """What the fields come to for one group in all its runs; durations in seconds."""
+    values: dict[str, Value] = {}
+    for name, read in FIGURES.items():
+        found = [read(run) for run in runs]
+        short, in_ms = name.removesuffix(_MS), name.endswith(_MS)
+        shares = {"": median(found)} | {one: percentile(found, at) for one, at in SHARES.items()}
+        for ending, value in shares.items():
+            values[short + ending] = value / 1_000 if in_ms else value
+    values["partitions"] = len(runs[0].partitions)
+    values["members"] = median([sum(one.running for one in run.members) for run in runs])
+    values["unsettled"] = sum(not run.settled for run in runs)
+    return values
