@@ -87,10 +87,10 @@ LINES = {
         f"{CLUSTER} commands.describe",
     ),
     "list --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} commands.list commands.describe"
+        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.list commands.describe"
     ),
     "describe billing --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} commands.describe"
+        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.describe"
     ),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",

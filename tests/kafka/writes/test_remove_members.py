@@ -57,7 +57,7 @@ def test_by_member_id(address: str) -> None:
         assert live.member_id(live.members[0]) != member
 
 
-def test_by_the_beginning_of_its_id(address: str) -> None:
+def test_by_the_start_of_its_id(address: str) -> None:
     """As a narrow table shows it; a beginning of several ids is a usage error that names them."""
     specs = [MemberSpec(f"remove-short-{n}", (TOPIC,)) for n in range(2)]
     with LiveGroup(address, "remove-short", specs) as live:
