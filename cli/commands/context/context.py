@@ -76,8 +76,8 @@ IMPORT_HELP = """Import contexts from another client's configuration.
 
 Reads Java properties and the configurations of kcl (config.toml), kaf
 (~/.kaf/config), kafkactl (config.yml) and rpk (rpk.yaml). A file that holds
-several clusters becomes as many contexts, all or none. Passwords are copied as
-they are; replace them by env:, file: or exec: (docs/contexts.md).
+several clusters becomes as many contexts, all or none. Passwords are copied
+as they are; replace them by env:, file: or exec: (docs/contexts.md).
 
 EXAMPLES
   kgroups context import client.properties --name prod

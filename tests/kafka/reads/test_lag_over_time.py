@@ -157,8 +157,7 @@ def test_collect_and_compact_commands(kafka: KafkaCluster, tmp_path: Path) -> No
     assert code == 0
     document = json.loads(stdout)
     check_document(document)
-    assert document["summary"]["files"] == 6
-    assert len(document["items"]) == 3
+    assert document["summary"] == {"converted": 0, "merged": 6, "removed": 0}
 
 
 def test_collecting_from_a_broker_that_is_not_there(tmp_path: Path) -> None:
