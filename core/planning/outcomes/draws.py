@@ -42,6 +42,7 @@ from kgroups.core.planning.settle import Ends, Settled
 
 MAX_CLASSES: Final = 4_096
 MAX_RUNS: Final = 256
+BROKER_RUNS: Final = 2  # times as many: a run is one assignment, and there are more orders
 LEAST_RUNS: Final = 4
 RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
 MOST_ROUNDS: Final = 2_000  # of all races together
@@ -104,7 +105,8 @@ def find_outcomes(
     size = len(roster.seats) + sum(
         len(roster.topics[name].partitions) for name in roster.subscribed()
     )
-    allowed = max(LEAST_RUNS, min(runs, RUN_BUDGET // max(size, 1)))
+    most = runs * BROKER_RUNS if strategy.runs_on_broker else runs
+    allowed = max(LEAST_RUNS, min(most, RUN_BUDGET // max(size, 1)))
     ranked = sorted(draws, key=lambda draw: -draw.weight)
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
