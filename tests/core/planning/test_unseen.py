@@ -296,7 +296,7 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
         roster,
         first_round(roster, "cooperative"),
         strategy,
-        lambda _, __: Ends((Settled(held, (step,), ()),)),
+        lambda _, __, ___: Ends((Settled(held, (step,), ()),)),
         rounds=100,
     )
     assert not found.complete
