@@ -40,12 +40,16 @@ DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
     "librdkafka": re.compile(r"rdkafka"),
     "franz-go": re.compile(r"kgo"),
     "sarama": re.compile(r"sarama"),
-    "kafka-python": re.compile(r"kafka-python-.+"),
-    "aiokafka": re.compile(r"aiokafka-.+"),
+    "kafka-python": re.compile(r"kafka-python-\d[\w.]*"),
+    "aiokafka": re.compile(r"aiokafka-\d[\w.]*"),
     "kafkajs": re.compile(r"kafkajs"),
 }
 
+# Those that are not the library's own name: an application may be called so, whatever it uses.
+VAGUE_CLIENT_IDS: Final = frozenset({"java"})
+
 NEWEST_VERSION: Final = 3
+RACK_VERSION: Final = 3  # of subscriptions, from which on they have a rack (KIP-881)
 
 
 class Form(Enum):
@@ -181,6 +185,8 @@ SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = {
 def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     """The rows that a member's subscription fits; none if its library is not known.
 
+    Where several libraries fit, a client id that is the name of one of them decides.
+
     Args:
         strategy: the one whose subscription it is.
     """
@@ -188,7 +194,7 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     if version is None:
         return frozenset()
     form = form_of(member.user_data)
-    return frozenset(
+    found = frozenset(
         each
         for each in TRACES
         if each.version == min(version, NEWEST_VERSION)
@@ -196,6 +202,10 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
         and form in each.sends
         and _fits_rack(each, member.rack)
     )
+    named = named_by_client_id(member)
+    if named is None or named in VAGUE_CLIENT_IDS:
+        return found
+    return frozenset(each for each in found if each.library == named) or found
 
 
 def _fits_rack(trace: Trace, rack: str | None) -> bool:
@@ -206,6 +216,16 @@ def _fits_rack(trace: Trace, rack: str | None) -> bool:
 def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
     """The client libraries that send such a subscription; none if that is not known."""
     return frozenset(each.library for each in traces_of(member, strategy))
+
+
+def shows_rack(library: str | None, strategy: str | None) -> bool:
+    """Whether members of this library tell a leader their rack; so do those of an unknown one."""
+    versions = [
+        each.version
+        for each in TRACES
+        if each.library == library and strategy in each.strategies and not each.older
+    ]
+    return max(versions, default=RACK_VERSION) >= RACK_VERSION
 
 
 def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:
