@@ -178,7 +178,7 @@ def _one_round_late(
     play: Callable[[Roster, Round, Draw], Ends],
 ) -> Ends:
     """The ends where the leader does not know at first what nobody has read."""
-    unread = unread_topics(roster)
+    unread = unread_topics(roster, strategy)
     topics = {name: topic for name, topic in roster.topics.items() if name not in unread}
     first = play(replace(roster, topics=topics), brought, draw)
     ends: list[Settled] = []

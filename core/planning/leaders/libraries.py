@@ -49,6 +49,7 @@ DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
 VAGUE_CLIENT_IDS: Final = frozenset({"java"})
 
 NEWEST_VERSION: Final = 3
+GENERATION_VERSION: Final = 2  # of subscriptions, from which on they have a generation (KIP-792)
 RACK_VERSION: Final = 3  # of subscriptions, from which on they have a rack (KIP-881)
 
 
@@ -201,6 +202,7 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
         and strategy in each.strategies
         and form in each.sends
         and _fits_rack(each, member.rack)
+        and _fits_past(each, member, form)
     )
     named = named_by_client_id(member)
     if named is None or named in VAGUE_CLIENT_IDS:
@@ -211,6 +213,19 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
 def _fits_rack(trace: Trace, rack: str | None) -> bool:
     """Whether members of this library send such a rack, configured or not."""
     return rack is not None if trace.bare_rack == "" else rack != ""
+
+
+def _fits_past(trace: Trace, member: Member, form: Form) -> bool:
+    """Whether a member of this library that was there before says so in every place.
+
+    Java's subscriptions from version 2 on have the generation that its user data have, where
+    sarama's have none; librdkafka's cooperative members that have something have user data.
+    """
+    if trace.library == "java" and form in (Form.NOTHING, Form.PARTITIONS):
+        return trace.version < GENERATION_VERSION or (member.generation or 0) >= 0
+    if trace.library == "librdkafka" and form is Form.EMPTY and COOPERATIVE in trace.strategies:
+        return not member.owned
+    return True
 
 
 def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:

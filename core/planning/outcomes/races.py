@@ -217,7 +217,7 @@ class _Race:
     def after(self, state: _State, play: PlayRound, most: int) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
         protocol = self.strategy.protocol
-        roster = without_events(self.roster, state.late)
+        roster = without_events(self.roster, state.late, self.strategy)
         found = play(roster, next_round(roster, state.held, state.generation, protocol), most)
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
@@ -259,7 +259,7 @@ def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], f
     return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
 
 
-def without_events(roster: Roster, late: frozenset[str]) -> Roster:
+def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> Roster:
     """The group while some of what happens to it has not happened yet."""
     if not late:
         return roster
@@ -276,7 +276,7 @@ def without_events(roster: Roster, late: frozenset[str]) -> Roster:
     seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
     topics = roster.topics
     if LEARNS in late:
-        unread = unread_topics(roster)
+        unread = unread_topics(roster, strategy)
         topics = {name: topic for name, topic in topics.items() if name not in unread}
     if TOPICS in late:
         changed = roster.topics_before

@@ -85,19 +85,24 @@ def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:
     """Whether it matters that a leader may not know a topic yet."""
     known = strategy.leader_client not in LATE or strategy.assignor.name not in STICKY_FAMILY
-    return not known and bool(unread_topics(roster))
+    return not known and bool(unread_topics(roster, strategy))
 
 
-def unread_topics(roster: Roster) -> frozenset[str]:
+def unread_topics(roster: Roster, strategy: Strategy) -> frozenset[str]:
     """Topics that a leader may not know: nobody reads them now, or it leads for the first time.
 
-    Where a member leaves, it may be the leader, and the first of the others follows it.
+    Where a member leaves, it may be the leader, and the first of the others follows it. A static
+    member of kafka-python that restarted does not know that it leads until the next rebalance.
     """
     before = {topic for seat in roster.seats for topic in seat.read_before}
     before |= {topic for member in roster.leavers for topic in member.subscription or ()}
     first = next((seat for seat in roster.seats if not seat.joins), None)
     if roster.leavers and first is not None:
         before &= set(first.read_before)
+    if strategy.leader_client == "kafka-python":
+        for seat in roster.seats:
+            if not seat.joins and seat.member.instance_id and not seat.member.user_data:
+                before &= set(seat.read_before)
     return frozenset(roster.subscribed()) - before
 
 

@@ -135,3 +135,16 @@ def test_the_record_names_the_leader() -> None:
     assert infer_leader(led(mixed, leader="b")).libraries == ("librdkafka",)
     assert infer_leader(led(mixed, leader="b"), gone={"b"}).libraries == ("java", "franz-go")
     assert infer_leader(led(mixed, leader="b"), gone={"a"}).libraries == ("librdkafka",)
+
+
+def test_what_a_member_says_of_its_past_tells_the_library() -> None:
+    """Java repeats the generation of its user data, and librdkafka has some when it has anything."""
+    silent = replace(member("a", {"t": [0]}, user_data=V1, version=2), generation=-1)
+    assert infer_leader(group_of(silent, assignor="sticky")).libraries == ("sarama",)
+    repeats = replace(silent, generation=3)
+    assert infer_leader(group_of(repeats, assignor="sticky")).libraries == ("java", "sarama")
+    holds = replace(member("a", {"t": [0]}, user_data=b"", version=1), owned={"t": (0,)})
+    assert infer_leader(group_of(holds, assignor=COOPERATIVE)).libraries == ("kafka-python",)
+    begins = replace(holds, owned={})
+    found = infer_leader(group_of(begins, assignor=COOPERATIVE)).libraries
+    assert found == ("librdkafka", "kafka-python")

@@ -25,7 +25,7 @@ from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.settle import Ends, Settled, Shares
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
-from tests.support.planning.member_bytes import NUMBER, UNDATED, V1
+from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
@@ -301,3 +301,20 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
     )
     assert not found.complete
     assert [each.settled for each in found.each] == [False]
+
+
+def test_a_restarted_leader_of_kafka_python_knows_its_own_topics_only() -> None:
+    """Static, it shows that it began anew, and does not know what the others read."""
+    members = [
+        member("a-1", {"t": [0, 2, 4]}, topics=("t",), version=0, user_data=b"", instance_id="a"),
+        member("b-1", {"t": [1, 3], "u": [0]}, version=0, user_data=PREFIXED),
+    ]
+    group = group_of(*members, assignor="sticky")
+    cluster = cluster_of(group, {"t": 5, "u": 3})
+    join = AddMembers(client_id="c", topics=("t", "u"))
+    assert len(ends(plan_group(cluster, group, [join], leader="kafka-python"))) > 1
+    knows = group_of(replace(members[0], user_data=PREFIXED), members[1], assignor="sticky")
+    cluster = cluster_of(knows, {"t": 5, "u": 3})
+    assert len(ends(plan_group(cluster, knows, [join], leader="kafka-python"))) < len(
+        ends(plan_group(cluster, group, [join], leader="kafka-python"))
+    )
