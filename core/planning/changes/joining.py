@@ -72,10 +72,15 @@ def _check_free(draft: Draft, instance_id: str | None) -> None:
 
 
 def _joiner_protocol(draft: Draft) -> MemberProtocol:
-    common = most_common(seat.member.member_protocol for seat in draft.seats)
-    if common is None:
-        common = "consumer" if draft.group.type == "consumer" else "classic"
-    return "consumer" if common == "consumer" else "classic"
+    """That of the members; where both are spoken, which ids new members get is a guess."""
+    if draft.group.type != "consumer":
+        return "classic"
+    spoken = {seat.member.member_protocol for seat in draft.seats}
+    if spoken == {"classic"}:
+        return "classic"
+    if "classic" in spoken:
+        draft.guesses.append("members speak both protocols; new ones are assumed to speak KIP-848")
+    return "consumer"
 
 
 def settle_followers(draft: Draft) -> None:

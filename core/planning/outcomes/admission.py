@@ -176,5 +176,5 @@ def _without(roster: Roster, pending: set[str]) -> Roster:
             waits = seat.pattern is not None and _lookup(seat) in pending
             seats.append(replace(seat, topics=()) if waits else seat)
         elif not seat.joins:
-            seats.append(replace(seat, topics=seat.read_before))
+            seats.append(replace(seat, topics=seat.read_before, changed=False))
     return replace(roster, seats=tuple(seats))

@@ -138,7 +138,7 @@ def test_the_record_names_the_leader() -> None:
 
 
 def test_what_a_member_says_of_its_past_tells_the_library() -> None:
-    """Java repeats the generation of its user data, and librdkafka has some when it has anything."""
+    """Java repeats the generation of its user data; librdkafka with partitions has user data."""
     silent = replace(member("a", {"t": [0]}, user_data=V1, version=2), generation=-1)
     assert infer_leader(group_of(silent, assignor="sticky")).libraries == ("sarama",)
     repeats = replace(silent, generation=3)

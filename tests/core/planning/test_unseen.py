@@ -318,3 +318,22 @@ def test_a_restarted_leader_of_kafka_python_knows_its_own_topics_only() -> None:
     assert len(ends(plan_group(cluster, knows, [join], leader="kafka-python"))) < len(
         ends(plan_group(cluster, group, [join], leader="kafka-python"))
     )
+
+
+def test_a_sticky_member_that_has_just_joined_may_be_of_another_library() -> None:
+    """Seen on a broker: kafka-python leads, and cannot read what aiokafka's member says it has."""
+    y1 = "l-y1-aa012223-9c90-4d2b-b549-286a81c4c105"
+    z2 = "z2-d0e85b1a-6852-4487-9975-97888a155a1c"
+    members = [
+        member(y1, {"f": [0, 1, 2, 3]}, version=0, user_data=PREFIXED, instance_id="l-y1"),
+        member(z2, {"f": [4, 5, 6]}, version=0, user_data=b""),
+    ]
+    written = [replace(each, assignment_version=0, assignment_user_data=b"") for each in members]
+    group = replace(group_of(*written, assignor="sticky"), leader=y1)
+    join = AddMembers(client_id="c3", instance_id="m-c3", library="kafka-python")
+    plan = plan_group(cluster_of(group, {"f": 7}), group, [join])
+    came = {y1: {"f": [0, 1, 2]}, z2: {"f": [3, 5]}, "m-c3-new-1": {"f": [4, 6]}}
+    assert canonical(came) in ends(plan)
+    assert plan.confidence == "outcomes"
+    told = plan_group(cluster_of(group, {"f": 7}), group, [join], leader="kafka-python")
+    assert canonical(came) not in ends(told)

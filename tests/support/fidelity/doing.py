@@ -95,6 +95,7 @@ class Maker:
             topics=spec.topics or None,
             library=spec.library,
             pattern=Pattern(spec.pattern, dialect) if spec.pattern else None,
+            protocol=self.driven.protocol,
         )
 
     # What is done: each returns the names of members that have another id then.

@@ -162,6 +162,11 @@ class _Life:
             if bool(spec.instance) == static and not spec.classic
         ]
 
+    def spares(self, count: int) -> bool:
+        """Whether members may go: without one that speaks KIP-848 the group would be classic."""
+        speakers = sum(not spec.classic for spec in self.members.values())
+        return not self.two_protocols or speakers > count
+
 
 def write_script(
     group: str,
@@ -231,7 +236,7 @@ def _join(life: _Life, count: int, *, static: bool = False) -> Step | None:
 
 def _leave(life: _Life, count: int) -> Step | None:
     dynamic = life.named(static=False)
-    if len(dynamic) < count or len(life.members) - count < 1:
+    if len(dynamic) < count or len(life.members) - count < 1 or not life.spares(count):
         return None
     names = tuple(life.dice.sample(dynamic, count))
     for name in names:
@@ -242,12 +247,13 @@ def _leave(life: _Life, count: int) -> Step | None:
 def _one(life: _Life, *, static: bool) -> Step | None:
     """Something that happens to one member, which is there afterwards."""
     found = life.named(static=static)
-    return Step("restart", names=(life.dice.choice(found),)) if found else None
+    able = found and life.spares(1)
+    return Step("restart", names=(life.dice.choice(found),)) if able else None
 
 
 def _removal(life: _Life) -> Step | None:
     found = life.named(static=True)
-    if not found or len(life.members) < 2:
+    if not found or len(life.members) < 2 or not life.spares(1):
         return None
     name = life.dice.choice(found)
     del life.members[name]
