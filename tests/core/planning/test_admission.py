@@ -216,3 +216,28 @@ def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
     driven.leave(ids[0])
     assert plan.confidence == "exact"
     assert ends_of(plan, ()) == {end_of(driven.settle())}
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_which_of_two_clients_comes_first(first: str) -> None:
+    """Where newcomers have client ids of their own, it matters which of them is first."""
+    dice = random.Random("two clients")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    topics = tuple(sorted({t for m in before.members or () for t in m.subscription or ()}))
+    joins = [AddMembers(client_id=name, topics=topics) for name in ("a", "b")]
+    plan = plan_group(driven.snapshot(before), before, joins)
+    ids = {name: new_id(dice) for name in ("a", "b")}
+    for name in (first, *({"a", "b"} - {first})):
+        driven.join(ids[name], topics)
+        driven.settle()
+    named = {m.member_id: ids[m.client_id] for m in plan.members if m.joins}
+    assert end_of(driven.settle()) in {
+        frozenset(
+            (named.get(who, who), topic, number)
+            for who, held in outcome.settled.shares.items()
+            for topic, numbers in held.items()
+            for number in numbers
+        )
+        for outcome in plan.outcomes.each
+    }
