@@ -218,10 +218,11 @@ def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
     assert ends_of(plan, ()) == {end_of(driven.settle())}
 
 
+@pytest.mark.parametrize("seed", range(GROUPS))
 @pytest.mark.parametrize("first", ["a", "b"])
-def test_which_of_two_clients_comes_first(first: str) -> None:
+def test_which_of_two_clients_comes_first(first: str, seed: int) -> None:
     """Where newcomers have client ids of their own, it matters which of them is first."""
-    dice = random.Random("two clients")
+    dice = random.Random(f"two clients {seed}")
     driven = group_at_rest(dice)
     before = driven.settle()
     topics = tuple(sorted({t for m in before.members or () for t in m.subscription or ()}))
