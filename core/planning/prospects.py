@@ -30,7 +30,7 @@ from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_raced, race_ends
 from kgroups.core.planning.outcomes.unseen import unread_topics
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
+from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 
 # How much likelier the library that most speaks for is than each other one that may lead.
 LIKELIEST_WEIGHT: Final = 4.0
@@ -127,7 +127,13 @@ def _prospect(
     brought = first_round(roster, strategy.protocol, strategy.leader_client)
     raced = is_raced(roster, strategy)
 
-    def play(known: Roster, held: Round, draw: Draw, rounds: int = MAX_ROUNDS) -> Ends:
+    def play(
+        known: Roster,
+        held: Round,
+        draw: Draw,
+        rounds: int = MAX_ROUNDS,
+        answers: int = MAX_ANSWERS,
+    ) -> Ends:
         return settle(
             strategy.assignor,
             known,
@@ -141,6 +147,7 @@ def _prospect(
             libraries=draw.libraries,
             lags=lags,
             rounds=rounds,
+            answers=answers,
             faithful=faithful,
             order=draw.orders[0] if draw.orders else (),
         )
@@ -155,7 +162,7 @@ def _prospect(
                 roster,
                 brought,
                 strategy,
-                lambda known, held: play(known, held, draw, 1),
+                lambda known, held, answers: play(known, held, draw, 1, answers),
                 rounds,
             )
         return play(roster, brought, draw)
@@ -172,7 +179,7 @@ def _one_round_late(
     play: Callable[[Roster, Round, Draw], Ends],
 ) -> Ends:
     """The ends where the leader does not know at first what nobody has read."""
-    unread = unread_topics(roster)
+    unread = unread_topics(roster, strategy)
     topics = {name: topic for name, topic in roster.topics.items() if name not in unread}
     first = play(replace(roster, topics=topics), brought, draw)
     ends: list[Settled] = []
