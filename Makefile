@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs licences pex clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs man licences pex clean
 
 setup: $(STAMP)
 
@@ -73,6 +73,9 @@ docs: setup  # the generated tables of README.md and docs/
 
 completions: setup
 	$(PY) scripts/docs.py completions
+
+man: setup  # man/, which the wheel installs to share/man/man1
+	$(PY) scripts/docs.py man
 
 # How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
 fuzz: setup fuzz-assignors

@@ -266,7 +266,7 @@ _kgroups_words() { # path: what can be typed there
     "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
-    "lag compact") echo "--today --help $common" ;;
+    "lag compact") echo "--today --upgrade --help $common" ;;
     "context") echo "list show use add remove current --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;

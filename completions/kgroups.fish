@@ -378,6 +378,7 @@ complete -c kgroups -n '__kgroups_at "lag collect"' -l every -x -d 'Repeat at th
 complete -c kgroups -n '__kgroups_at "lag collect"' -l count -x -d 'Number of captures, with --every.'
 complete -c kgroups -n '__kgroups_at "lag collect"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "lag compact"' -l today -d 'Include today.'
+complete -c kgroups -n '__kgroups_at "lag compact"' -l upgrade -d 'Convert captures of the old layout.'
 complete -c kgroups -n '__kgroups_at "lag compact"' -l help -d 'Show help.'
 complete -c kgroups -n '__kgroups_at "context"' -a list -d 'List the contexts.'
 complete -c kgroups -n '__kgroups_at "context"' -a show -d 'Show a context, without its secrets.'

@@ -716,6 +716,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )
       ;;
