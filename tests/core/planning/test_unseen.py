@@ -337,3 +337,24 @@ def test_a_sticky_member_that_has_just_joined_may_be_of_another_library() -> Non
     assert plan.confidence == "outcomes"
     told = plan_group(cluster_of(group, {"f": 7}), group, [join], leader="kafka-python")
     assert canonical(came) not in ends(told)
+
+
+def test_a_late_leader_learns_between_two_rounds() -> None:
+    """Seen on a broker: kafka-python's leader forgot a topic in one round and dealt it the next."""
+    a1 = "l-a1-9cfc8227-3a55-4898-8b05-4f2b2102b486"
+    x2 = "x2-d1cfb83a-3aa7-43ed-8f1e-641f2529969b"
+    c3 = "c3-334c2731-523e-46c3-b15f-747958d26e69"
+    z4 = "z4-61bb944d-81dd-4fb7-ae36-3c5bac985637"
+    both = ("a", "f")
+    members = [
+        member(a1, {"f": [1, 2, 3]}, version=1, user_data=b"", instance_id="l-a1"),
+        member(x2, {"a": [1, 4], "f": [0]}, topics=both, version=1, user_data=b""),
+        member(c3, {"a": [0, 3, 6]}, topics=both, version=1, user_data=b""),
+        member(z4, {"a": [2, 5]}, topics=both, version=1, user_data=b""),
+    ]
+    group = group_of(*members, assignor="cooperative-sticky")
+    cluster = cluster_of(group, {"a": 7, "f": 4})
+    plan = plan_group(cluster, group, [RemoveMember(z4)], leader="kafka-python")
+    came = {a1: {"f": [1, 2, 3]}, x2: {"a": [2, 4, 6], "f": [0]}, c3: {"a": [0, 1, 3, 5]}}
+    assert canonical(came) in ends(plan)
+    assert plan.confidence == "outcomes"
