@@ -98,9 +98,16 @@ KINDS: dict[str, Kind] = {
     ),
     "capture": Kind(
         ".parquet",
-        ("lag", "compact", "{folder}", "--today"),
+        ("lag", "compact", "{folder}", "--upgrade"),
         exit_code=1,
         name="rows/cluster=c/date=2026-11-21/1795223045678-1795223045678-a1b2.parquet",
+        optional=True,
+    ),
+    "log of a table of captures": Kind(
+        ".json",
+        ("lag", "compact", "{folder}"),
+        exit_code=1,
+        name="rows/_delta_log/00000000000000000000.json",
         optional=True,
     ),
 }

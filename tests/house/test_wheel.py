@@ -67,7 +67,7 @@ def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
 
 
 MOST_MEBIBYTES = 160
-HEAVY = ("pyspark", "py4j", "pandas", "pyarrow", "altair", "vl_convert", "grpc", "pip")
+HEAVY = ("pyspark", "py4j", "pandas", "pyarrow", "deltalake", "altair", "vl_convert", "grpc", "pip")
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_the_collector_alone(
     collecting: Environment, places: dict[str, str], tmp_path: Path
 ) -> None:
     """It writes captures without Spark, pandas and Java; reports need the other extra."""
-    assert collecting.can_import(*HEAVY) == ["pyarrow"]
+    assert collecting.can_import(*HEAVY) == ["pyarrow", "deltalake"]
     code, stdout, stderr = collecting.run(
         "lag", "collect", str(tmp_path / "captures"), "-b", places["CLUSTER"], cwd=tmp_path
     )
