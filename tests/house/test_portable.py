@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
 
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-"""Modules that no Windows has; only a lock needs one."""
-LOCK_FILE = Path("core/sandbox/storage/data_directory.py")
+"""Modules that no Windows has; only locks need one."""
+LOCKS = {Path("core/sandbox/storage/data_directory.py"), Path("cli/audit_log.py")}
 
 # By the library reference of Python ("Availability: Linux").
 LINUX_ONLY = {
@@ -92,14 +92,14 @@ def linux_names(node: ast.AST) -> set[str]:
     return set()
 
 
-def test_only_the_lock_file_needs_posix_modules() -> None:
-    """Beyond `os` and `signal` nothing is imported that Windows lacks, but for the lock."""
+def test_only_locks_need_posix_modules() -> None:
+    """Beyond `os` and `signal` nothing is imported that Windows lacks, but for locks."""
     found = {
         path
         for path, tree in trees()
         if any(imported(node) & POSIX_MODULES for node in ast.walk(tree))
     }
-    assert found == {LOCK_FILE}
+    assert found == LOCKS
 
 
 def test_nothing_needs_linux() -> None:
