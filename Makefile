@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-simulations fidelity kafka completions docs licences audit pex clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs man licences audit pex clean
 
 setup: $(STAMP)
 
@@ -78,6 +78,9 @@ docs: setup  # the generated tables of README.md and docs/
 completions: setup
 	$(PY) scripts/docs.py completions
 
+man: setup  # man/, which the wheel installs to share/man/man1
+	$(PY) scripts/docs.py man
+
 # How long and which: OPERATIONS=100000 SEED=7; without a SEED every run is another one.
 fuzz: setup fuzz-assignors
 	@seed=$${SEED:-$$(date +%s)}; operations=$${OPERATIONS:-1000000}; \
@@ -85,7 +88,7 @@ fuzz: setup fuzz-assignors
 	KGROUPS_FUZZ_OPERATIONS=$$operations KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s -m oracle tests/core/coordinator && \
 	KGROUPS_FUZZ_LIVES=$${LIVES:-1000} KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q tests/core/zookeeper/test_random_lives.py
 	@$(MAKE) fuzz-examples
-	@$(MAKE) fuzz-endings fuzz-lag
+	@$(MAKE) fuzz-endings fuzz-lag fuzz-plans
 	KGROUPS_MANY_GROUPS=10000 $(FUZZ) -q tests/kafka/writes/test_interrupted.py tests/core/sandbox/suites/test_own_interrupted.py
 
 # The assignors against the Java classes: CASES=100000 SEED=7 for so many a strategy; then the groups
@@ -114,6 +117,13 @@ fuzz-lag: setup
 	@seed=$${SEED:-$$(date +%s)}; histories=$${HISTORIES:-100}; \
 	echo "fuzz-lag: $$histories clusters from seed $$seed"; \
 	KGROUPS_FUZZ_HISTORIES=$$histories KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q -s tests/core/lag/window/test_plain_truth.py
+
+# Plans of groups whose members share buckets of hash tables, beside a coordinator: PLANS=1000 SEED=7.
+fuzz-plans: setup
+	@seed=$${SEED:-$$(date +%s)}; plans=$${PLANS:-300}; \
+	echo "fuzz-plans: $$plans moves each way from seed $$seed"; \
+	KGROUPS_FUZZ_PLANS=$$plans KGROUPS_FUZZ_SEED=$$seed $(FUZZ) -q \
+		tests/core/planning/test_crowded_joins.py tests/core/planning/migration/test_crowded_ids.py
 
 # Random lives of simulated groups, the invariants on: RUNS=1000 seeds a protocol.
 fuzz-simulations: setup

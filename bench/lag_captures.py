@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from bench.stage import say
-from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.spark_columns import ROWS
+from kgroups.core.lag.captures.delta_table import append, dated, marks_of
+from kgroups.core.lag.captures.table_columns import arrow_schema
 
 CACHE = Path(__file__).parents[1] / ".cache" / "bench"
 START_MS = 1_760_000_000_000
@@ -21,7 +20,7 @@ ROWS_A_FILE = 2_000_000
 
 def captures_of(series: int, captures: int) -> Path:
     """A folder with `captures` captures of `series` partitions; the same every time."""
-    folder = CACHE / f"captures-{series}x{captures}"
+    folder = CACHE / f"tables-{series}x{captures}"
     if not folder.is_dir():
         say(f"making {series * captures:,} rows of captures")
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -51,7 +50,7 @@ def _write(folder: Path, series: int, captures: int) -> None:
         for step in steps:
             end = 10_000 + speed * step + rng.integers(0, 10, series)
             committed = np.minimum(9_000 + reads * step, end)
-            columns = dict.fromkeys(ROWS.fieldNames())
+            columns = dict.fromkeys(arrow_schema("rows").names)
             known = {
                 "captured_at_ms": pa.repeat(pa.scalar(START_MS + step * STEP_MS), series),
                 "cluster": pa.repeat("bench", series),
@@ -65,7 +64,7 @@ def _write(folder: Path, series: int, captures: int) -> None:
                 "log_end_offset": pa.array(end),
                 "member_id": member,
             }
-            schema = to_arrow_schema(ROWS)
+            schema = arrow_schema("rows")
             arrays = [
                 known[name].cast(schema.field(name).type)
                 if name in known
@@ -73,6 +72,7 @@ def _write(folder: Path, series: int, captures: int) -> None:
                 for name in columns
             ]
             tables.append(pa.Table.from_arrays(arrays, schema=schema))
-        # One file a stretch; its day is that of its first capture, as `lag compact` has it.
-        first_ms, last_ms = (START_MS + step * STEP_MS for step in (steps[0], steps[-1]))
-        write_file(folder, "rows", pa.concat_tables(tables), "bench", first_ms, last_ms)
+        content = pa.concat_tables(tables)  # one commit a stretch
+        append(folder, "rows", dated(content))
+        times = [START_MS + step * STEP_MS for step in steps]
+        append(folder, "captures", marks_of(content, "bench", times))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from kgroups.core.lag.captures.capture_files import open_window
+from kgroups.core.lag.captures.capture_window import open_window
 from kgroups.core.lag.lag_columns import MEMBERLESS
 from kgroups.core.lag.rules import LEADERLESS_ERRORS, MISSING_ERRORS
 from kgroups.core.lag.window.points import BUCKETS, VERDICT_POINTS
@@ -178,14 +178,15 @@ from answer
 def report(folder: Path, since: int, until: int, top: int) -> dict[str, object]:
     """The report in the words of ours: `items`, the first `top` groups, and `summary`."""
     # Which captures are the first and the newest, the files tell: ours knows it from there, too.
-    span = open_window(folder, since_ms=since, until_ms=until).spans["bench"]
+    window = open_window(folder, since_ms=since, until_ms=until)
+    span = window.spans["bench"]
     query = REPORT.format(
         since=since,
         until=until,
         first=span.first_ms,
         width=max((span.last_ms - span.first_ms) // BUCKETS, 1),
         last=span.last_ms,
-        files=f"read_parquet('{folder}/rows/*/*/*.parquet', hive_partitioning = true)",
+        files=f"read_parquet({[f.path for f in window.files]}, hive_partitioning = true)",
         recent=VERDICT_POINTS,
         fewest=FEWEST_POINTS,
         rules=", ".join(f"'{name}'" for name in VERDICTS),

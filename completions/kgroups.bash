@@ -100,6 +100,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--map") echo '@free' ;;
+    "copy-offsets/--map-file") echo '@files' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
@@ -244,7 +246,7 @@ _kgroups_words() { # path: what can be typed there
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
     "simulate") echo "--from-group --from --event --seed --until --timeline --rebalances --members --partitions --requests --spread --vary --repeat --jobs --master --fail-on --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
-    "copy-offsets") echo "--from --to --topic --to-bootstrap-server --to-command-config --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
+    "copy-offsets") echo "--from --to --map --map-file --topic --to-bootstrap-server --to-command-config --verify --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete") echo "--all-groups --regex --state --idle-for --keep-going --dry-run --plan --yes -y --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-records") echo "--before --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
@@ -264,7 +266,7 @@ _kgroups_words() { # path: what can be typed there
     "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
-    "lag compact") echo "--today --help $common" ;;
+    "lag compact") echo "--today --upgrade --help $common" ;;
     "context") echo "list show use add remove current --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;

@@ -101,6 +101,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "reset-offsets/--reason") echo '@free' ;;
     "copy-offsets/--from") echo '@groups' ;;
     "copy-offsets/--to") echo '@groups' ;;
+    "copy-offsets/--map") echo '@free' ;;
+    "copy-offsets/--map-file") echo '@files' ;;
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
@@ -456,11 +458,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       ;;
     "copy-offsets")
       options+=(
-        '--from:Source group.'
-        '--to:Target group.'
+        '--from:Source group, or glob.'
+        '--to:Target group; * as in --from.'
+        '--map:Source and target; repeatable.'
+        '--map-file:CSV file, each line `old,new`.'
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--to-bootstrap-server:Target cluster.'
         '--to-command-config:Client properties of the target cluster.'
+        '--verify:Then look at both groups again.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'
         '--keep-going:Continue if some cannot be changed.'
@@ -711,6 +716,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )
       ;;

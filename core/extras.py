@@ -14,8 +14,8 @@ Extra = Literal["spark", "collect", "html"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
-        "spark": ("pyspark", "pyarrow", "pandas", "sqlglot"),
-        "collect": ("pyarrow",),
+        "spark": ("pyspark", "pyarrow", "pandas", "sqlglot", "deltalake"),
+        "collect": ("pyarrow", "deltalake"),
         "html": ("altair", "vl_convert"),
     }
 )

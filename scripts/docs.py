@@ -2,7 +2,8 @@
 """Generates what follows from the code: tables in documents, and answers that are ready.
 
 scripts/docs.py tables        blocks between markers: README.md, docs/, READMEs of packages
-scripts/docs.py completions   completions/: kgroups.{bash,zsh,fish} and help.txt
+scripts/docs.py completions   what follows from the command tree: completions/ and man/
+scripts/docs.py man           man/: a page for the program and for each command
 scripts/docs.py check         writes nothing; fails if a file is out of date
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 from typer.main import get_command
 
 from kgroups.cli.app import program
+from kgroups.cli.completion.man_pages import man_pages
 from kgroups.cli.completion.ready import HELP_FILE, SHELLS, script_file
 from kgroups.cli.completion.scripts import places_of, script_for
 from kgroups.cli.nouns import section_of
@@ -22,6 +24,7 @@ from kgroups.cli.official.deviations import DEVIATIONS
 from kgroups.cli.official.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
+MAN = ROOT / "man"
 PRODUCT = ("assignors", "core", "cli")
 
 
@@ -124,21 +127,31 @@ def ready_answers() -> dict[Path, str]:
     return {folder / HELP_FILE: page, **scripts}
 
 
+def manual() -> dict[Path, str]:
+    """Every man page with its text."""
+    return {MAN / name: text for name, text in man_pages(get_command(program())).items()}
+
+
 def main(what: str) -> int:
     """Write the files that `what` names, or check all of them."""
     files = {
-        **(pages() if what != "completions" else {}),
-        **(ready_answers() if what != "tables" else {}),
+        **(pages() if what in ("tables", "check") else {}),
+        **(ready_answers() if what in ("completions", "check") else {}),
+        **(manual() if what != "tables" else {}),
     }
     stale = [
         path
         for path, text in files.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
-    if what == "check" and stale:
-        names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+    gone = [path for path in MAN.glob("*") if path not in files] if what != "tables" else []
+    if what == "check" and (stale or gone):
+        names = ", ".join(str(path.relative_to(ROOT)) for path in (*stale, *gone))
         print(f"out of date: {names}; run `make docs completions`")
         return 1
+    for path in gone:
+        path.unlink()
+        print(f"removed {path.relative_to(ROOT)}")
     for path in stale:
         path.parent.mkdir(exist_ok=True)
         path.write_text(files[path], encoding="utf-8")
@@ -147,6 +160,6 @@ def main(what: str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in ("tables", "completions", "check"):
+    if len(sys.argv) != 2 or sys.argv[1] not in ("tables", "completions", "man", "check"):
         sys.exit(__doc__)
     sys.exit(main(sys.argv[1]))

@@ -10,6 +10,7 @@ import typer
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
 from kgroups.cli.commands.describe.time_view import fields_shown, time_fields
+from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import (
     EXPIRES,
@@ -43,10 +44,9 @@ from kgroups.cli.params import (
     parse_choice,
     split_names,
 )
-from kgroups.cli.source import asked, match_names, now_ms, snapshot_of, topics_of
+from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
-from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
@@ -163,7 +163,8 @@ def list_groups(
     file: FromFile = None,
 ) -> None:
     """`kgroups list`."""
-    options = options_of(ctx)
+    options = options_of(ctx, several=True)
+    contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     filters = Filters(
         parse_choice(state, GROUP_STATES, "group state"),
@@ -214,10 +215,8 @@ def list_groups(
         return Look(replace(report, plain=plain), said)
 
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    with asked(options, file) as admin:
-        if every_ms is not None:
-            look_again(printer, every_ms, lambda: look(admin))
-        found = look(admin)
+    where_to = Question(printer, file, every_ms)
+    found = found_in(contexts, where_to, SCHEMA, look)
     printer.show(found.report)
     for text in found.notes:
         printer.note(text)

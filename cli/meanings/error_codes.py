@@ -59,8 +59,18 @@ _OWN: Final[Mapping[str, _Row]] = {
     ),
     "BROKEN_CAPTURE": (
         1,
-        "a file in a folder of captures is truncated or not a capture",
+        "a capture is truncated, has lost rows, or was not written by kgroups",
         "delete it, or report without it (leave out --strict)",
+    ),
+    "BROKEN_TABLE": (
+        1,
+        "the log of a Delta table of captures cannot be read",
+        "remove the commit that is named, or restore the table from a copy",
+    ),
+    "CAPTURES_CHANGED": (
+        1,
+        "files of captures were removed while a report read them",
+        "run the report again",
     ),
     "CAPTURES_NOT_SEEN": (
         1,
@@ -126,6 +136,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         5,
         "the log has no record to take the time from",
         "use `kgroups reset-offsets` in the other cluster",
+    ),
+    "SOURCE_MOVED": (
+        1,
+        "the source group committed after its offsets were copied",
+        "stop the source group, then copy again",
     ),
     "OFFSET_MOVED": (
         4,

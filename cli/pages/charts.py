@@ -5,6 +5,7 @@ wide as their place, so that one page fits a phone and a screen; colours are tol
 colour-blind too (Okabe and Ito), and light and dark are the page's business (`render.py`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -28,6 +29,11 @@ COLOURS = (
     "#999999",
 )
 UNKNOWN_COLOUR = "#8888"
+MARK_COLOUR = "#888c"
+# What the colours do not suffice for, in a legend.
+OTHERS = "others"
+# A bar is as wide as this at least.
+LEAST_PX = 3
 GRADIENT_PX = 140
 LINE_HEIGHT_PX = 260
 LANE_HEIGHT_PX = 26
@@ -53,6 +59,7 @@ def lines(
     axis: Axis = "time",
     kind: str = "series",
     steps: bool = False,
+    marks: Sequence[tuple[float, str]] = (),
 ) -> Figure:
     """Values over time, one line a name.
 
@@ -62,6 +69,7 @@ def lines(
         unit: of the values, for the axis.
         kind: what a name is, for the legend: `group`.
         steps: a value holds until the next one, instead of being joined to it.
+        marks: times of events, each with its name.
     """
     values = [{"t": t, "name": name, "value": value} for t, name, value in rows]
     interpolate: Any = "step-after" if steps else "linear"
@@ -76,7 +84,7 @@ def lines(
         )
     )
     table = _table((_time_heading(axis), kind, unit), _moments(rows, axis, (0,)), heading)
-    return Figure(heading, summary, _spec(chart, LINE_HEIGHT_PX), table)
+    return Figure(heading, summary, _spec(_marked(chart, marks, axis), LINE_HEIGHT_PX), table)
 
 
 def heat_map(
@@ -194,34 +202,72 @@ def spans(
     lane: str,
     kind: str,
     axis: Axis = "seconds",
+    marks: Sequence[tuple[float, str]] = (),
 ) -> Figure:
     """What was the case from when to when, one lane a name: who owned a partition, a state.
 
     Args:
         rows: (lane, from, to, what), times as in `lines`.
-        lane, kind: what a lane and a colour stand for: `partition`, `member`.
+        lane, kind: what a lane and a colour stand for: `partition`, `member`; where there are
+            more of a kind than colours, those that are rarest share the last one, as `others`.
+        marks: times of events, each with its name.
     """
-    values = [{"lane": name, "t": t, "end": end, "what": what} for name, t, end, what in rows]
-    chart = (
-        alt.Chart(_data(values))
-        .mark_bar(stroke="#fff8", strokeWidth=1)
-        .encode(
-            x=_time_x("t", axis, [t for _, t, _, _ in rows]),
-            x2="end:Q",
-            y=_lane_y("lane", rows),
-            color=alt.Color("what:N", title=kind, scale=_palette(), legend=_legend()),
-            tooltip=[
-                _tip("lane", lane),
-                _tip("what", kind),
-                _time_tip("t", axis),
-                _time_tip("end", axis),
-            ],
-        )
+    named = _named_colours([what for _, _, _, what in rows])
+    values = [
+        {"lane": name, "t": t, "end": end, "what": what, "colour": named.get(what, OTHERS)}
+        for name, t, end, what in rows
+    ]
+    domain = [*named] if len(named) == len({row[3] for row in rows}) else [*named, OTHERS]
+    scale = alt.Scale(domain=domain, range=list(COLOURS[: len(domain)]))
+    base = alt.Chart(_data(values)).encode(
+        x=_time_x("t", axis, [t for _, t, _, _ in rows]),
+        y=_lane_y("lane", rows),
+        color=alt.Color("colour:N", title=kind, scale=scale, legend=_legend()),
+        tooltip=[
+            _tip("lane", lane),
+            _tip("what", kind),
+            _time_tip("t", axis),
+            _time_tip("end", axis),
+        ],
     )
+    # What is over within a pixel is still to be seen.
+    begins = base.mark_tick(thickness=LEAST_PX, size=LANE_HEIGHT_PX // 2)
+    bars = base.mark_bar(stroke="#fff8", strokeWidth=1).encode(x2="end:Q")
+    chart = _marked(bars + begins, marks, axis)
     headings = (lane, f"from ({_time_heading(axis)})", f"to ({_time_heading(axis)})", kind)
     table = _table(headings, _moments(rows, axis, (1, 2)), heading)
     lanes = len({name for name, _, _, _ in rows})
     return Figure(heading, summary, _spec(chart, lanes * LANE_HEIGHT_PX), table)
+
+
+def _named_colours(whats: Sequence[str]) -> dict[str, str]:
+    """Those that have a colour of their own, the ones that come most often if not all can."""
+    order = list(dict.fromkeys(whats))
+    if len(order) > len(COLOURS):
+        often = Counter(whats)
+        kept = {what for what, _ in often.most_common(len(COLOURS) - 1)}
+        order = [what for what in order if what in kept]
+    return {what: what for what in order}
+
+
+def _marked(
+    chart: alt.Chart | alt.LayerChart, marks: Sequence[tuple[float, str]], axis: Axis
+) -> alt.Chart | alt.LayerChart:
+    """The chart with a line across it at the time of each event."""
+    if not marks:
+        return chart
+    values = [{"t": t, "event": name} for t, name in marks]
+    rule = (
+        alt.Chart(_data(values))
+        .mark_rule(color=MARK_COLOUR, strokeDash=[4, 3])
+        .encode(
+            x=_time_x("t", axis, [t for t, _ in marks]),
+            tooltip=[_tip("event", "event"), _time_tip("t", axis)],
+        )
+    )
+    layered = alt.layer(chart, rule)
+    assert isinstance(layered, alt.LayerChart), "layers of charts are one"
+    return layered
 
 
 def _data(values: list[dict[str, Any]]) -> alt.InlineData:

@@ -11,6 +11,7 @@ from kgroups.core.offsets.change import Change
 from kgroups.core.offsets.reset import Known, committed, committed_partitions, plan_reset
 from kgroups.core.offsets.scope import Scope
 from kgroups.core.offsets.targets import Target
+from kgroups.core.offsets.undo import is_same
 from kgroups.core.snapshot import CommittedOffset, Group, PartitionLog, Topic, TopicPartition
 
 
@@ -73,6 +74,36 @@ def plan_copy_by_time(
         topics: of the other cluster, with the bounds of their logs.
     """
     return [_by_time(group, at, moment, found.get(at), topics) for at, moment in moments.items()]
+
+
+def verified_copy(
+    change: Change,
+    sources: Mapping[str, tuple[Group, Group | None]],
+    targets: Mapping[str, Group | None],
+) -> Change:
+    """A copy after a look at both sides: failed, where one of them has committed since.
+
+    Args:
+        sources: by the name of the target group: as it was copied, and as it is now.
+        targets: as they are now.
+    """
+    if change.result not in ("done", "skipped") or change.topic is None or change.new is None:
+        return change
+    at = (change.topic, change.partition or 0)
+    then, now = (None if group is None else committed(group, at) for group in sources[change.group])
+    target = targets.get(change.group)
+    held = None if target is None else committed(target, at)
+    if held is None or held.offset != change.new.offset:
+        text = f"copied, but now reads back as {'no commit' if held is None else held.offset}"
+        return change.failed(ItemError(change.target, "OVERWRITTEN", text))
+    if not is_same(now, then):
+        name = sources[change.group][0].group
+        text = (
+            f"copied, but `{name}` has committed {'nothing' if now is None else now.offset} since"
+        )
+        hint = "copy again when the source group has stopped"
+        return change.failed(ItemError(change.target, "SOURCE_MOVED", text, hint))
+    return change
 
 
 def _by_time(

@@ -58,7 +58,7 @@ def plan_rows(
         UsageError: another number of cells, a partition or an offset that is no number, or no line.
     """
     width = rows = 0
-    reader = csv.reader(_short_lines(text, where), strict=True)
+    reader = csv.reader(short_lines(text, where), strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
@@ -80,8 +80,12 @@ def plan_rows(
         raise UsageError(f"{where} is empty")
 
 
-def _short_lines(text: str, where: str) -> Iterator[str]:
-    """The lines of a text; one of millions of cells would be as many objects at once."""
+def short_lines(text: str, where: str) -> Iterator[str]:
+    """The lines of a text; one of millions of cells would be as many objects at once.
+
+    Raises:
+        UsageError: one is longer than any.
+    """
     for number, line in enumerate(io.StringIO(text), start=1):
         if len(line) > MAX_LINE:
             raise UsageError(f"{where}:{number}: longer than {MAX_LINE:,} characters")

@@ -131,6 +131,7 @@ def build_request(
     libraries: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     faithful: bool = False,
+    order: Sequence[str] = (),
 ) -> AssignmentRequest:
     """The rebalance that decides this roster.
 
@@ -146,6 +147,8 @@ def build_request(
         libraries: assumed client libraries of members that do not show theirs.
         lags: records to be read by partition, for assignors that balance by lag.
         faithful: repeat what Java's class does wrong.
+        order: in which a coordinator that assigns meets the members, by their names in the roster;
+            empty: those that join last.
     Returns:
         The request, members in the order in which the coordinator will list them, with the
         topics that somebody subscribes to.
@@ -156,12 +159,10 @@ def build_request(
     present = [member.member_id for member in roster.group.members or ()]
     staying = [name for name, seat in seats.items() if not seat.joins]
     joining = [name for name, seat in seats.items() if seat.joins]
-    # A coordinator that assigns puts them into a table of its own, new ones last.
-    order = (
-        broker_order(present, staying, joining)
-        if roster.group.type == "classic"
-        else [*staying, *joining]
-    )
+    if roster.group.type == "classic":
+        listed = broker_order(present, staying, joining)
+    else:  # a coordinator that assigns puts them into a table of its own
+        listed = [names.get(one, one) for one in order] or [*staying, *joining]
     subscribed = frozenset(roster.subscribed())
     topics = {
         name: _topic_partitions(topic, lags or {}, racks or {}, (topic_ids or {}).get(name))
@@ -179,7 +180,7 @@ def build_request(
                 strategy_name,
                 (libraries or {}).get(name) or _library(seats[name], roster, leader),
             )
-            for name in order
+            for name in listed
         ],
         topics=topics,
         generation=brought.generation,

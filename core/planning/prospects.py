@@ -142,6 +142,7 @@ def _prospect(
             lags=lags,
             rounds=rounds,
             faithful=faithful,
+            order=draw.orders[0] if draw.orders else (),
         )
 
     def run(draw: Draw, rounds: int) -> Ends:
@@ -195,9 +196,9 @@ def _in_stages(
     last: Settled | None = None
     steps: tuple[RoundStep, ...] = ()
     faults: dict[Fault, None] = {}
-    for stage in stages(roster, draw.batches):
+    for number, stage in enumerate(stages(roster, draw.batches)):
         held = brought if last is None else Round(last.shares, brought.generation)
-        ends = play(stage, held, draw)
+        ends = play(stage, held, replace(draw, orders=draw.orders[number : number + 1]))
         if ends.failures:
             return ends
         last = ends.each[0]

@@ -7,7 +7,7 @@ Some libraries leave part of their answer to chance, so that there may be severa
 Source: KIP-429; ConsumerCoordinator.onJoinComplete (rejoin after a revocation).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,6 +97,7 @@ def settle(
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
     faithful: bool = False,
+    order: Sequence[str] = (),
 ) -> Ends:
     """The assignments of this roster, after as many rounds as the protocol needs.
 
@@ -107,6 +108,7 @@ def settle(
         unlike, racks, libraries: as of `build_request`.
         rounds: after how many it stops, at rest or not.
         faithful: repeat what Java's class does wrong instead of reporting it.
+        order: as of `build_request`.
     """
     ends: list[Settled] = []
     failures: list[KgroupsError] = []
@@ -128,6 +130,7 @@ def settle(
             libraries=libraries,
             lags=lags,
             faithful=faithful,
+            order=order,
         )
         answers = possible_answers(strategy, request, left)
         failures += [_failure(strategy, roster.group.group, error) for error in answers.failures]

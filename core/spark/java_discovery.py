@@ -1,5 +1,6 @@
 """The Java that Spark runs on, and the archive of its classes that makes it start faster."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -76,6 +77,7 @@ class ClassArchive:
         facts = f"{java} {java.stat().st_mtime_ns} {__version__} {jars} {jars.stat().st_mtime_ns}"
         name = f"spark-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.jsa"
         path = folder / name
+        _remove_abandoned(folder)
         return cls(path, is_new=not path.exists())
 
     @property
@@ -90,8 +92,34 @@ class ClassArchive:
 
     def keep(self) -> None:
         """Gives the archive its name, once the JVM has written and ended."""
-        if self.is_new and self._written.exists():
-            self._written.replace(self.path)
+        if self.is_new:
+            with contextlib.suppress(FileNotFoundError):  # the JVM has written none
+                self._written.replace(self.path)
+
+    def discard(self) -> None:
+        """Removes what the JVM has written, where it is not to be kept."""
+        if self.is_new:
+            self._written.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Removes archives, 100 MB each, of processes that ended before they could give them a name."""
+    for path in folder.glob("spark-*.*"):
+        number = path.suffix.removeprefix(".")
+        if number.isdigit() and not _runs(int(number)):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process, whosever it is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def default_cache_dir() -> Path:

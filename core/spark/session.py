@@ -29,6 +29,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, find_java
+from kgroups.core.spark.jvm_process import end_jvm, environment, starts_noted
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
 from kgroups.core.spark.tuning import (
     COMMON_CONF,
@@ -225,6 +226,7 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
         tempfile.TemporaryDirectory(prefix="kgroups-") as scratch,
     ):
         session, process = _launch(conf, None if options.verbose else log, java)
+        well = False
         try:
             if not options.is_local:
                 session.sparkContext.addPyFile(str(write_package(Path(scratch))))
@@ -233,13 +235,18 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
                 tell(f"waiting for executors of {options.master}")
                 _wait_for_executors(session, str(options.master))
             yield session
+            well = True
         finally:
-            if archive and archive.is_new:
+            keeps = well and archive is not None and archive.is_new
+            if keeps:
                 tell("keeping Spark's classes for faster starts (once)")
-            session.stop()
-            _end(process, wait=bool(archive and archive.is_new))
-            if archive:
-                archive.keep()
+            try:
+                session.stop()
+            finally:
+                # What failed or was interrupted waits for nothing, and so keeps no classes.
+                end_jvm(process, (ARCHIVE_TIMEOUT_S if keeps else END_TIMEOUT_S) if well else 0.0)
+                if archive:
+                    archive.keep() if keeps else archive.discard()
 
 
 def _reach_master(options: SessionOptions) -> dict[str, str]:
@@ -310,53 +317,23 @@ def _launch(
         "PYSPARK_PYTHON": sys.executable if local or python is None else python,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    gateway = None
+    started: list[subprocess.Popen[bytes]] = []
     try:
-        with _environment(variables):
+        with environment(variables), starts_noted(started):
             gateway = launch_gateway(spark_conf, streams)  # type: ignore[no-untyped-call]
             context = SparkContext(conf=spark_conf, gateway=gateway)
             session = SparkSession(context)
-    except Exception as exc:  # py4j, PySpark and OSError, all meaning that Spark did not start
-        if gateway is not None:
-            _end(gateway.proc, wait=False)
+    except BaseException as exc:  # py4j, PySpark and OSError: Spark did not start; or Ctrl-C
+        for process in started:
+            end_jvm(process, 0.0)
+        if not isinstance(exc, Exception):
+            raise
         raise KgroupsError(
             f"Spark did not start: {_last_words(log) or first_line(exc)}",
             hint="run with --verbose for Spark's own messages",
             code="SPARK_FAILED",
         ) from exc
     return session, gateway.proc
-
-
-def _end(process: subprocess.Popen[bytes] | None, *, wait: bool) -> None:
-    """Lets the JVM go: it ends when its input closes; `wait` while it writes the archive."""
-    if SparkContext._gateway is not None:
-        SparkContext._gateway.shutdown()
-    SparkContext._gateway = None
-    SparkContext._jvm = None
-    if process is None:
-        return
-    if process.stdin:
-        process.stdin.close()
-    try:
-        process.wait(timeout=ARCHIVE_TIMEOUT_S if wait else END_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-@contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """These environment variables for the length of a block."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _last_words(log: IO[bytes] | None) -> str | None:

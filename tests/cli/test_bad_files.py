@@ -77,6 +77,9 @@ KINDS: dict[str, Kind] = {
         ".json", ("-b", "{cluster}", "reset-offsets", "--resume", "{file}", "--yes")
     ),
     "saved plan": Kind(".json", ("-b", "{cluster}", "apply", "{file}", "--yes")),
+    "pairs of groups": Kind(
+        ".csv", ("-b", "{cluster}", "copy-offsets", "--map-file", "{file}", "--dry-run")
+    ),
     "properties of a target": Kind(
         ".properties",
         (
@@ -94,9 +97,16 @@ KINDS: dict[str, Kind] = {
     ),
     "capture": Kind(
         ".parquet",
-        ("lag", "compact", "{folder}", "--today"),
+        ("lag", "compact", "{folder}", "--upgrade"),
         exit_code=1,
         name="rows/cluster=c/date=2026-11-21/1795223045678-1795223045678-a1b2.parquet",
+        optional=True,
+    ),
+    "log of a table of captures": Kind(
+        ".json",
+        ("lag", "compact", "{folder}"),
+        exit_code=1,
+        name="rows/_delta_log/00000000000000000000.json",
         optional=True,
     ),
 }

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.core.lag.captures.capture_files import find_captures
+from kgroups.cli.output.envelope import timestamp
+from kgroups.core.lag.captures.capture_window import open_window
+from kgroups.core.lag.captures.delta_table import active_files
+from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import TIMEOUT_S, finish, start
 from tests.support.cli.runner import check_document
 from tests.support.endings.world import free_port
+from tests.support.lag.made_fleet import fleet
+from tests.support.lag.old_captures import write_old_capture
 
 DONE = 3
 
@@ -23,9 +28,11 @@ def bootstrap() -> Iterator[str]:
         yield cluster.bootstrap_servers
 
 
-def files_in(folder: Path) -> list[str]:
-    """The captures that are there."""
-    return [str(file.path) for file in find_captures(folder)]
+def times_in(folder: Path) -> list[str]:
+    """When the captures that are there were taken."""
+    return [
+        timestamp(ms) for ms in sorted(open_window(folder).captures["captured_at_ms"].to_pylist())
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
@@ -41,7 +48,7 @@ def test_it_goes_on_until_it_is_stopped(
         assert process.returncode == 0, stderr
     items = [json.loads(text) for text in [*told, *stdout.splitlines()]]
     assert {item["result"] for item in items} == {"done"}
-    assert [item["file"] for item in items] == files_in(tmp_path)
+    assert [item["captured_at"] for item in items] == times_in(tmp_path)
     assert stderr == f"note: stopped: {len(items)} captures written to `{tmp_path}`\n"
 
 
@@ -49,13 +56,13 @@ def test_a_count_that_is_cut_short(bootstrap: str, tmp_path: Path) -> None:
     """Exit 130, a whole document of what was written."""
     line = ("lag", "collect", str(tmp_path), "--every", "1h", "--count", "2", "-o", "json")
     with start(*line, "-b", bootstrap) as process:
-        shown = process.text_until('.parquet"}')
+        shown = process.text_until('"partitions":0}')
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 130, stderr
     document = json.loads(shown + stdout)
     check_document(document)
-    assert [item["file"] for item in document["items"]] == files_in(tmp_path)
+    assert [item["captured_at"] for item in document["items"]] == times_in(tmp_path)
     assert document["summary"] == {"done": 1, "failed": 0}
     assert stderr == f"note: stopped: 1 capture written to `{tmp_path}`\n"
 
@@ -72,15 +79,15 @@ def test_failures_are_told_when_they_happen(tmp_path: Path) -> None:
     ) as process:
         assert process.line_that("error: `capture 1`: ", stream="stderr").count(address) == 1
         heading = process.line().split()
-        assert heading == ["CAPTURED-AT", "RESULT", "PARTITIONS", "FILE"]
-        assert process.line().split() == ["-", "failed", "0", "-"]
+        assert heading == ["CAPTURED-AT", "RESULT", "PARTITIONS"]
+        assert process.line().split() == ["-", "failed", "0"]
         with Sandbox(brokers=1, topics={"t": 1}, port=port):
             done = process.line_that(lambda row: " done " in row)
             process.send_signal(signal.SIGTERM)
             stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0, stderr
     written = [row.split() for row in [done, *stdout.splitlines()] if " done " in row]
-    assert [row[3] for row in written] == files_in(tmp_path)
+    assert [row[0] for row in written] == times_in(tmp_path)
     last = stderr.splitlines()[-1]
     assert last.startswith(f"note: stopped: {len(written)} capture")
     assert last.endswith(" failed")
@@ -105,27 +112,42 @@ def test_no_local_folder_in_the_name_of_a_bucket(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_merge_leaves_a_broken_capture_and_says_so(bootstrap: str, tmp_path: Path) -> None:
-    """Exit 1, the file named; the others are merged."""
+def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
+    """What was done to which table, as a document and as a table; then there is nothing to do."""
     for _ in range(3):
         assert finish("lag", "collect", str(tmp_path), "-b", bootstrap)[0] == 0
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--today", "-o", "json")
+    assert (code, stderr) == (0, "")
+    document = json.loads(stdout)
+    check_document(document)
+    (cluster,) = open_window(tmp_path).spans
+    done = {item["table"]: item for item in document["items"]}
+    assert done.keys() == {"captures"}  # no group, so nothing else
+    assert {(item["action"], item["cluster"], item["files"]) for item in done.values()} == {
+        ("merged", cluster, 3)
+    }
+    assert document["summary"] == {"converted": 0, "merged": 3, "removed": 0}
+    assert len(active_files(tmp_path, "captures")) == 1
+    again = finish("lag", "compact", str(tmp_path), "--today", "-o", "csv")
+    assert again == (0, "action,table,cluster,date,files,rows\n", "")
+
+
+def test_captures_of_the_old_layout(tmp_path: Path) -> None:
+    """They are mentioned, then converted; a broken one is named and left there (exit code 1)."""
+    for at_ms in (1, 2, 3):
+        write_old_capture(tmp_path, fleet(1, at_ms=at_ms))
     broken = find_captures(tmp_path)[1].path
     broken.write_bytes(broken.read_bytes()[:50])
-    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--today", "-o", "json")
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "-o", "jsonl")
+    assert (code, stdout) == (0, "")
+    assert "--upgrade converts them" in stderr
+    code, stdout, stderr = finish("lag", "compact", str(tmp_path), "--upgrade", "-o", "json")
     assert code == 1
     document = json.loads(stdout)
     check_document(document)
-    merged = {Path(item["file"]).parents[2].name: item["files"] for item in document["items"]}
-    assert merged == {"rows": 2, "members": 3, "topics": 3}
+    assert {item["action"] for item in document["items"]} == {"converted"}
     (error,) = document["errors"]
     assert (error["target"], error["code"]) == (str(broken), "BROKEN_CAPTURE")
     assert f"error: `{broken}`: truncated, or not a Parquet file" in stderr
-    assert broken.read_bytes()[:4] == b"PAR1"
-
-
-def test_a_number_of_captures_needs_an_interval(tmp_path: Path) -> None:
-    """Without one they would come one straight after the other."""
-    line = ("lag", "collect", str(tmp_path), "--count", "2", "-b", "127.0.0.1:1")
-    code, stdout, stderr = finish(*line)
-    assert (code, stdout) == (2, "")
-    assert "--count requires --every" in stderr
+    assert [file.path for file in find_captures(tmp_path)] == [broken]
+    assert len(open_window(tmp_path).captures) == 2

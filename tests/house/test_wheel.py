@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.extras import MODULES, Extra
+from kgroups.core.release import VERSION
 from kgroups.core.sandbox.sandbox import Sandbox
 from kgroups.core.snapshot_file import write_snapshot
 from tests.support.cli import clusters
@@ -36,6 +37,8 @@ def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
         if path.suffix == ".py" or path.name in DATA or path.suffix in DATA
     }
+    place = f"kgroups-{VERSION}.data/data/share/man/man1"
+    expected |= {f"{place}/{path.name}" for path in (ROOT / "man").iterdir()}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == expected
@@ -64,7 +67,7 @@ def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
 
 
 MOST_MEBIBYTES = 160
-HEAVY = ("pyspark", "py4j", "pandas", "pyarrow", "altair", "vl_convert", "grpc", "pip")
+HEAVY = ("pyspark", "py4j", "pandas", "pyarrow", "deltalake", "altair", "vl_convert", "grpc", "pip")
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +158,7 @@ def test_the_collector_alone(
     collecting: Environment, places: dict[str, str], tmp_path: Path
 ) -> None:
     """It writes captures without Spark, pandas and Java; reports need the other extra."""
-    assert collecting.can_import(*HEAVY) == ["pyarrow"]
+    assert collecting.can_import(*HEAVY) == ["pyarrow", "deltalake"]
     code, stdout, stderr = collecting.run(
         "lag", "collect", str(tmp_path / "captures"), "-b", places["CLUSTER"], cwd=tmp_path
     )

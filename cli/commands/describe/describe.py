@@ -23,6 +23,7 @@ from kgroups.cli.commands.describe.describe_report import (
     notes,
 )
 from kgroups.cli.commands.describe.time_view import fields_shown
+from kgroups.cli.contexts.several import Question, each_context, found_in
 from kgroups.cli.exits import end_with
 from kgroups.cli.expiry import EXPIRES, ShowExpiry, learn_expiries, refuse_file, with_expiries
 from kgroups.cli.lag_times import (
@@ -37,10 +38,9 @@ from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fi
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.source import asked, topics_of
+from kgroups.cli.source import topics_of
 from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
-from kgroups.cli.watching import watch as look_again
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
@@ -153,7 +153,8 @@ def describe(
     file: FromFile = None,
 ) -> None:
     """`kgroups describe`."""
-    options = options_of(ctx)
+    options = options_of(ctx, several=True)
+    contexts = each_context(ctx, options, watch=watch, textfile=textfile, **{"from": file})
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
     topics = split_names(topic)
     filtered = bool(topics) or where is not None
@@ -199,10 +200,8 @@ def describe(
         expiry,
     )
     every_ms = None if watch is None else interval_ms(watch, options.output, file)
-    with asked(options, file) as admin:
-        if every_ms is not None:
-            look_again(printer, every_ms, lambda: look(printer, request, admin))
-        found = look(printer, request, admin)
+    where_to = Question(printer, file, every_ms)
+    found = found_in(contexts, where_to, SCHEMA, lambda admin: look(printer, request, admin))
     printer.show(found.report)
     if options.output in ("table", "plain"):
         for text in found.notes:

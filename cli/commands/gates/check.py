@@ -21,8 +21,14 @@ from kgroups.cli.commands.gates.check_forms import (
     nagios,
     nagios_code,
 )
-from kgroups.cli.commands.gates.check_report import check_report, failures, fields_report
+from kgroups.cli.commands.gates.check_report import (
+    SCHEMA,
+    check_report,
+    failures,
+    fields_report,
+)
 from kgroups.cli.commands.gates.polling import Polls, parse_wait_ms
+from kgroups.cli.contexts.several import each_context, in_context, look_in_each
 from kgroups.cli.exits import end_with
 from kgroups.cli.lag_times import (
     LagTime,
@@ -34,9 +40,10 @@ from kgroups.cli.lag_times import (
 )
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import FromFile, options_of
+from kgroups.cli.params import FromFile, GlobalOptions, options_of
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.tree import Command
+from kgroups.cli.watching import Look
 from kgroups.core.conditions.fields import Fields
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.conditions.group_figures import (
@@ -133,14 +140,15 @@ def check(
     file: FromFile = None,
 ) -> None:
     """`kgroups check`."""
-    options = options_of(ctx)
+    options = options_of(ctx, several=True)
+    contexts = each_context(ctx, options, textfile=textfile, **{"for": for_, "from": file})
     own_forms = () if fields else ("junit", "nagios", *METRICS)
     printer = Printer(options, own_forms=own_forms, textfile=textfile)
     if fields:
         printer.show(fields_report(_tables(), now_ms()))
         return
 
-    def found() -> Found:
+    def found(options: GlobalOptions) -> Found:
         gate = gate_of(fail_on or (), warn_on or (), allow_unknown=allow_unknown)
         named = {name for condition in gate.conditions for name in condition.fields}
         question = time_question(
@@ -164,9 +172,12 @@ def check(
             return judged_throughout(polls, printer, lambda: look(request, printer, admin))
 
     if options.output == "nagios":
-        _end_as_plugin(printer, found)
+        _end_as_plugin(printer, lambda: found(options))
         return
-    snapshot, judged, errors = found()
+    if contexts:
+        _end_in_each(printer, contexts, found)
+        return
+    snapshot, judged, errors = found(options)
     report = check_report(snapshot, judged, errors)
     forms = {"junit": lambda: junit(judged, errors, snapshot.captured_at_ms)}
     printer.show(replace(report, forms=forms))
@@ -286,6 +297,26 @@ def _tables() -> dict[str, Fields]:
     from kgroups.core.planning.metrics import PLAN_FIELDS
 
     return {"group": GROUP_FIELDS, "plan": PLAN_FIELDS, "lag report": row_fields()}
+
+
+def _end_in_each(
+    printer: Printer, contexts: Sequence[GlobalOptions], found: Callable[[GlobalOptions], Found]
+) -> None:
+    """The groups of several contexts in one report, and the end.
+
+    Raises:
+        typer.Exit: something failed.
+    """
+    failed: list[ItemError] = []
+
+    def look_in(options: GlobalOptions) -> Look:
+        snapshot, judged, errors = found(options)
+        failed.extend(in_context(options.contexts[0].name, each) for each in failures(judged))
+        return Look(check_report(snapshot, judged, errors))
+
+    report = look_in_each(contexts, SCHEMA, look_in).report
+    printer.show(report)
+    end_with([*failed, *report.errors])
 
 
 def _end_as_plugin(printer: Printer, found: Callable[[], Found]) -> None:

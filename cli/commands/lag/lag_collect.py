@@ -1,7 +1,8 @@
-"""`kgroups lag collect` and `lag compact`: captures of a cluster as Parquet, for later reports."""
+"""`kgroups lag collect` and `lag compact`: captures of a cluster as tables, for later reports."""
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,8 +33,9 @@ A capture holds every group's committed offsets and members and the log bounds
 (start, end, last stable offset) of the partitions it reads. `kgroups lag
 report --captures DIR` reports on them. Needs no Java.
 
-Files appear whole or not at all, and several collectors may share a folder:
-  DIR/rows/cluster=ID/date=2026-11-21/FIRST-LAST-UNIQUE.parquet
+DIR/captures, DIR/rows, DIR/members and DIR/topics are Delta tables by cluster
+and date, which any Delta reader opens. A capture counts as a whole or not at
+all, and several collectors may share a folder.
 
 With --every it runs until --count captures are taken; without --count, until
 Ctrl-C or SIGTERM, which finish the capture being written. Captures and
@@ -48,11 +50,15 @@ EXAMPLES
 """
 COMPACT_HELP = """Merge the small files of past days.
 
-A file that cannot be read is named and left as it is (exit code 1).
+Files that no version of the last seven days needs are removed. Reports and
+collectors may run meanwhile. --upgrade also moves captures of the layout that
+kgroups had before into the tables; a file that cannot be read is named and
+left as it is (exit code 1).
 
 EXAMPLES
   kgroups lag compact ~/captures
   kgroups lag compact ~/captures --today
+  kgroups lag compact ~/captures --upgrade
 """
 
 Folder = Annotated[
@@ -65,18 +71,22 @@ COLLECT_VIEW = View(
         Column("captured_at", "CAPTURED-AT"),
         Column("result", "RESULT"),
         Column("partitions", "PARTITIONS", right=True),
-        Column("file", "FILE"),
     ),
-    lambda item: [(item["captured_at"], item["result"], item["partitions"], item["file"])],
+    lambda item: [(item["captured_at"], item["result"], item["partitions"])],
 )
 COMPACT_VIEW = View(
     "compacted",
     (
+        Column("action", "ACTION"),
+        Column("table", "TABLE"),
+        Column("cluster", "CLUSTER"),
+        Column("date", "DATE"),
         Column("files", "FILES", right=True),
         Column("rows", "ROWS", right=True),
-        Column("file", "FILE"),
     ),
-    lambda item: [(item["files"], item["rows"], item["file"])],
+    lambda item: [
+        tuple(item[name] for name in ("action", "table", "cluster", "date", "files", "rows"))
+    ],
 )
 
 
@@ -205,7 +215,6 @@ def _item(capture: "Capture") -> Item:
         "captured_at": timestamp(at_ms) if at_ms is not None else None,
         "result": "done" if capture.error is None else "failed",
         "partitions": capture.rows,
-        "file": str(capture.files[-1]) if capture.files else None,
     }
 
 
@@ -213,22 +222,26 @@ def compact(
     ctx: typer.Context,
     folder: Folder,
     today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Convert captures of the old layout.")
+    ] = False,
 ) -> None:
     """`kgroups lag compact`."""
     require_extra("collect", "`lag compact`")
-    from kgroups.core.lag.captures.compacted import compact as compact_captures  # Arrow
+    from kgroups.core.lag.captures import upkeep  # Arrow
+    from kgroups.core.lag.captures.old_layout import find_captures
 
     options = options_of(ctx)
     printer = Printer(options)
-    merged = [0, 0]
+    done: list[Item] = []
     errors: list[ItemError] = []
 
     def items() -> Iterator[Item]:
         before_ms = None if today else now_ms()
-        for done in compact_captures(folder, before_ms=before_ms, tell=errors.append):
-            merged[0] += done.files
-            merged[1] += done.rows
-            yield {"files": done.files, "rows": done.rows, "file": str(done.path)}
+        steps = upkeep.upgrade(folder, errors.append) if upgrade else ()
+        for step in chain(steps, upkeep.compact(folder, before_ms=before_ms)):
+            done.append(step._asdict())
+            yield done[-1]
 
     printer.show(
         Report(
@@ -237,7 +250,14 @@ def compact(
             items=items(),
             views=(COMPACT_VIEW,),
             errors=errors,
-            summary=lambda: {"files": merged[0], "rows": merged[1]},
+            summary=lambda: {action: _files(done, action) for action in upkeep.ACTIONS},
         )
     )
+    if not upgrade and find_captures(folder):
+        printer.note("captures of the old layout are left as they are; --upgrade converts them")
     end_with(errors)
+
+
+def _files(done: Sequence[Item], action: str) -> int:
+    """How many files an action took in all."""
+    return sum(item["files"] for item in done if item["action"] == action)

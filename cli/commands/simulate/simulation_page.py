@@ -34,8 +34,11 @@ def simulation_page(
     """
     groups = [group for outcomes in runs for group in outcomes[0].groups]
     named = [(_name(item), group) for item, group in zip(items, groups, strict=True)]
-    sections = [Section("Unread records", (_unread(named),))]
-    sections += [Section(name, _pictures(group)) for name, group in named]
+    marks = [(at_ms / 1_000, name) for at_ms, name in runs[0][0].moments]
+    kind, short = _short_names(items)
+    labelled = [(name, group) for name, (_, group) in zip(short, named, strict=True)]
+    sections = [Section("Unread records", (_unread(labelled, kind, marks),))]
+    sections += [Section(name, _pictures(group, marks)) for name, group in named]
     tables = [
         Table(
             [column.header or column.field for column in view.columns],
@@ -69,7 +72,26 @@ def _name(item: Mapping[str, Any]) -> str:
     return f"{item['group']}: {variation}" if variation else str(item["group"])
 
 
-def _unread(named: Sequence[tuple[str, "GroupOutcome"]]) -> Figure:
+def _short_names(items: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    """What a legend is of, and its labels: only what differs, so that none is cut before it."""
+    groups = {item["group"] for item in items}
+    varied: dict[str, set[str]] = {}
+    for item in items:
+        for name, value in (item["variation"] or {}).items():
+            varied.setdefault(name, set()).add(value)
+    differing = [name for name, values in varied.items() if len(values) > 1]
+    parts = ["group"] if len(groups) > 1 or not differing else []
+    labels = []
+    for item in items:
+        own = [item["group"]] if parts else []
+        own += [item["variation"][name] for name in differing]
+        labels.append(", ".join(own))
+    return ", ".join([*parts, *differing]), labels
+
+
+def _unread(
+    named: Sequence[tuple[str, "GroupOutcome"]], kind: str, marks: Sequence[tuple[float, str]]
+) -> Figure:
     rows = [
         (sample.at_ms / 1_000, name, float(sample.unread))
         for name, group in named
@@ -78,15 +100,16 @@ def _unread(named: Sequence[tuple[str, "GroupOutcome"]]) -> Figure:
     peaks = ", ".join(f"{name} {group.peak_unread:,}" for name, group in named[:8])
     return lines(
         "Unread records over time",
-        f"Most unread records: {peaks}.",
+        f"Most unread records: {peaks}. Dashed lines are events.",
         rows,
         unit="records",
         axis="seconds",
-        kind="group",
+        kind=kind,
+        marks=marks,
     )
 
 
-def _pictures(group: "GroupOutcome") -> list[Figure]:
+def _pictures(group: "GroupOutcome", marks: Sequence[tuple[float, str]]) -> list[Figure]:
     """Rebalances and owners of one group over time."""
     figures = []
     if group.rebalances:
@@ -107,6 +130,7 @@ def _pictures(group: "GroupOutcome") -> list[Figure]:
                 rows,
                 lane="epoch",
                 kind="cause",
+                marks=marks,
             )
         )
     lanes = {f"{o.partition.topic}-{o.partition.partition}": None for o in group.owned}
@@ -125,6 +149,7 @@ def _pictures(group: "GroupOutcome") -> list[Figure]:
                 owners,
                 lane="partition",
                 kind="member",
+                marks=marks,
             )
         )
     return figures

@@ -1,13 +1,14 @@
 """`kgroups copy-offsets`: copy committed offsets to another group or cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from kgroups.cli.commands.writes.lookups import committed_by, free_groups, read_logs
+from kgroups.cli.commands.writes.copy_sources import Source, look_at_sources, wanted_pairs
+from kgroups.cli.commands.writes.lookups import free_groups, read_logs
 from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.writing import (
     Consent,
@@ -22,14 +23,14 @@ from kgroups.cli.commands.writes.writing import (
     undo_dir_of,
 )
 from kgroups.cli.output.printer import Printer
-from kgroups.cli.params import GlobalOptions, options_of
+from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
-from kgroups.core.errors import ItemError, NotFoundError, UsageError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.offsets.change import Change
-from kgroups.core.offsets.copy import Moment, copied_partitions, plan_copy, plan_copy_by_time
+from kgroups.core.offsets.copy import Moment, plan_copy, plan_copy_by_time, verified_copy
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.scope import Scope, parse_scope
+from kgroups.core.offsets.scope import parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ translated by time, because offsets differ there: to the first record that is
 not older than the next record to read. Records of the same millisecond may be
 read twice; none is skipped. A group that has read everything is placed after
 the last record's time.
+
+Many groups: --from and --to with one `*` each, --map OLD=NEW (repeatable), or
+--map-file FILE with lines `old,new`; to another cluster, --from alone keeps
+the names. --verify looks at both groups again after the write and fails rows
+where one of them has committed since.
 
 The source group may be active; the target group must have no members and is
 created if it does not exist. Shows the plan and asks for confirmation unless
@@ -66,6 +72,8 @@ EXAMPLES
   kgroups copy-offsets --from billing --to billing-v2 --topic orders --yes
   kgroups copy-offsets --from billing --to billing -b east:9092 \\
       --to-bootstrap-server west:9092
+  kgroups copy-offsets --from 'billing-*' --to 'billing-v2-*' --verify --yes
+  kgroups copy-offsets --map billing=invoices --map shop=store --dry-run
 """
 
 
@@ -76,8 +84,20 @@ def register(app: typer.Typer) -> None:
 
 def copy_offsets(
     ctx: typer.Context,
-    from_: Annotated[str, typer.Option("--from", metavar="GROUP", help="Source group.")],
-    to: Annotated[str, typer.Option("--to", metavar="GROUP", help="Target group.")],
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="GROUP", help="Source group, or glob.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="GROUP", help="Target group; * as in --from.")
+    ] = None,
+    map_: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="OLD=NEW", help="Source and target; repeatable."),
+    ] = None,
+    map_file: Annotated[
+        Path | None,
+        typer.Option("--map-file", metavar="FILE", help="CSV file, each line `old,new`."),
+    ] = None,
     topic: Topics = None,
     to_bootstrap_server: Annotated[
         str | None,
@@ -89,6 +109,9 @@ def copy_offsets(
             "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
         ),
     ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Then look at both groups again.")
+    ] = False,
     undo_dir: UndoDir = None,
     no_undo: NoUndo = False,
     keep_going: KeepGoing = False,
@@ -102,26 +125,18 @@ def copy_offsets(
     consent = Consent(yes=yes, dry_run=dry_run, keep_going=keep_going, plan=plan)
     folder = undo_dir_of(undo_dir, no_undo=no_undo)
     elsewhere = to_bootstrap_server is not None or to_command_config is not None
-    if not from_ or not to or (from_ == to and not elsewhere):
-        raise UsageError(
-            "`--from` and `--to` must name two groups", hint="use --from GROUP --to OTHER"
-        )
+    if verify and dry_run:
+        raise UsageError("--verify looks again after a write, and --dry-run writes nothing")
+    wanted = wanted_pairs(from_, to, map_, map_file, elsewhere=elsewhere)
     scope = parse_scope(topic or ())
     consent.check(options)
     with cluster_to_change(options, dry_run=dry_run or elsewhere) as admin:
-        looked = admin.snapshot([from_], log_offsets=False, progress=printer.progress)
-        committed_by(looked, from_)
-        source = looked.needed(from_)
-        read_logs(admin, scope.names)  # brokers keep commits for hidden topics to themselves
-        partitions = _partitions(source, scope)
+        sources, refused = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
         if not elsewhere:
-            there = admin.snapshot([to], log_offsets=False, progress=printer.progress)
-            free, changes = free_groups(there, [to], create=True)
-            logs = read_logs(admin, {name for name, _ in partitions})
-            for group in free:
-                changes += plan_copy(group, source, partitions, logs)
-            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
-            carry_out(printer, admin, write, changes, _errors(there, to))
+            copied = _copied(printer, admin, admin, sources)
+            write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
+            write = replace(write, verify=_verifier(admin, admin, sources) if verify else None)
+            carry_out(printer, admin, write, [*refused, *copied.changes], copied.errors)
             return
         other = replace(
             options,
@@ -130,62 +145,105 @@ def copy_offsets(
             contexts=(),
         )
         with cluster_to_change(other, admin.deadline, dry_run=dry_run) as target:
-            there = target.snapshot([to], log_offsets=False, progress=printer.progress)
-            changes, logs = _by_time(admin, target, there, source, to, partitions, options)
-            write = OffsetWrite.on(there, "copy-offsets", consent, folder, logs)
-            carry_out(printer, target, write, changes, _errors(there, to))
+            copied = _copied(printer, admin, target, sources)
+            write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
+            write = replace(write, verify=_verifier(admin, target, sources) if verify else None)
+            carry_out(printer, target, write, [*refused, *copied.changes], copied.errors)
 
 
-def _partitions(source: Group, scope: Scope) -> list[TopicPartition]:
-    """What is to be copied.
+class _Copied(NamedTuple):
+    """The plan of a copy: the target groups as they are, the changes, topics, failures."""
 
-    Raises:
-        NotFoundError: nothing is committed for something that is named.
-    """
-    partitions = copied_partitions(source, scope)
-    topics = {topic for topic, _ in partitions}
-    missing = [name for name in scope.topics if name not in topics]
-    missing += [f"{at[0]}-{at[1]}" for at in scope.partitions if at not in partitions]
-    if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
-        raise NotFoundError(f"group `{source.group}` committed nothing for {names}")
-    return partitions
+    there: ClusterSnapshot
+    changes: list[Change]
+    logs: dict[str, Topic]
+    errors: list[ItemError]
 
 
-def _errors(there: ClusterSnapshot, to: str) -> list[ItemError]:
-    """Failures of the look that are not about the group that is put somewhere."""
-    return [error for error in there.errors if error.target != to]
+def _copied(
+    printer: Printer, admin: "ClusterAdmin", target: "ClusterAdmin", sources: Sequence[Source]
+) -> _Copied:
+    """What is to be committed, in the same cluster as it is, in another one by time."""
+    names = [each.target for each in sources]
+    there = target.snapshot(names, log_offsets=False, progress=printer.progress)
+    free, changes = free_groups(there, names, create=True)
+    logs = read_logs(target, {name for each in sources for name, _ in each.partitions})
+    by_target = {each.target: each for each in sources}
+    if target is admin:
+        for group in free:
+            each = by_target[group.group]
+            changes += plan_copy(group, each.group, each.partitions, logs)
+    else:
+        changes += _by_time(admin, target, [(g, by_target[g.group]) for g in free], logs)
+    told = set(names)
+    return _Copied(there, changes, logs, [e for e in there.errors if e.target not in told])
 
 
 def _by_time(
     admin: "ClusterAdmin",
     target: "ClusterAdmin",
-    there: ClusterSnapshot,
-    source: Group,
-    to: str,
-    partitions: list[TopicPartition],
-    options: GlobalOptions,
-) -> tuple[list[Change], dict[str, Topic]]:
-    """The plan for a group of another cluster, and the topics there."""
-    from kgroups.core.kafka.librdkafka.record_times import record_times
+    copies: Sequence[tuple[Group, Source]],
+    logs: Mapping[str, Topic],
+) -> list[Change]:
+    """The plan for groups of another cluster.
+
+    Records are read for many groups at once; those that stand at different offsets of one
+    partition in one round each.
+    """
+    from kgroups.core.kafka.librdkafka.record_times import Place, record_times
     from kgroups.core.kafka.lookups.offsets_by_time import offsets_at_times
 
-    free, changes = free_groups(there, [to], create=True)
-    names = {name for name, _ in partitions}
-    places, lost = _places(source, partitions, read_logs(admin, names))
-    left_ms = round(1_000 * admin.ends().left_s)
-    moments = record_times(admin.settings, places, left_ms) | lost
-    logs = read_logs(target, names)
-    times = {
-        at: moment.time_ms
-        for at, moment in moments.items()
-        if moment.time_ms is not None and at[0] in logs and at[1] in logs[at[0]].partitions
-    }
-    found = offsets_at_times(target, times)
-    ordered = {at: moments[at] for at in partitions}
-    for group in free:
-        changes += plan_copy_by_time(group, ordered, found, logs)
-    return changes, logs
+    here = read_logs(admin, {name for _, source in copies for name, _ in source.partitions})
+    rounds: list[dict[TopicPartition, Place]] = []
+    stands: list[tuple[dict[TopicPartition, int], dict[TopicPartition, Moment]]] = []
+    for _, source in copies:
+        places, lost = _places(source.group, source.partitions, here)
+        at_round: dict[TopicPartition, int] = {}
+        for at, place in places.items():
+            number = next(
+                (n for n, known in enumerate(rounds) if known.get(at, place) == place), len(rounds)
+            )
+            if number == len(rounds):
+                rounds.append({})
+            rounds[number][at] = place
+            at_round[at] = number
+        stands.append((at_round, lost))
+    moments: list[dict[TopicPartition, Moment]] = []
+    found: list[Mapping[TopicPartition, int | str | None]] = []
+    for known in rounds:
+        told = record_times(admin.settings, known, round(1_000 * admin.ends().left_s))
+        times = {
+            at: moment.time_ms
+            for at, moment in told.items()
+            if moment.time_ms is not None and at[0] in logs and at[1] in logs[at[0]].partitions
+        }
+        moments.append(told)
+        found.append(offsets_at_times(target, times))
+    changes: list[Change] = []
+    for (group, source), (at_round, lost) in zip(copies, stands, strict=True):
+        ordered = {
+            at: lost[at] if at in lost else moments[at_round[at]][at] for at in source.partitions
+        }
+        own = {at: found[number].get(at) for at, number in at_round.items()}
+        changes += plan_copy_by_time(group, ordered, own, logs)
+    return changes
+
+
+def _verifier(
+    admin: "ClusterAdmin", target: "ClusterAdmin", sources: Sequence[Source]
+) -> Callable[[Sequence[Change]], list[Change]]:
+    """Looks at both sides after the write: who committed since is told."""
+
+    def verify(changes: Sequence[Change]) -> list[Change]:
+        names = [each.group.group for each in sources]
+        here = admin.snapshot(names, members=False, log_offsets=False)
+        told = [each.target for each in sources]
+        there = target.snapshot(told, members=False, log_offsets=False)
+        pairs = {each.target: (each.group, here.group(each.group.group)) for each in sources}
+        groups = {name: there.group(name) for name in told}
+        return [verified_copy(change, pairs, groups) for change in changes]
+
+    return verify
 
 
 def _places(

@@ -1,14 +1,14 @@
-"""Before and after a write of offsets: waiting until members have left, watching who commits."""
+"""Before and after a write of offsets: members that have to leave, others that commit since."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.commands.gates.polling import Polls
 from kgroups.cli.interruption import Interruption
 from kgroups.cli.output.printer import Printer
 from kgroups.core.broker_errors import LASTING
-from kgroups.core.errors import ClusterError, KgroupsError
+from kgroups.core.errors import ClusterError, ItemError, KgroupsError
 from kgroups.core.offsets.change import IDLE_STATES, Change, members_text
 from kgroups.core.offsets.read_back import Held, settle
 from kgroups.core.snapshot import Group
@@ -101,3 +101,17 @@ def watched(
         except KgroupsError as error:
             printer.note(f"{error.message}; retrying")
     return found
+
+
+def verified(
+    printer: Printer,
+    interruption: Interruption,
+    verify: Callable[[Sequence[Change]], list[Change]],
+    changes: Sequence[Change],
+) -> tuple[list[Change], list[ItemError]]:
+    """The changes after another look, unless that fails or Ctrl-C ends it."""
+    printer.progress("verifying")
+    try:
+        return interruption.look(lambda: verify(changes), list(changes)), []
+    except KgroupsError as error:
+        return list(changes), [ItemError.of("--verify", error)]

@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import typer
 from kgroups.cli.audit_log import tell
 from kgroups.cli.commands.writes.applying import applied
 from kgroups.cli.commands.writes.plan_saving import save_plan
-from kgroups.cli.commands.writes.vigil import watched
+from kgroups.cli.commands.writes.vigil import verified, watched
 from kgroups.cli.exits import end_with
 from kgroups.cli.interruption import Interruption, tell_interrupted
 from kgroups.cli.output.envelope import Report
@@ -114,6 +114,7 @@ class OffsetWrite:
         topic_ids: of the topics that are written to, as far as they are known.
         row_by_row: a partition that cannot be done does not hold the others back.
         watch_ms: for how long it is watched, after the write, whether somebody else commits.
+        verify: looks again after the write; what has changed since has failed.
     """
 
     action: str
@@ -123,6 +124,7 @@ class OffsetWrite:
     topic_ids: Mapping[str, str | None]
     row_by_row: bool = False
     watch_ms: int = 0
+    verify: Callable[[Sequence[Change]], list[Change]] | None = None
 
     @classmethod
     def on(
@@ -236,6 +238,9 @@ def carry_out(
             changes = applied(printer, admin, changes, interruption)
             if write.watch_ms:
                 changes = watched(printer, admin, changes, interruption, write.watch_ms)
+            if write.verify is not None:
+                changes, failures = verified(printer, interruption, write.verify, changes)
+                errors = [*errors, *failures]
         elif not consent.dry_run:
             changes = skip_planned(changes)
         tell((change.result for change in changes), undo)

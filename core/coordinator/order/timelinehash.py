@@ -7,6 +7,9 @@ from its newest key to its oldest; doubled before a put once 3/4 of one key more
 exceed it, never shrunk. Source: `BaseHashTable`, `SnapshottableHashTable.CurrentIterator`.
 """
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from kgroups.core.coordinator.order.javahash import java_hash
@@ -66,6 +69,34 @@ class TimelineHashMap(dict[str, V]):
         for slot in sorted(before):
             for key in before[slot]:
                 self._slots.setdefault(_slot(key, self._bits), []).append(key)
+
+
+def grown_orders(listed: Sequence[str], size: int) -> list[list[str]]:
+    """The orders in which keys may be walked once their map has held `size` keys; as listed first.
+
+    Growing parts keys that shared a slot. A listing does not tell whether the table has to grow
+    for that, because it never shrinks.
+
+    Args:
+        listed: all keys of the map, in the order of its iterator.
+    """
+    found = [list(listed)]
+    bits, most = _bits_for(len(listed)), _bits_for(size)
+    if any(_slot(before, bits) > _slot(after, bits) for before, after in pairwise(listed)):
+        return found  # this is no order of a map
+    for grown in range(bits + 1, most + 1):
+        order = sorted(listed, key=partial(_slot, bits=grown))
+        if order not in found:
+            found.append(order)
+    return found
+
+
+def _bits_for(size: int) -> int:
+    """The least that a table has in which each of so many keys was put twice."""
+    bits = INITIAL_BITS
+    while (size + 1) * 3 > (4 << bits):
+        bits += 1
+    return bits
 
 
 def _slot(key: str, bits: int) -> int:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.core.errors import KgroupsError, UsageError
-from kgroups.core.lag.captures.capture_files import UNFINISHED, write_file
-from kgroups.core.lag.captures.capture_tables import capture_tables, cluster_name
+from kgroups.core.lag.captures.capture_tables import (
+    CaptureTables,
+    capture_tables,
+    cluster_name,
+)
+from kgroups.core.lag.captures.delta_table import append, dated, marks_of
 from kgroups.core.snapshot import ClusterSnapshot
-
-# A hidden file as old as this was left by a run that died.
-ABANDONED_S = 3600.0
 
 
 class Capture(NamedTuple):
@@ -22,13 +23,11 @@ class Capture(NamedTuple):
     Args:
         captured_at_ms: time of the snapshot; None if there is none.
         rows: partitions written.
-        files: what was written.
         error: why there is no snapshot.
     """
 
     captured_at_ms: int | None
     rows: int
-    files: tuple[Path, ...]
     error: KgroupsError | None = None
 
 
@@ -62,21 +61,21 @@ def collect(
         except KgroupsError as exc:
             if isinstance(exc, UsageError) and number == 0:
                 raise
-            yield Capture(None, 0, (), exc)
+            yield Capture(None, 0, exc)
         if number + 1 != count and every_ms > 0:
             passed = clock_ms() - start
             sleep_ms(every_ms - passed % every_ms)
 
 
 def make_folder(folder: Path) -> None:
-    """The folder of captures, made if it is not there, cleared of what died runs left.
+    """The folder of captures, made if it is not there.
 
     Raises:
         UsageError: it cannot be made or written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f"{UNFINISHED}{secrets.token_hex(4)}"
+        probe = folder / f".probe-{secrets.token_hex(4)}"
         probe.touch()
         probe.unlink()
     except OSError as exc:
@@ -84,19 +83,19 @@ def make_folder(folder: Path) -> None:
             f"captures cannot be written to `{folder}`: {exc.strerror}",
             hint="choose a folder that you can write to",
         ) from exc
-    for left in folder.glob(f"*/*/*/{UNFINISHED}*"):
-        if time.time() - left.stat().st_mtime > ABANDONED_S:
-            left.unlink(missing_ok=True)
 
 
 def write_capture(folder: Path, snapshot: ClusterSnapshot) -> Capture:
-    """Appends one snapshot; its rows come last, so that a capture with rows has everything."""
+    """Appends one snapshot."""
     tables = capture_tables([snapshot])
-    at_ms, cluster = snapshot.captured_at_ms, cluster_name(snapshot)
-    # fmt: off
-    files = tuple(
-        write_file(folder, name, getattr(tables, name), cluster, at_ms, at_ms)
-        for name in ("topics", "members", "rows")
-    )
-    # fmt: on
-    return Capture(at_ms, tables.rows.num_rows, files)
+    write_facts(folder, tables, cluster_name(snapshot), snapshot.captured_at_ms)
+    return Capture(snapshot.captured_at_ms, tables.rows.num_rows)
+
+
+def write_facts(folder: Path, tables: CaptureTables, cluster: str, at_ms: int) -> None:
+    """Appends one capture's facts, then the row that says that they are all there."""
+    for name in ("topics", "members", "rows"):
+        content = getattr(tables, name)
+        if content.num_rows:
+            append(folder, name, dated(content))
+    append(folder, "captures", marks_of(tables.rows, cluster, [at_ms]))

@@ -16,13 +16,13 @@ from pyspark.sql import functions as F
 
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_files import Span
 from kgroups.core.lag.captures.capture_tables import (
     NO_TIMES,
     RecordTimes,
     capture_tables,
     cluster_name,
 )
+from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
 from kgroups.core.lag.report import (

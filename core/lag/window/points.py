@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from kgroups.core.lag.captures.capture_files import Span
+from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.series_id import series_id
 from kgroups.core.lag.rules import END_OF, Isolation
 

@@ -2,12 +2,13 @@
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -15,18 +16,12 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_files import (
-    CapturedFile,
-    Window,
-    find_captures,
-    looks,
-    open_window,
-    readable,
-    utc_date,
-    utc_time,
-)
+from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time, whole_files
+from kgroups.core.lag.captures.delta_table import ActiveFile, Days, active_files, utc_date
+from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
+    SMALL_ROWS,
     LagQuery,
     LagReport,
     check_query,
@@ -44,8 +39,8 @@ from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
 # Captures above which the optimising compiler pays, as sizes of Parquet files: 10 million rows.
 LARGE_BYTES = 40_000_000
-# What Spark, or our reader in its tasks, says of a file that went away after it was listed.
-MERGED_AWAY = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
+# What Spark says of a file that its workers do not find.
+NOT_FOUND = re.compile("FILE_NOT_EXIST|PATH_NOT_FOUND|FileNotFound|does not exist")
 
 # The file that it names.
 NAMED_FILE = re.compile(r"(?:file:)?(/[^\s`'\"]+\.parquet)")
@@ -56,6 +51,8 @@ IDENTITY = ("cluster", "group", "member_id", "topic")
 
 # With `date`, which is a directory; `cluster` is one too.
 COLLECTED_ROWS = StructType([*ROWS.fields, StructField("date", StringType(), False)])
+NO_ROWS = to_arrow_schema(COLLECTED_ROWS).empty_table()
+CAPTURE = ("cluster", "captured_at_ms")
 
 
 def lag_report_over(
@@ -90,29 +87,22 @@ def lag_report_over(
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
     with running(sized(session, window), progress) as spark:
-        for _ in looks():
-            try:
-                return _report(
-                    spark, folder, window, query, (since_ms, until_ms), tell, strict=strict
-                )
-            except FileNotFoundError:
-                pass
-            except SPARK_ERRORS as exc:
-                if not MERGED_AWAY.search(str(exc)):
-                    raise
-                if any(Path(path).exists() for path in NAMED_FILE.findall(str(exc))):
-                    raise KgroupsError(
-                        f"Spark's workers do not find the captures in `{folder}`",
-                        hint="put them where every worker sees them under the same path",
-                        code="CAPTURES_NOT_SEEN",
-                    ) from exc
-            tell("reading again, because captures were merged")
-            window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
-            check_isolation(window, query.isolation)
-        raise KgroupsError(
-            f"the files in `{folder}` keep changing",
-            hint="try again when `lag compact` has finished",
-        )
+        try:
+            return _report(spark, folder, window, query, (since_ms, until_ms), tell, strict=strict)
+        except SPARK_ERRORS as exc:
+            if not NOT_FOUND.search(str(exc)):
+                raise
+            if any(Path(path).exists() for path in NAMED_FILE.findall(str(exc))):
+                raise KgroupsError(
+                    f"Spark's workers do not find the captures in `{folder}`",
+                    hint="put them where every worker sees them under the same path",
+                    code="CAPTURES_NOT_SEEN",
+                ) from exc
+            raise KgroupsError(
+                f"captures in `{folder}` were removed while they were read",
+                hint="try again when `lag compact --upgrade` has finished",
+                code="CAPTURES_CHANGED",
+            ) from exc
 
 
 def check_isolation(window: Window, isolation: Isolation) -> None:
@@ -121,16 +111,17 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
     Raises:
         UsageError: some of its captures do not hold them; says from when on they do.
     """
-    lacking = [file for file in window.files if not file.has_stable]
-    if isolation == "read_uncommitted" or not lacking:
+    captures = window.captures
+    lacking = captures.filter(pc.greater(captures["unstable_rows"], 0))
+    if isolation == "read_uncommitted" or not lacking.num_rows:
         return
-    last_ms = max(file.last_ms for file in lacking)
+    last_ms = pc.max(lacking["captured_at_ms"]).as_py()
     hint = "leave out `--isolation`; `kgroups lag collect` stores these offsets from now on"
-    if any(file.last_ms > last_ms for file in window.files):
+    if pc.max(captures["captured_at_ms"]).as_py() > last_ms:
         hint = f"later captures hold them: `--since {utc_time(last_ms + 1)}`"
     raise UsageError(
         "`--isolation read_committed` requires last stable offsets, which "
-        f"{len(lacking)} of {len(window.files)} files of captures in the window do not have",
+        f"{lacking.num_rows} of {captures.num_rows} captures in the window do not have",
         hint=hint,
     )
 
@@ -147,7 +138,7 @@ def _report(
 ) -> LagReport:
     """The report on these files."""
     since_ms, until_ms = span_ms
-    tell(f"reading {window.rows:,} rows in {len(window.files):,} files of captures")
+    tell(f"reading {window.rows:,} rows of {window.captures.num_rows:,} captures")
     lagged = captures_with_lag(spark, folder, window, query, span_ms)
     now = newest(lagged, window)
     stepped = with_steps(lives(lagged, window.spans, query.isolation))
@@ -188,37 +179,45 @@ class Rest(NamedTuple):
 def read_rest(spark: Any, folder: Path, window: Window, *, strict: bool) -> Rest:
     """Members and topics of each cluster's newest capture in the window, each once.
 
-    A capture's rows are written last, so where they are its members and topics are too. Members
-    and topics without rows are of a capture that was never finished.
-
     Raises:
         UsageError: `strict`, and a file cannot be read.
     """
     frames: dict[str, DataFrame] = {}
     broken: tuple[ItemError, ...] = ()
     last = {cluster: span.last_ms for cluster, span in window.spans.items()}
+    days = Days(utc_date(min(last.values())), utc_date(max(last.values())))
     for table, schema in TABLE_SCHEMAS.items():
-        files = [
-            file
-            for file in find_captures(folder, table)
-            if file.cluster in last and file.first_ms <= last[file.cluster] <= file.last_ms
-        ]
-        good, errors = readable(files, strict=strict)
+        newest_files = [file for file in active_files(folder, table, days) if _has(file, last)]
+        in_table, lost = whole_files(newest_files)
+        old, errors = readable([file for file in find_captures(folder, table) if _has(file, last)])
+        errors += lost
+        if errors and strict:
+            raise UsageError(
+                f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
+                hint="delete it, or leave out --strict to report without it",
+            )
         broken += errors
-        frames[table] = _newest_once(spark, folder / table, good, schema, window)
+        paths = [file.path for file in in_table]
+        paths += [str(file.path) for file in old]
+        frames[table] = _newest_once(spark, folder / table, paths, schema, window)
     return Rest(frames["members"], frames["topics"], broken)
 
 
+def _has(file: ActiveFile | CapturedFile, last: Mapping[str, int]) -> bool:
+    """Whether a file may have the newest capture of its cluster."""
+    return file.cluster in last and file.first_ms <= last[file.cluster] <= file.last_ms
+
+
 def _newest_once(
-    spark: Any, base: Path, files: Sequence[CapturedFile], schema: StructType, window: Window
+    spark: Any, base: Path, paths: Sequence[str], schema: StructType, window: Window
 ) -> DataFrame:
     """The rows of each cluster's newest capture in some files of one table."""
-    if not files:
+    if not paths:
         # From a list it would be a job of Python workers that have nothing to do.
         empty = to_arrow_schema(schema).empty_table()
         return cast("DataFrame", spark.createDataFrame(empty, schema))
     reader = spark.read.schema(schema).option("basePath", str(base))
-    rows: DataFrame = reader.parquet(*(str(file.path) for file in files))
+    rows: DataFrame = reader.parquet(*paths)
     newest_rows = rows.where(is_newest(window)).select(*schema.fieldNames())
     return newest_rows.dropDuplicates([n for n in IDENTITY if n in schema.fieldNames()])
 
@@ -230,17 +229,17 @@ def sized(
     if session is not None and not isinstance(session, SessionOptions):
         return session
     options = session or SessionOptions()
-    size = sum(file.path.stat().st_size for file in window.files)
-    if size <= LARGE_BYTES:
-        return options
-    return dataclasses.replace(options, large=True)
+    if window.rows < SMALL_ROWS:
+        return dataclasses.replace(options, small=True)
+    return dataclasses.replace(options, large=window.size > LARGE_BYTES)
 
 
 def read_rows(spark: Any, folder: Path, window: Window) -> DataFrame:
     """The rows of the window's files."""
-    paths = [str(file.path) for file in window.files]
+    if not window.files:
+        return cast("DataFrame", spark.createDataFrame(NO_ROWS, COLLECTED_ROWS))
     reader = spark.read.schema(COLLECTED_ROWS).option("basePath", str(folder / "rows"))
-    frame: DataFrame = reader.parquet(*paths)
+    frame: DataFrame = reader.parquet(*(file.path for file in window.files))
     return frame
 
 
@@ -249,7 +248,9 @@ def captures_with_lag(
 ) -> DataFrame:
     """The captures of the window, each once, with lag."""
     rows = read_rows(spark, folder, window).where(F.col("captured_at_ms").between(*span_ms))
-    if window.has_twins:
+    if not window.is_clean:
+        known = spark.createDataFrame(window.captures.select(list(CAPTURE)))
+        rows = rows.join(F.broadcast(known), list(CAPTURE), "left_semi")
         rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
     return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
 

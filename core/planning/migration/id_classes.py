@@ -1,12 +1,18 @@
-"""Which ids new members may get, as far as a server-side assignor sees them."""
+"""Which ids new members may get, as far as a server-side assignor sees them.
+
+Members that share a bucket of the assignor's hash table stand in it as the coordinator walked its
+own table when it filled this one, which is ordered by other bits of their hashes. So they may stand
+there in any order, and a class of ids says besides the ids which place each has in its bucket.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.order.java_order import utf16_key
 from kgroups.core.coordinator.order.javahash import grown_capacity
+from kgroups.core.planning.outcomes.arrivals import mixed
 from kgroups.core.planning.outcomes.ids import bucket, drawn_uuid
 from kgroups.core.planning.outcomes.places import Heads, Newcomer, text_orders
 from kgroups.core.planning.outcomes.spaces import HEADS, classic_ids, kip848_ids
@@ -15,7 +21,6 @@ from kgroups.core.planning.outcomes.visible import Visible
 MAX_CLASSES: Final = 120
 MOST_ENUMERATED: Final = 3  # tables are gone through bucket by bucket
 MOST_COMBINATIONS: Final = 40_000
-TIES: Final = 3
 SAMPLES: Final = 24
 
 
@@ -26,10 +31,12 @@ class IdClass:
     Args:
         ids: name that stands for a member to an id that it may have.
         weight: how likely such ids are.
+        places: id to its place in its bucket, from 0 on; empty: as it comes.
     """
 
     ids: Mapping[str, str]
     weight: float
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ def id_classes(
 
     Args:
         seed: the same ids are made for the same seed.
-        known: ids of the other members.
+        known: ids of the other members, in the order of the coordinator.
         unknown: name of a member to what its id begins with; None for the plain uuid that
             members of consumer groups have.
         visible: what the assignor sees of ids.
@@ -95,44 +102,56 @@ def _enumerated(
                 )
                 for each in newcomers
             }
-            yield IdClass(ids, text.weight * table.weight)
+            places = {ids[name]: place for name, place in table.places.items()}
+            yield IdClass(ids, text.weight * table.weight, places)
 
 
 @dataclass(frozen=True, slots=True)
 class _Buckets:
-    """A bucket for each member whose id is not known, and how likely that is."""
+    """A bucket for each member whose id is not known, its place in it, and how likely that is."""
 
     buckets: Mapping[str, int]
     weight: float
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 def _hash_orders(known: Sequence[str], newcomers: Sequence[Newcomer]) -> list[_Buckets]:
     """Everything that buckets can make of the order of members in a hash table; none if too much.
 
-    Members that share a bucket stand in it as the rest of their hashes says, so an order that only
-    shared buckets give is tried with several ids.
+    Those whose ids are known keep their order where they share a bucket.
     """
     capacity = grown_capacity(len(known) + len(newcomers))
     if capacity ** len(newcomers) > MOST_COMBINATIONS:
         return []
-    fixed = [bucket(member_id, capacity) for member_id in known]
-    found: dict[tuple[int, ...], tuple[tuple[int, ...], bool, int]] = {}
-    for drawn in product(range(capacity), repeat=len(newcomers)):
-        places = [*fixed, *drawn]
-        order = tuple(sorted(range(len(places)), key=places.__getitem__))
-        shared = len(set(drawn) - set(fixed)) < len(drawn)
-        first, was_shared, count = found.get(order, (drawn, shared, 0))
-        if was_shared and not shared:
-            first, was_shared = drawn, False
-        found[order] = (first, was_shared, count + 1)
+    fixed: dict[int, list[str]] = {}
+    for member_id in known:
+        fixed.setdefault(bucket(member_id, capacity), []).append(member_id)
     names = [each.name for each in newcomers]
-    total = capacity ** len(newcomers)
-    classes = []
-    for drawn, shared, count in found.values():
-        times = TIES if shared else 1
+    total = capacity ** len(names)
+    found: dict[tuple[str, ...], _Buckets] = {}
+    for drawn in product(range(capacity), repeat=len(names)):
         buckets = dict(zip(names, drawn, strict=True))
-        classes += [_Buckets(buckets, count / total / times)] * times
-    return classes
+        orders = list(_orders(fixed, buckets))
+        for order in orders:
+            met = tuple(name for part in order for name in part)
+            first = found.get(met)
+            if first is None:
+                places = {n: at for part in order for at, n in enumerate(part) if n in buckets}
+                first = _Buckets(buckets, 0.0, places)
+            weight = first.weight + 1 / len(orders) / total
+            found[met] = replace(first, weight=weight)
+    return list(found.values())
+
+
+def _orders(
+    fixed: Mapping[int, Sequence[str]], drawn: Mapping[str, int]
+) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Every order of these members, bucket by bucket."""
+    each = [
+        mixed(fixed.get(place, ()), [name for name, own in drawn.items() if own == place])
+        for place in sorted({*fixed, *drawn.values()})
+    ]
+    yield from product(*each)
 
 
 def _sample(seed: str, newcomers: Sequence[Newcomer], number: int) -> IdClass:

@@ -16,6 +16,8 @@ from kgroups.core.coordinator.config import CoordinatorConfig
 from kgroups.core.coordinator.coordinator import Coordinator
 from kgroups.core.coordinator.effects import Reply
 from kgroups.core.coordinator.kip848.messages import ConsumerGroupDescribeRequest
+from kgroups.core.coordinator.order.javahash import grown_capacity
+from kgroups.core.coordinator.ports import AssignableMember, Ports, ServerAssign
 from kgroups.core.coordinator.request import Request
 from kgroups.core.planning.migration.speakers import ClassicSpeaker, Kip848Speaker, Speaker
 from kgroups.core.planning.migration.stored_group import (
@@ -23,6 +25,7 @@ from kgroups.core.planning.migration.stored_group import (
     kip848_records,
     topology_of,
 )
+from kgroups.core.planning.outcomes.ids import bucket
 from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.snapshot import Group, Member, MemberProtocol, Topic
 from kgroups.core.uuids import uuid_from
@@ -71,6 +74,8 @@ class Rehearsal:
         group: as it is; settled, or on its way to its target.
         config: the brokers' settings.
         coming: members that will join.
+        places: member id to its place in its bucket of the assignor's table; those that are not
+            named follow each other as this coordinator's own table says.
     """
 
     def __init__(
@@ -80,13 +85,14 @@ class Rehearsal:
         terms: Terms,
         config: CoordinatorConfig,
         coming: Sequence[Member] = (),
+        places: Mapping[str, int] | None = None,
     ) -> None:
         self._group, self._terms = group, terms
         self._topology = topology_of(topics, group, coming)
         self._now_ms, self._tokens = START_MS, count()
         self._new_ids: list[UUID] = []
         self._coordinator = Coordinator(
-            config, self._topology, self._new_id, now_ms=START_MS, ports=coordinator_ports()
+            config, self._topology, self._new_id, now_ms=START_MS, ports=_ports(places or {})
         )
         records = (
             kip848_records(group, self._topology, terms.strategy, terms.asked)
@@ -253,6 +259,32 @@ class Rehearsal:
             leader=found.leader,
             members=members,
         )
+
+
+def _ports(places: Mapping[str, int]) -> Ports:
+    """A coordinator's ports, with assignors that meet these members in these places."""
+
+    def with_places(assign: ServerAssign) -> ServerAssign:
+        return lambda spec: assign(replace(spec, members=_placed(spec.members, places)))
+
+    ports = coordinator_ports()
+    if not places:
+        return ports
+    assignors = {name: with_places(assign) for name, assign in ports.assignors.items()}
+    return replace(ports, assignors=assignors)
+
+
+def _placed(
+    members: Sequence[AssignableMember], places: Mapping[str, int]
+) -> list[AssignableMember]:
+    """Members in the order of the table, these in these places of their buckets."""
+    capacity = grown_capacity(len(members))
+    buckets: dict[int, list[AssignableMember]] = {}
+    # Those with a place come after the others, in the order of the places, and go where they say.
+    for one in sorted(members, key=lambda one: places.get(one.member_id, -1)):
+        held = buckets.setdefault(bucket(one.member_id, capacity), [])
+        held.insert(places.get(one.member_id, len(held)), one)
+    return [one for _, held in sorted(buckets.items()) for one in held]
 
 
 def _id_of(speaker: Speaker) -> str:

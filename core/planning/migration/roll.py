@@ -253,7 +253,7 @@ class Roll:
         classes = self._classes(probe, unknown, comes)
         found: dict[object, _Way] = {}
         for each in classes.each:
-            settled = self._played(action, each.ids)
+            settled = self._played(action, each.ids, each.places)
             back = {own: name for name, own in each.ids.items()}
             shares = {
                 back.get(m.member_id, m.member_id): m.assignment or {}
@@ -283,7 +283,9 @@ class Roll:
         known = [m.member_id for m in members if m.member_id not in unknown]
         return id_classes(f"{group.group}/{len(self.walk.stages)}", known, unknown, visible)
 
-    def _played(self, action: Action, ids: Mapping[str, str]) -> Settled:
+    def _played(
+        self, action: Action, ids: Mapping[str, str], places: Mapping[str, int] | None = None
+    ) -> Settled:
         group = self.walk.group
         members = tuple(_renamed(member, ids) for member in group.members or ())
         asked = {ids.get(name, name): asks for name, asks in self.terms.asked.items()}
@@ -293,6 +295,7 @@ class Roll:
             replace(self.terms, asked=asked),
             self.rules.config,
             self.readers,
+            places,
         )
         action(play, ids)
         return play.settle()

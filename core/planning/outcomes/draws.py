@@ -8,6 +8,7 @@ different ends are the set of outcomes. Where there are too many classes, some o
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice, product
 from typing import Final
 
@@ -15,7 +16,8 @@ from kgroups.assignors.kip848.target import uuid_halves, uuid_hash
 from kgroups.assignors.order.java_order import copied_set_capacity, spread, utf16_key
 from kgroups.core.planning.assignor_request import PartitionRacks
 from kgroups.core.planning.leaders.strategies import Strategy
-from kgroups.core.planning.outcomes.admission import Batch, sequences
+from kgroups.core.planning.outcomes.admission import Batch, Sequences, sequences
+from kgroups.core.planning.outcomes.arrivals import Order, arrivals
 from kgroups.core.planning.outcomes.ids import drawn_uuid
 from kgroups.core.planning.outcomes.outcome import Failure, Outcome, Outcomes, gathered
 from kgroups.core.planning.outcomes.places import (
@@ -28,12 +30,13 @@ from kgroups.core.planning.outcomes.places import (
 from kgroups.core.planning.outcomes.races import is_raced
 from kgroups.core.planning.outcomes.spaces import (
     HEADS,
+    IdSpace,
     classic_ids,
     kip848_ids,
     topic_ids,
 )
 from kgroups.core.planning.outcomes.unseen import unseen
-from kgroups.core.planning.outcomes.visible import Visible, visible_orders
+from kgroups.core.planning.outcomes.visible import HASH_ONLY, Visible, visible_orders
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import Ends, Settled
 
@@ -56,6 +59,7 @@ class Draw:
         topic_ids: name of a new topic to its id.
         weight: how likely ids are that strategies cannot tell from these.
         batches: in which batches a coordinator takes in what happens to a KIP-848 group.
+        orders: in which it meets the members at each target; empty: those that join last.
         unlike, racks, libraries, late: what leaders see and nobody else does, as of `Unseen`.
     """
 
@@ -63,6 +67,7 @@ class Draw:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
     batches: tuple[Batch, ...] = ()
+    orders: tuple[Order, ...] = ()
     unlike: bool = False
     racks: PartitionRacks = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +84,8 @@ def find_outcomes(
         runs: how many classes of ids are run at most.
     """
     unknown = [seat for seat in roster.seats if seat.joins and not seat.id_known]
-    draws, complete = _draws(roster, strategy, unknown)
+    drawn = _broker_draws if strategy.runs_on_broker else _draws
+    draws, complete = drawn(roster, strategy, unknown)
     hidden, all_hidden = unseen(roster, strategy)
     complete = complete and all_hidden
     if is_raced(roster, strategy):  # which plays leaders that are late as one thing among others
@@ -95,13 +101,6 @@ def find_outcomes(
         )
         for draw, each in product(draws, hidden)
     ]
-    if strategy.runs_on_broker:
-        admitted = sequences(roster, strategy.assignor.name)
-        complete = complete and admitted.complete
-        draws = [
-            replace(draw, batches=batches, weight=draw.weight * weight)
-            for draw, (batches, weight) in product(draws, admitted.each)
-        ]
     size = len(roster.seats) + sum(
         len(roster.topics[name].partitions) for name in roster.subscribed()
     )
@@ -158,6 +157,54 @@ def _is_undecided(
     return False
 
 
+def _broker_draws(
+    roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
+) -> tuple[Sequence[Draw], bool]:
+    """As `_draws`, with each sequence in which a coordinator may take in what happens."""
+    name = strategy.assignor.name
+    admitted, met = sequences(roster, name), True
+    if name in HASH_ONLY and any(seat.joins for seat in roster.seats):
+        draws = _arrived(roster, unknown, admitted)
+        if draws is not None:
+            return draws, admitted.complete
+        met = False
+    draws, complete = _draws(roster, strategy, unknown)
+    return [
+        replace(draw, batches=batches, weight=draw.weight * weight)
+        for draw, (batches, weight) in product(draws, admitted.each)
+    ], complete and admitted.complete and met
+
+
+def _arrived(roster: Roster, unknown: Sequence[Seat], admitted: Sequences) -> Sequence[Draw] | None:
+    """One draw of each class of ids and each order in which they are met; None if too many."""
+    new_topics = _topics_without_id(roster)
+    if len(new_topics) > MOST_NEW_TOPICS:
+        return None
+    topics = list(islice(_topic_draws(roster, new_topics), MAX_CLASSES + 1))
+    seed, spaces = roster.group.group, {s.member.member_id: _space(s) for s in unknown}
+    made = cache(
+        lambda name, bucket, capacity: spaces[name].made(
+            HEADS // 2, bucket, capacity, f"{seed}/{name}"
+        )
+    )
+    found: list[Draw] = []
+    for batches, weight in admitted.each:
+        each = arrivals(roster, list(spaces), batches)
+        if each is None or (len(found) + len(each)) * len(topics) > MAX_CLASSES:
+            return None
+        found += [
+            Draw(
+                {name: made(name, at, one.capacity) for name, at in one.buckets.items()},
+                topic.topic_ids,
+                one.weight * topic.weight * weight,
+                batches,
+                one.orders,
+            )
+            for one, topic in product(each, topics)
+        ]
+    return found
+
+
 def _draws(
     roster: Roster, strategy: Strategy, unknown: Sequence[Seat]
 ) -> tuple[Sequence[Draw], bool]:
@@ -181,9 +228,14 @@ def _draws(
 
 def _newcomer(seat: Seat, *, distinct: bool) -> Newcomer:
     """The member of this seat; `distinct` where it matters which of two alike ones came first."""
-    name, prefix = seat.member.member_id, seat.id_prefix
-    space = kip848_ids() if prefix is None else classic_ids(prefix)
-    return Newcomer(name, space, name if distinct else _kind(seat))
+    name = seat.member.member_id
+    return Newcomer(name, _space(seat), name if distinct else _kind(seat))
+
+
+def _space(seat: Seat) -> IdSpace:
+    """Ids that the member of this seat may draw."""
+    prefix = seat.id_prefix
+    return kip848_ids() if prefix is None else classic_ids(prefix)
 
 
 def _kind(seat: Seat) -> object:

@@ -8,6 +8,7 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
+from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
     AddPartitions,
@@ -89,6 +90,8 @@ def happen(world: World, event: ScenarioEvent) -> None:
     shown = ", ".join(f"{key} {value}" for key, value in told if (key, value) != ("stall", False))
     world.recorder.line(world.now_ms, getattr(event, "group", ""), "event", name, shown)
     world.happened[name] += 1
+    if len(world.moments) < MAX_MOMENTS:
+        world.moments.append((world.now_ms - START_MS, name))
     world.last_ms = world.now_ms
     EVENT_EFFECTS[type(event)](world, event)
 

@@ -53,7 +53,7 @@ class Network(ABC):
         groups: by name.
         pending: events, and parts of events, that are still to come.
         last_ms: when the last event happened.
-        happened: events so far, by name.
+        happened: events so far, by name; `moments` when the first of them did.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Network(ABC):
         self.pending = 0
         self.last_ms = START_MS
         self.happened: Counter[str] = Counter()
+        self.moments: list[tuple[int, str]] = []
         latency, loss = scenario.network.latency, scenario.network.loss
         steady = latency.shape == "fixed" and not loss
         self._steady_ms = max(1, round(latency.mean_ms)) if steady else None

@@ -183,6 +183,7 @@ class Run:
             steps=world.agenda.done,
             checks=world.invariants.checks,
             assumed=scenario.assumed,
+            moments=tuple(world.moments),
         )
 
     def _group(self, state: GroupState) -> GroupOutcome:
@@ -232,7 +233,7 @@ class Run:
             errors=dict(sorted(told.errors.items())),
             members=members,
             partitions=partition_outcomes(ledger),
-            samples=tuple(watch.samples),
+            samples=watch.kept(),
             counts=dict(sorted(told.counts.items())),
             owned=tuple(
                 one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)

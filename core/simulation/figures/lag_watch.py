@@ -17,18 +17,20 @@ class LagWatch:
     Attributes:
         samples: kept ones.
         behind: time in which the group was behind by more than in passing.
-        peak: most unread records at a sample.
+        peak: most unread records at a sample since somebody owned a partition; it is kept.
     """
 
     def __init__(self, ledger: Ledger, logs: Logs) -> None:
         self._ledger, self._logs = ledger, logs
-        self._every, self._seen = 1, 0
+        self._every, self._seen, self._start_ms = 1, 0, 0
         self.samples: list[Sample] = []
         self.behind = Stretch()
         self.peak = 0
+        self._highest: Sample | None = None
 
     def look(self, now_ms: int, start_ms: int) -> Sample:
         """Take a sample."""
+        self._start_ms = start_ms
         sample, coming = self._measure(now_ms, start_ms)
         if self._ledger.first_owned_ms is not None:
             self._judge(now_ms, sample, coming)
@@ -40,9 +42,19 @@ class LagWatch:
             self._every *= 2
         return sample
 
+    def kept(self) -> tuple[Sample, ...]:
+        """Samples from when the group began to read, the peak among them."""
+        first_ms = self._ledger.first_owned_ms
+        if first_ms is None or self._highest is None:
+            return tuple(self.samples)
+        from_ms = first_ms - self._start_ms
+        found = {one.at_ms: one for one in (*self.samples, self._highest)}
+        return tuple(found[at_ms] for at_ms in sorted(found) if at_ms >= from_ms)
+
     def _judge(self, now_ms: int, sample: Sample, coming: float) -> None:
         """Whether the group is behind; before anybody read, nobody could be."""
-        self.peak = max(self.peak, sample.unread)
+        if self._highest is None or sample.unread > self.peak:
+            self.peak, self._highest = sample.unread, sample
         if sample.unread > coming * PASSING_MS + len(self._ledger.accounts):
             self.behind.begin(now_ms)
         else:

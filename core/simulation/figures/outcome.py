@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kgroups.core.simulation.figures.ledger import Owned
 from kgroups.core.simulation.figures.recorder import Rebalance
+
+# A picture cannot show more.
+MAX_MOMENTS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class Outcome:
         events: how many of each kind happened.
         steps: events of the heap.
         checks: invariants that were checked.
+        moments: when the first `MAX_MOMENTS` events happened, each with its name.
     """
 
     scenario: str
@@ -133,6 +137,7 @@ class Outcome:
     steps: int
     checks: int
     assumed: tuple[str, ...] = ()
+    moments: tuple[tuple[int, str], ...] = ()
 
     @property
     def requests(self) -> int:

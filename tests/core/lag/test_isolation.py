@@ -5,23 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.captures.capture_files import (
-    STABLE_KEY,
-    find_captures,
-    open_window,
-    write_file,
-)
-from kgroups.core.lag.captures.compacted import compact
-from kgroups.core.lag.captures.spark_columns import ROWS
+from kgroups.core.lag.captures.capture_window import open_window
+from kgroups.core.lag.captures.delta_table import active_files, marks_of
+from kgroups.core.lag.captures.upkeep import compact
 from kgroups.core.lag.report import LagQuery, LagReport, lag_report
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.capture_writer import table_of
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.made_history import START_MS, STEP_MS, captures, write_rows
 
@@ -71,9 +65,9 @@ def test_every_figure_is_of_the_last_stable_offset(
     write_rows(folder, rows)
     write_rows(ended, ended_there(rows))
     if merged:
-        files = len(find_captures(folder))
-        assert [done.files for done in compact(folder)] == [files]
-        table = pq.read_table(find_captures(folder)[0].path)
+        files = len(active_files(folder, "rows"))
+        assert [done.files for done in compact(folder)] == [files, files]  # `captures` too
+        table = pq.read_table(active_files(folder, "rows")[0].path)
         assert table["last_stable_offset"].null_count < len(table)
     found = ask(spark, folder, by="partition", isolation="read_committed")
     newest = max(row["captured_at_ms"] for row in rows)
@@ -95,7 +89,7 @@ def test_every_figure_is_of_the_last_stable_offset(
 
 
 def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
-    """The footers say it: one sentence with how many files, and from when on there is an answer."""
+    """The table says it: one sentence with how many, and from when on there is an answer."""
     rows = captures(12, 6)
     old = [row for row in rows if row["captured_at_ms"] < START_MS + 3 * STEP_MS]
     new = [row for row in rows if row["captured_at_ms"] >= START_MS + 3 * STEP_MS]
@@ -103,12 +97,12 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         ask(None, tmp_path, isolation="read_committed")
     assert caught.value.message == (
-        "`--isolation read_committed` requires last stable offsets, which 3 of 3 files of captures "
-        "in the window do not have"
+        "`--isolation read_committed` requires last stable offsets, which 3 of 3 captures in the "
+        "window do not have"
     )
     assert "`kgroups lag collect`" in str(caught.value.hint)
     write_rows(tmp_path, with_stable(new, 12))
-    with pytest.raises(UsageError, match="which 3 of 6 files") as caught:
+    with pytest.raises(UsageError, match="which 3 of 6 captures") as caught:
         ask(None, tmp_path, isolation="read_committed")
     # The last old capture was 60 s after 2025-10-09T08:53:20Z.
     assert caught.value.hint == "later captures hold them: `--since 2025-10-09T08:54:20.001Z`"
@@ -118,7 +112,7 @@ def test_old_captures_are_refused_before_spark(tmp_path: Path) -> None:
 def test_a_mixed_folder_is_answered_from_where_it_can_be(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Compacting keeps old and new captures apart, and a window of new ones is answered."""
+    """A window of captures that hold these offsets is answered, also where files are merged."""
     rows = with_stable(captures(13, COUNT), 13)
     half_ms = START_MS + COUNT // 2 * STEP_MS
     old = [row for row in rows if row["captured_at_ms"] < half_ms]
@@ -129,25 +123,23 @@ def test_a_mixed_folder_is_answered_from_where_it_can_be(
     mixed = tmp_path / "mixed"
     write_rows(mixed, [row | {"last_stable_offset": None} for row in old])
     write_rows(mixed, new)
-    files = [len({row["captured_at_ms"] for row in some}) for some in (old, new)]
-    assert [done.files for done in compact(mixed)] == files
-    assert [file.has_stable for file in open_window(mixed).files] == [False, True]
+    assert {done.table for done in compact(mixed)} == {"rows", "captures"}
+    assert len(open_window(mixed).files) == 1
     found = ask(spark, mixed, half_ms, by="partition", isolation="read_committed").items
     assert found == expected
-    with pytest.raises(UsageError, match="which 1 of 2 files"):
+    with pytest.raises(UsageError, match="of 30 captures"):
         ask(spark, mixed, isolation="read_committed")
     assert len(ask(spark, mixed, by="partition").items) == len(expected)
 
 
-def test_a_partition_that_could_not_be_asked_spoils_nothing(tmp_path: Path) -> None:
+def test_a_partition_that_could_not_be_asked_spoils_nothing() -> None:
     """A row with an error has no last stable offset for a reason of its own."""
     rows = with_stable(captures(14, 1), 14)
     spoilt = rows[0] | {"last_stable_offset": None, "error": "NOT_LEADER_OR_FOLLOWER"}
     silent = rows[0] | {"last_stable_offset": None}
-    for content, has_stable in (([spoilt, rows[1]], True), ([silent, rows[1]], False)):
-        table = pa.Table.from_pylist(content, schema=to_arrow_schema(ROWS))
-        path = write_file(tmp_path, "rows", table, "c1", START_MS, START_MS)
-        assert (STABLE_KEY in pq.read_schema(path).metadata) is has_stable
+    for content, unstable in (([spoilt, rows[1]], 0), ([silent, rows[1]], 1)):
+        marks = marks_of(table_of("rows", content), "c1", [START_MS])
+        assert marks["unstable_rows"].to_pylist() == [unstable]
 
 
 def test_a_snapshot_without_them_is_refused() -> None:

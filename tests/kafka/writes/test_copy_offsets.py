@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from kgroups.cli.interruption import Interruption
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import Outcome, run
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
@@ -103,6 +104,66 @@ def test_scope_and_clamping(address: str, names: tuple[str, str], tmp_path: Path
     assert rows(outcome)[TOPIC, 0]["clamped"]
     assert copy(address, tmp_path, old, new, "--topic", "copy-nope", "--yes").exit_code == 5
     assert copy(address, tmp_path, old, new, "--topic", f"{SAME}:1", "--yes").exit_code == 5
+
+
+def test_many_groups(address: str, names: tuple[str, str], tmp_path: Path) -> None:
+    """By pattern, by pairs and from a file; a group that is not there holds the others back."""
+    name, _ = names
+    commit_offsets(address, {f"{name}-{n}": {(SAME, 0): n} for n in (1, 2)})
+    line = ("-b", address, "copy-offsets", "--undo-dir", str(tmp_path), "-o", "json")
+    done = run(*line, "--from", f"{name}-*", "--to", f"new {name}-*-x", "--yes", "--verify")
+    assert (done.exit_code, done.document["errors"]) == (0, []), done.stderr
+    for n in (1, 2):
+        assert fetch_offsets(address, f"new {name}-{n}-x") == {(SAME, 0): n}
+    pairs = ("--map", f"{name}-1={name}-a", "--map", f"{name}-none={name}-b")
+    refused = run(*line, *pairs, "--yes")
+    assert refused.exit_code == 5
+    assert fetch_offsets(address, f"{name}-a") == {}
+    assert run(*line, *pairs, "--yes", "--keep-going").exit_code == 5
+    assert fetch_offsets(address, f"{name}-a") == {(SAME, 0): 1}
+    file = tmp_path / "map.csv"
+    file.write_text(f"{name}-1,{name}-c\n\n{name}-2,{name}-d\n")
+    assert run(*line, "--map-file", str(file), "--yes").exit_code == 0
+    assert fetch_offsets(address, f"{name}-d") == {(SAME, 0): 2}
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_verified_on_both_sides(
+    address: str, names: tuple[str, str], tmp_path: Path, side: str, monkeypatch: Any
+) -> None:
+    """Who commits between the write and the second look is told."""
+    old, new = names
+    commit_offsets(address, {old: {(SAME, 0): 4, (SAME, 1): 5}})
+    meanwhile = {old if side == "source" else new: {(SAME, 0): 9}}
+    look = Interruption.look
+    looks: list[int] = []
+
+    def then_look(self: Any, read: Any, otherwise: Any) -> Any:
+        looks.append(1)
+        if len(looks) == 3:  # what was written was read back, and then explained
+            commit_offsets(address, meanwhile)
+        return look(self, read, otherwise)
+
+    monkeypatch.setattr(Interruption, "look", then_look)
+    outcome = copy(address, tmp_path, old, new, "--yes", "--verify")
+    found = rows(outcome)
+    assert (outcome.exit_code, found[SAME, 1]["result"]) == (1, "done")
+    wanted = {"source": "SOURCE_MOVED", "target": "OVERWRITTEN"}[side]
+    assert (found[SAME, 0]["result"], found[SAME, 0]["error"]) == ("failed", wanted)
+    assert "9" in outcome.stderr
+
+
+def test_many_to_another_cluster(
+    address: str, elsewhere: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    """Under their own names; groups at different places of one partition as well."""
+    name, _ = names
+    commit_offsets(address, {f"{name}-{n}": {(TOPIC, 0): 20 + n} for n in (1, 2)})
+    line = ("--from", f"{name}-*", "--to-bootstrap-server", elsewhere, "--verify", "--yes")
+    done = run("-b", address, "copy-offsets", *line, "--undo-dir", str(tmp_path), "-o", "json")
+    assert (done.exit_code, done.document["errors"]) == (0, []), done.stderr
+    for n in (1, 2):
+        assert fetch_offsets(elsewhere, f"{name}-{n}") == {(TOPIC, 0): 27 + n}
 
 
 def test_to_another_cluster(

@@ -4,11 +4,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-
-from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.spark_columns import ROWS
+from kgroups.core.lag.captures.table_columns import arrow_schema
+from tests.support.lag.capture_writer import write_finished
 
 START_MS = 1_760_000_000_000
 STEP_MS = 30_000
@@ -66,7 +63,7 @@ def _series(rng: random.Random, shape: str, partition: int, count: int) -> list[
             continue
         commit = None if shape == "never commits" else committed
         rows.append(
-            dict.fromkeys(ROWS.fieldNames())
+            dict.fromkeys(arrow_schema("rows").names)
             | {
                 "captured_at_ms": at_ms,
                 "cluster": "c1",
@@ -107,10 +104,9 @@ def _consume(
 
 
 def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
-    """Files as `collect` makes them: one a capture."""
+    """Captures as `collect` leaves them: a commit each."""
     by_time: dict[int, list[dict[str, Any]]] = {}
     for row in rows:
         by_time.setdefault(row["captured_at_ms"], []).append(row)
     for at_ms, captured in by_time.items():
-        table = pa.Table.from_pylist(captured, schema=to_arrow_schema(ROWS))
-        write_file(folder, "rows", table, captured[0]["cluster"], at_ms, at_ms)
+        write_finished(folder, captured[0]["cluster"], captured, [at_ms])

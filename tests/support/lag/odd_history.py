@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-
-from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS
+from kgroups.core.lag.captures.delta_table import append, dated
+from kgroups.core.lag.captures.table_columns import arrow_schema
+from tests.support.lag.capture_writer import table_of, write_finished
+from tests.support.lag.old_captures import write_old
 
 START_MS = 1_760_000_000_000
 MINUTE_MS = 60_000
 TOPICS = ("orders", "audit")
+NOTHING, NOBODY = (dict.fromkeys(arrow_schema(name).names) for name in ("rows", "members"))
 Row = dict[str, Any]
 
 
@@ -177,7 +177,7 @@ def _capture(
                 continue
             known = log.error is None
             capture.rows.append(
-                dict.fromkeys(ROWS.fieldNames())
+                NOTHING
                 | facts
                 | (who[member] if member else {})
                 | {
@@ -195,18 +195,37 @@ def _capture(
             )
         for ordinal, name in enumerate(names):
             member_facts = {"ordinal": ordinal, "member_id": name, "subscription": [], "owned": []}
-            capture.members.append(
-                dict.fromkeys(MEMBERS.fieldNames()) | facts | who[name] | member_facts
-            )
+            capture.members.append(NOBODY | facts | who[name] | member_facts)
     return capture
 
 
 def write_captures(folder: Path, captures: list[Capture]) -> None:
-    """Files as the collector leaves them; of one that died the members only."""
+    """Tables as collectors leave them; of those that died members, or rows too, and no more.
+
+    Of every third cluster each capture is a commit, of the others all of them together.
+    """
+    clusters: dict[str, list[Capture]] = {}
     for capture in captures:
-        at_ms = capture.at_ms
-        tables = [("members", MEMBERS, capture.members)]
-        tables += [("rows", ROWS, capture.rows)] if capture.is_whole else []
-        for name, schema, content in tables:
-            table = pa.Table.from_pylist(content, schema=to_arrow_schema(schema))
-            write_file(folder, name, table, capture.cluster, at_ms, at_ms)
+        clusters.setdefault(capture.cluster, []).append(capture)
+    for number, (cluster, every) in enumerate(clusters.items()):
+        parts = [[capture] for capture in every] if number % 3 == 0 else [every]
+        for part in parts:
+            members = table_of("members", (row for c in part for row in c.members))
+            if members.num_rows:
+                append(folder, "members", dated(members))
+            whole = [capture for capture in part if capture.is_whole]
+            died = [c for c in part if not c.is_whole and c.rows and c.at_ms % 2]
+            for capture in died:
+                append(folder, "rows", dated(table_of("rows", capture.rows)))
+            if whole:
+                rows = [row for capture in whole for row in capture.rows]
+                write_finished(folder, cluster, rows, [capture.at_ms for capture in whole])
+
+
+def write_old_captures(folder: Path, captures: list[Capture]) -> None:
+    """The same in the layout of before, a file a capture; of collectors that died the members."""
+    for capture in captures:
+        tables = [("members", capture.members)]
+        tables += [("rows", capture.rows)] if capture.is_whole else []
+        for name, content in tables:
+            write_old(folder, name, table_of(name, content), capture.cluster, [capture.at_ms])

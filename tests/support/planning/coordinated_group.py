@@ -70,12 +70,16 @@ class CoordinatedGroup:
         self._clients[member_id].said = False
         self._beat(member_id)
 
+    def beat_all(self) -> None:
+        """A heartbeat of everybody, and no time passes."""
+        for member_id in list(self._clients):
+            self._beat(member_id)
+
     def settle(self) -> Group:
         """The group when everybody has what the coordinator wants; time passes."""
         for _ in range(ROUNDS):
             self._harness.advance(2_000)
-            for member_id in list(self._clients):
-                self._beat(member_id)
+            self.beat_all()
             group = self.described()
             members = group.members or ()
             if group.group_epoch == group.target_epoch and all(

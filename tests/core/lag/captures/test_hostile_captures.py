@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kgroups.core.lag.captures import capture_files
-from kgroups.core.lag.captures.capture_files import VERSION_KEY, open_window
-from kgroups.core.lag.captures.collector import write_capture
+from kgroups.core.lag.captures import old_layout
+from kgroups.core.lag.captures.capture_window import open_window
+from kgroups.core.lag.captures.old_layout import VERSION_KEY
 from tests.support.cli import clusters
+from tests.support.lag.old_captures import write_old_capture
 
 MINE = {VERSION_KEY: b"1"}
 
@@ -46,7 +47,7 @@ def a_billion_rows(path: Path, good: Path) -> None:
     """A long row group in a small file: the same row again and again."""
     row = pq.read_table(good).slice(0, 1)
     rows = pa.concat_tables([row] * 64).combine_chunks()
-    many = pa.concat_tables([rows] * (2 * capture_files.LONGEST_GROUP // 64)).combine_chunks()
+    many = pa.concat_tables([rows] * (2 * old_layout.LONGEST_GROUP // 64)).combine_chunks()
     pq.write_table(many, path, row_group_size=len(many), compression="zstd")
 
 
@@ -84,11 +85,11 @@ MAKERS: dict[Callable[[Path, Path], None], str] = {
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_a_file_that_is_no_capture(make: Callable[[Path, Path], None], tmp_path: Path) -> None:
     """It is told with the reason, and the others are read."""
-    good = write_capture(tmp_path, clusters.shop()).files[-1]
+    good = write_old_capture(tmp_path, clusters.shop())
     bad = good.with_name(f"{good.name.rsplit('-', 1)[0]}-bad.parquet")
     make(bad, good)
     window = open_window(tmp_path)
-    assert [file.path for file in window.files] == [good]
+    assert [file.path for file in window.files] == [str(good)]
     (error,) = window.broken
     assert (error.target, error.code) == (str(bad), "BROKEN_CAPTURE")
     assert error.message.startswith(MAKERS[make])

@@ -3,15 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 
-from kgroups.core.lag.captures.capture_files import write_file
-from kgroups.core.lag.captures.spark_columns import ROWS
+from kgroups.core.lag.captures.table_columns import arrow_schema
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.window.window_report import lag_report_over
+from tests.support.lag.capture_writer import write_finished
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +24,7 @@ Row = dict[str, Any]
 def at(minute: float, committed: int | None, end: int, start: int = 0, **more: Any) -> Row:
     """A partition of one group that somebody reads, so many minutes after the day began."""
     return (
-        dict.fromkeys(ROWS.fieldNames())
+        dict.fromkeys(arrow_schema("rows").names)
         | {
             "captured_at_ms": START_MS + round(minute * MINUTE_MS),
             "group": "g",
@@ -85,15 +83,13 @@ def lives() -> dict[str, list[Row]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file a cluster."""
+    """A commit a cluster."""
     place = tmp_path_factory.mktemp("known")
     for cluster, rows in lives().items():
         rows = sorted(
             (row | {"cluster": cluster} for row in rows), key=lambda r: r["captured_at_ms"]
         )
-        table = pa.Table.from_pylist(rows, schema=to_arrow_schema(ROWS))
-        first, last = rows[0]["captured_at_ms"], rows[-1]["captured_at_ms"]
-        write_file(place, "rows", table, cluster, first, last)
+        write_finished(place, cluster, rows, {row["captured_at_ms"] for row in rows})
     return place
 
 

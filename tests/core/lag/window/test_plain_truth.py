@@ -13,13 +13,20 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.core.lag.captures.compacted import compact
+from kgroups.core.lag.captures.upkeep import compact, upgrade
 from kgroups.core.lag.report import LagQuery
 from kgroups.core.lag.report_columns import report_columns
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.window.window_report import lag_report_over
 from tests.support.lag.figure_differences import differences
-from tests.support.lag.odd_history import MINUTE_MS, START_MS, odd_captures, write_captures
+from tests.support.lag.odd_history import (
+    MINUTE_MS,
+    START_MS,
+    odd_captures,
+    write_captures,
+    write_old_captures,
+)
+from tests.support.lag.old_captures import merge_old
 from tests.support.lag.plain_truth import KEYS, Asked, truth
 
 pytestmark = pytest.mark.spark
@@ -37,7 +44,7 @@ WINDOWS = (
 )
 UNCOMMITTED = (None, "start", "end")
 ISOLATIONS = ("read_uncommitted", "read_committed")
-STATES = ("as collected", "merged", "a merge that died")
+STATES = ("as collected", "merged", "as kgroups did before", "a merge that died", "converted")
 
 
 def choices() -> list[tuple[str, Asked]]:
@@ -48,20 +55,22 @@ def choices() -> list[tuple[str, Asked]]:
             KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
         )
     ]
-    # 54 a grouping; an odd step walks through all of each kind.
-    return every if IS_FUZZ else every[::23]
+    # 90 a grouping; an odd step walks through all of each kind.
+    return every if IS_FUZZ else every[::37]
 
 
-def test_every_figure(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
     """Rows and summary of each report."""
-    monkeypatch.setattr(os, "fsync", lambda _file: None)  # thousands of files that need not last
     captures = odd_captures(SEED, HISTORIES)
     folders = {state: tmp_path / state for state in STATES}
     write_captures(folders["as collected"], captures)
-    for state in STATES[1:]:
-        shutil.copytree(folders["as collected"], folders[state])
-        list(compact(folders[state]))
-    shutil.copytree(folders["as collected"], folders["a merge that died"], dirs_exist_ok=True)
+    shutil.copytree(folders["as collected"], folders["merged"])
+    assert {step.action for step in compact(folders["merged"])} == {"merged"}
+    write_old_captures(folders["as kgroups did before"], captures)
+    shutil.copytree(folders["as kgroups did before"], folders["a merge that died"])
+    merge_old(folders["a merge that died"], remove=False)
+    shutil.copytree(folders["a merge that died"], folders["converted"])
+    assert {step.action for step in upgrade(folders["converted"])} == {"converted"}
     compared = 0
     wrong: list[tuple[Any, ...]] = []
     for state, asked in choices():

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_files import Span
+from kgroups.core.lag.captures.capture_window import Span
 from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.points import BUCKETS, lives, with_steps

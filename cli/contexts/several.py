@@ -1,0 +1,201 @@
+"""One question put to several contexts, and their answers as one report."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import typer
+
+from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.printer import Printer
+from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.params import GlobalOptions, given_options, within
+from kgroups.cli.source import asked, now_ms
+from kgroups.cli.watching import Look, watch
+from kgroups.core.errors import ItemError, KgroupsError, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.admin import ClusterAdmin
+
+FORMS: Final = ("table", "json", "jsonl", "csv", "yaml")
+CONTEXT: Final = Column("context", "CONTEXT")
+
+
+class _Answer(NamedTuple):
+    """What one context answered."""
+
+    context: str
+    report: Report
+
+
+class _Item(NamedTuple):
+    """An item of one answer."""
+
+    answer: _Answer
+    item: Any
+
+
+def each_context(
+    ctx: typer.Context, options: GlobalOptions, **alone: object
+) -> tuple[GlobalOptions, ...]:
+    """The options within each context, where several are given; else nothing.
+
+    Args:
+        options: of the command.
+        alone: options that go with one context only, by name, as they are given.
+    Raises:
+        UsageError: one of these is given, or a form that is for one cluster.
+    """
+    if len(options.contexts) < 2:
+        return ()
+    for name, value in alone.items():
+        if value:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} takes one context", hint="give a single --context")
+    if options.output not in FORMS:
+        hint = "one of " + ", ".join(FORMS)
+        raise UsageError(f"`{options.output}` output takes one context", hint=hint)
+    given = given_options(ctx)
+    for name in ("bootstrap_server", "command_config"):
+        if name in given:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"several contexts and {flag} cannot be used together")
+    return tuple(within(options, {*given, "output"}, context) for context in options.contexts)
+
+
+class Question(NamedTuple):
+    """How clusters are looked at.
+
+    Args:
+        printer: for what is refreshed.
+        file: instead of a cluster.
+        every_ms: refresh at this interval; None for a single look.
+    """
+
+    printer: Printer
+    file: Path | None
+    every_ms: int | None
+
+
+def found_in(
+    contexts: Sequence[GlobalOptions],
+    question: Question,
+    schema: str,
+    look: "Callable[[ClusterAdmin | None], Look]",
+) -> Look:
+    """What is found in each context, or, where several are not given, where the options say.
+
+    Args:
+        contexts: the options within each of several contexts.
+        schema: of the document.
+        look: asks one cluster, or the file.
+    """
+
+    def look_in(options: GlobalOptions) -> Look:
+        with asked(options, question.file) as admin:
+            if question.every_ms is not None:
+                watch(question.printer, question.every_ms, lambda: look(admin))
+            return look(admin)
+
+    if contexts:
+        return look_in_each(contexts, schema, look_in)
+    return look_in(question.printer.options)
+
+
+def look_in_each(
+    each: Sequence[GlobalOptions], schema: str, look: Callable[[GlobalOptions], Look]
+) -> Look:
+    """What a question finds in each context: a failure of one does not hide the others.
+
+    Args:
+        each: the options within each context.
+        schema: of the document.
+        look: asks within one.
+    Raises:
+        UsageError: a context cannot be understood.
+    """
+    answers: list[_Answer] = []
+    lost: list[ItemError] = []
+    notes: list[str] = []
+    for options in each:
+        name = options.contexts[0].name
+        try:
+            found = look(options)
+        except UsageError:
+            raise
+        except KgroupsError as error:
+            lost.append(ItemError.of(name, error))
+            continue
+        answers.append(_Answer(name, found.report))
+        notes += [f"{name}: {text}" for text in found.notes]
+    return Look(_combined(schema, answers, lost), notes)
+
+
+def in_context(name: str, error: ItemError) -> ItemError:
+    """The error with its context in its target."""
+    return replace(error, target=f"{name}: {error.target}", message=error.message)
+
+
+def _combined(schema: str, answers: Sequence[_Answer], lost: Sequence[ItemError]) -> Report:
+    """The answers as one report, with the context in every row and item."""
+    clusters = [
+        {"context": answer.context, **(answer.report.cluster or {"id": None, "bootstrap": None})}
+        for answer in answers
+    ]
+    return Report(
+        schema=schema,
+        generated_at_ms=min((a.report.generated_at_ms for a in answers), default=now_ms()),
+        items=_items(answers),
+        views=_views(answers),
+        errors=[
+            *lost,
+            *(in_context(a.context, error) for a in answers for error in a.report.errors),
+        ],
+        summary=lambda: _sum([answer.report.summary() for answer in answers]),
+        extra={"clusters": clusters},
+        document_of=_document,
+    )
+
+
+def _items(answers: Sequence[_Answer]) -> Iterator[_Item]:
+    for answer in answers:
+        for item in answer.report.items:
+            yield _Item(answer, item)
+
+
+def _document(one: _Item) -> Item:
+    return {"context": one.answer.context, **one.answer.report.document_of(one.item)}
+
+
+def _views(answers: Sequence[_Answer]) -> Sequence[View]:
+    if not answers:
+        return (View("context", (CONTEXT,), lambda _: ()),)
+    return [_view(number, view) for number, view in enumerate(answers[0].report.views)]
+
+
+def _view(number: int, view: View) -> View:
+    """A view with one column more."""
+
+    def rows(one: _Item) -> Iterator[Row]:
+        for row in one.answer.report.views[number].rows(one.item):
+            yield (one.answer.context, *row)
+
+    key = view.key
+    by = None if key is None else lambda row: key(row[1:])
+    return View(view.name, (CONTEXT, *view.columns), rows, by)
+
+
+def _sum(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Summaries together: numbers are added, also within mappings; the rest is the first's."""
+    total: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            before = total.get(name)
+            if isinstance(value, Mapping):
+                total[name] = _sum([before or {}, value])
+            elif isinstance(value, int) and isinstance(before, int):
+                total[name] = before + value
+            else:
+                total.setdefault(name, value)
+    return total

@@ -1,0 +1,316 @@
+"""The captures of a window of time: which there are, and the files that hold their rows.
+
+Captures are in the tables (`delta_table`), in files of the old layout (`old_layout`), or in both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgroups.core.errors import ItemError, NotFoundError, UsageError, shorten
+from kgroups.core.input_files.files import lies_at
+from kgroups.core.lag.captures.delta_table import (
+    CAPTURES,
+    ActiveFile,
+    Days,
+    active_files,
+    marks_in,
+    utc_date,
+)
+from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+
+# A capture has its row a moment after its facts: a reader between the two looks again.
+LOOKS = 3
+DAY_MS = 86_400_000
+Day = tuple[str, str]
+
+
+class Span(NamedTuple):
+    """The first and the last capture of a cluster in a window."""
+
+    first_ms: int
+    last_ms: int
+
+
+class RowFile(NamedTuple):
+    """A Parquet file with rows of captures, those outside the window included."""
+
+    path: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The captures in a window of time, and those that cannot be read.
+
+    Args:
+        files: that hold their rows.
+        captures: in `delta_table.CAPTURES`; of the old layout the number of rows is not known.
+        spans: cluster to its first and last capture in the window.
+        is_clean: whether the files hold every row once, and of these captures and times outside
+            of the window only. Else a collector or a conversion died, or two had the same time.
+        broken: what is left out.
+    """
+
+    files: tuple[RowFile, ...]
+    captures: pa.Table
+    spans: Mapping[str, Span]
+    is_clean: bool
+    broken: tuple[ItemError, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows its files have, those outside the window included."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """How many bytes its files have."""
+        return sum(file.size for file in self.files)
+
+
+class _Part(NamedTuple):
+    """What one of the layouts has in a window."""
+
+    captures: pa.Table
+    files: tuple[RowFile, ...]
+    is_clean: bool
+    broken: tuple[ItemError, ...]
+
+
+def open_window(
+    folder: Path, *, since_ms: int | None = None, until_ms: int | None = None, strict: bool = False
+) -> Window:
+    """The captures of a window of time; what cannot be read is found before anybody reads it.
+
+    Args:
+        since_ms, until_ms: both included.
+        strict: captures that cannot be read are a failure, not left out.
+    Raises:
+        NotFoundError: no captures in the window.
+        UsageError: `strict`, and some captures cannot be read.
+        KgroupsError: the log of a table cannot be read.
+    """
+    must_be_folder(folder)
+    old_files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
+    table = _table_part(folder, since_ms, until_ms)
+    old = _old_part(old_files, since_ms, until_ms, table.captures)
+    errors = (*old.broken, *table.broken)
+    if errors and strict:
+        raise UsageError(
+            f"capture `{errors[0].target}` cannot be read: {errors[0].message}",
+            hint="delete it, or leave out --strict to report without it",
+        )
+    captures = pa.concat_tables([table.captures, old.captures])
+    if not captures.num_rows:
+        raise NotFoundError(f"no captures in the window in `{folder}`", hint=_what_there_is(folder))
+    spans = {
+        row["cluster"]: Span(row["captured_at_ms_min"], row["captured_at_ms_max"])
+        for row in captures.group_by("cluster")
+        .aggregate([("captured_at_ms", "min"), ("captured_at_ms", "max")])
+        .to_pylist()
+    }
+    return Window(
+        files=(*table.files, *old.files),
+        captures=captures,
+        spans=spans,
+        is_clean=table.is_clean and old.is_clean,
+        broken=errors,
+    )
+
+
+def must_be_folder(folder: Path) -> None:
+    """Fails where there is no such folder.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    if lies_at(folder) != "folder":
+        raise NotFoundError(
+            f"the folder `{shorten(str(folder))}` does not exist",
+            hint="collect captures with `kgroups lag collect`",
+        )
+
+
+def utc_time(ms: int) -> str:
+    """A time as options take it, to the millisecond."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z")
+
+
+def _what_there_is(folder: Path) -> str:
+    """From when to when there are captures at all, as a hint."""
+    spans = [(file.first_ms, file.last_ms) for file in find_captures(folder)]
+    spans += [(file.first_ms, file.last_ms) for file in active_files(folder, "captures")]
+    if not spans:
+        return "collect some with `kgroups lag collect`"
+    first, last = min(first for first, _ in spans), max(last for _, last in spans)
+    return f"there are captures from {utc_time(first)} to {utc_time(last)}"
+
+
+# --- the tables --------------------------------------------------------------------------------
+
+
+def _table_part(folder: Path, since_ms: int | None, until_ms: int | None) -> _Part:
+    """What the tables have: captures first, and then rows, which are there before them."""
+    days = Days(
+        None if since_ms is None else utc_date(since_ms),
+        None if until_ms is None else utc_date(until_ms),
+    )
+    for _look in range(LOOKS):
+        marks = marks_in(active_files(folder, "captures", days))
+        files = active_files(folder, "rows", days)
+        said, held = _rows_by_day(marks), _held_by_day(files)
+        lacking = {day for day, rows in said.items() if held.get(day, 0) < rows}
+        if not lacking:
+            break
+    good, errors = whole_files(files)
+    left_out = [(f.cluster, f.first_ms, f.last_ms) for f in files if f not in good]
+    for day in sorted(lacking):
+        rows = said[day] - held.get(day, 0)
+        errors += (broken(f"{folder}: {day[0]}, {day[1]}", f"{rows} rows are missing"),)
+        left_out.append((day[0], *_bounds(day[1])))
+    inside = _inside(marks, since_ms, until_ms)
+    newer = pc.sum(pc.greater(inside["schema_version"], SCHEMA_VERSION)).as_py()
+    if newer:
+        errors += (broken(folder, f"{newer} captures were written by a newer kgroups"),)
+    captures = inside.filter(pa.array(_are_kept(inside, left_out), pa.bool_()))
+    unclean = {day for day, rows in held.items() if rows != said.get(day, 0)}
+    return _Part(
+        captures.select(CAPTURES.names),
+        tuple(
+            RowFile(file.path, file.rows, file.size)
+            for file in good
+            if _overlaps(file, since_ms, until_ms)
+        ),
+        _are_different(captures) and not unclean and captures.num_rows == inside.num_rows,
+        errors,
+    )
+
+
+def whole_files(
+    files: Sequence[ActiveFile],
+) -> tuple[tuple[ActiveFile, ...], tuple[ItemError, ...]]:
+    """The files that are there as they were written, and what is wrong with the others."""
+    why = [_why_unreadable(file) for file in files]
+    pairs = list(zip(files, why, strict=True))
+    errors = tuple(broken(file.path, text) for file, text in pairs if text is not None)
+    return tuple(file for file, text in pairs if text is None), errors
+
+
+def _bounds(date: str) -> tuple[int, int]:
+    """The first and the last millisecond of a date (UTC)."""
+    first_ms = round(datetime.fromisoformat(f"{date}T00:00Z").timestamp() * 1000)
+    return first_ms, first_ms + DAY_MS - 1
+
+
+def _are_kept(captures: pa.Table, left_out: Sequence[tuple[str, int, int]]) -> list[bool]:
+    """Of each capture whether we can read it, and nothing of it is left out."""
+    names = ("cluster", "captured_at_ms", "schema_version")
+    return [
+        version <= SCHEMA_VERSION
+        and not any(cluster == of and first <= at_ms <= last for of, first, last in left_out)
+        for cluster, at_ms, version in zip(*(captures[n].to_pylist() for n in names), strict=True)
+    ]
+
+
+DAY = ("cluster", "date")
+
+
+def _rows_by_day(marks: pa.Table) -> dict[Day, int]:
+    """How many rows the captures of each cluster and date have."""
+    sums = marks.group_by(list(DAY)).aggregate([("rows", "sum")]).to_pylist()
+    return {(row["cluster"], row["date"]): row["rows_sum"] for row in sums}
+
+
+def _held_by_day(files: Iterable[ActiveFile]) -> dict[Day, int]:
+    """How many rows the files of each cluster and date have."""
+    held: dict[Day, int] = {}
+    for file in files:
+        day = file.cluster, file.date
+        held[day] = held.get(day, 0) + file.rows
+    return held
+
+
+def _why_unreadable(file: ActiveFile) -> str | None:
+    """What is wrong with a file that the log knows; None if it is there as it was written."""
+    try:
+        size = Path(file.path).stat().st_size
+    except OSError as exc:
+        return f"a file of the table cannot be read: {exc.strerror}"
+    return None if size == file.size else f"it has {size} bytes, the table says {file.size}"
+
+
+def _inside(marks: pa.Table, since_ms: int | None, until_ms: int | None) -> pa.Table:
+    at_ms = marks["captured_at_ms"]
+    if since_ms is not None:
+        marks = marks.filter(pc.greater_equal(at_ms, since_ms))
+    if until_ms is not None:
+        marks = marks.filter(pc.less_equal(marks["captured_at_ms"], until_ms))
+    return marks
+
+
+def _overlaps(file: ActiveFile, since_ms: int | None, until_ms: int | None) -> bool:
+    is_early = since_ms is not None and file.last_ms < since_ms
+    return not is_early and (until_ms is None or file.first_ms <= until_ms)
+
+
+def _are_different(captures: pa.Table) -> bool:
+    """Whether no two captures of a cluster have the same time."""
+    keys = captures.group_by(["cluster", "captured_at_ms"]).aggregate([])
+    return bool(keys.num_rows == captures.num_rows)
+
+
+# --- the old layout ----------------------------------------------------------------------------
+
+
+def _old_part(
+    files: Sequence[CapturedFile], since_ms: int | None, until_ms: int | None, known: pa.Table
+) -> _Part:
+    """What files of the old layout have that the table has not.
+
+    Of a merge or a conversion that died, either what was merged or what it became.
+    """
+    good, errors = readable(files)
+    seen: dict[str, set[int]] = {}
+    if good:
+        for cluster, at_ms in zip(*(known[n].to_pylist() for n in KEY), strict=True):
+            seen.setdefault(cluster, set()).add(at_ms)
+    marks: list[dict[str, object]] = []
+    used: list[CapturedFile] = []
+    is_clean = True
+    for file in sorted(good, key=lambda file: -len(file.times)):
+        times = {
+            at_ms
+            for at_ms in file.times
+            if (since_ms is None or at_ms >= since_ms) and (until_ms is None or at_ms <= until_ms)
+        }
+        old = seen.setdefault(file.cluster, set())
+        new = times - old
+        if new:
+            used.append(file)
+            is_clean &= new == times
+            old |= new
+            unstable = 0 if file.has_stable else 1
+            marks += [
+                {
+                    "captured_at_ms": at_ms,
+                    "cluster": file.cluster,
+                    "rows": 0,
+                    "unstable_rows": unstable,
+                    "schema_version": SCHEMA_VERSION,
+                }
+                for at_ms in new
+            ]
+    rows = [RowFile(str(file.path), file.rows, file.size) for file in used]
+    return _Part(pa.Table.from_pylist(marks, schema=CAPTURES), tuple(rows), is_clean, errors)
+
+
+KEY = ("cluster", "captured_at_ms")

@@ -1,0 +1,114 @@
+"""The log of a Delta table, looked at before delta-rs reads it: it must not end the process.
+
+A pipe or a device is read without end there, and a value that is nested deeply overflows the stack.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from kgroups.core.errors import KgroupsError, shorten
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+# A file of a log that is longer (bytes) was made to fill the memory of whoever reads it.
+LONGEST: Final = 64 << 20
+COMMIT: Final = re.compile(r"(\d{20})\.json")
+# What an action holds as JSON in a string.
+INNER: Final = {"add": "stats", "metaData": "schemaString"}
+
+
+def opened(folder: Path, table: str) -> "DeltaTable | None":
+    """The newest version of a table; None if there is none.
+
+    Raises:
+        KgroupsError: its log cannot be read.
+    """
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError, TableNotFoundError
+
+    place = folder / table
+    log = place / "_delta_log"
+    if not log.is_dir():
+        return None
+    names = sorted(_regular_files(log))
+    if not names:
+        return None  # the first commit is being written
+    for name in _unfolded(log, names):
+        _must_be_commit(log / name)
+    try:
+        return DeltaTable(place)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError, ValueError) as exc:
+        why = str(exc).splitlines()[0].rstrip(".")
+        raise _broken(place, f"{why} (its log ends with `{names[-1]}`)") from exc
+
+
+def _regular_files(log: Path) -> Iterator[str]:
+    """The names of its files.
+
+    Raises:
+        KgroupsError: one is no file that can be read as a whole.
+    """
+    with os.scandir(log) as entries:
+        for entry in entries:
+            try:
+                if entry.is_dir(follow_symlinks=False) and not COMMIT.fullmatch(entry.name):
+                    continue
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:  # of another writer, renamed just now
+                continue
+            if not stat.S_ISREG(status.st_mode):
+                raise _broken(log.parent, f"`{shorten(entry.name)}` is not a regular file")
+            if status.st_size > LONGEST:
+                raise _broken(log.parent, f"`{shorten(entry.name)}` is too long")
+            yield entry.name
+
+
+def _unfolded(log: Path, names: list[str]) -> Iterator[str]:
+    """Commits that are in no checkpoint yet: those that are read as JSON."""
+    first = 0
+    if "_last_checkpoint" in names:
+        try:
+            first = int(orjson.loads((log / "_last_checkpoint").read_bytes())["version"])
+        except (ValueError, KeyError, TypeError) as exc:
+            raise _broken(log.parent, "`_last_checkpoint` is not of a log") from exc
+    for name in names:
+        commit = COMMIT.fullmatch(name)
+        if commit and int(commit[1]) >= first:
+            yield name
+
+
+def _must_be_commit(path: Path) -> None:
+    """Fails on what is no lines of JSON, or nested deeply.
+
+    Raises:
+        KgroupsError: names the file.
+    """
+    try:
+        for line in path.read_bytes().splitlines():
+            action = orjson.loads(line)
+            for kind, name in INNER.items():
+                text = action.get(kind, {}).get(name)
+                if text is not None:
+                    orjson.loads(text)
+    except FileNotFoundError:  # folded into a checkpoint and removed just now
+        return
+    except (ValueError, AttributeError, TypeError) as exc:
+        why = str(exc).splitlines()[0]
+        raise _broken(path.parents[1], f"`{path.name}` is not a commit ({why})") from exc
+
+
+def _broken(place: Path, why: str) -> KgroupsError:
+    return KgroupsError(
+        f"the table `{place}` cannot be read: {shorten(why)}",
+        hint="a table of captures is made and changed by kgroups, or by a Delta writer",
+        code="BROKEN_TABLE",
+    )

@@ -1,0 +1,274 @@
+"""Delta tables of captures (delta-rs): appended to, read by their active files, merged by the day.
+
+    DIR/captures    one row a capture: it is there as a whole once this row is
+    DIR/rows        DIR/members    DIR/topics
+
+Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any number of processes
+may append at once. No Spark and no Java.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import compress
+from operator import not_
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kgroups.core.errors import KgroupsError
+from kgroups.core.lag.captures.delta_log import opened
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+# A capture: how many rows it has, and of how many of these logs the last stable offset is unknown.
+CAPTURES: Final = pa.schema(
+    [
+        pa.field("captured_at_ms", pa.int64(), False),
+        pa.field("cluster", pa.string(), False),
+        pa.field("rows", pa.int64(), False),
+        pa.field("unstable_rows", pa.int64(), False),
+        pa.field("schema_version", pa.int64(), False),
+    ]
+)
+DATE: Final = pa.field("date", pa.string(), False)
+FACTS: Final = ("rows", "members", "topics")
+TABLES: Final = (*FACTS, "captures")
+PARTITIONS: Final = ("cluster", "date")
+# How often a commit is tried again that met another one: several first commits make one table.
+ATTEMPTS: Final = 20
+# Rows of a merged file that are read, and written, together.
+BATCH_ROWS: Final = 131_072
+# Versions are kept no longer than their files.
+SETTINGS: Mapping[str, str] = MappingProxyType({"delta.logRetentionDuration": "interval 7 days"})
+TIME: Final = "captured_at_ms"
+MARKED: Final = frozenset(CAPTURES.names) - {"cluster"}
+
+
+class ActiveFile(NamedTuple):
+    """A file of the newest version of a table.
+
+    Args:
+        first_ms, last_ms: of the captures in it.
+        values: of each column that has the same in all rows.
+    """
+
+    path: str
+    cluster: str
+    date: str
+    rows: int
+    size: int
+    first_ms: int
+    last_ms: int
+    values: Mapping[str, int]
+
+
+class Days(NamedTuple):
+    """The first and the last date (UTC) that are asked for; None: without end."""
+
+    first: str | None = None
+    last: str | None = None
+
+    def have(self, date: str) -> bool:
+        """Whether a date is among them."""
+        is_early = self.first is not None and date < self.first
+        return not is_early and (self.last is None or date <= self.last)
+
+
+EVER: Final = Days()
+
+
+def utc_date(ms: int) -> str:
+    """The UTC date of a time, as the directories spell it."""
+    return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+
+
+def append(folder: Path, table: str, content: pa.Table) -> None:
+    """One commit with these rows; the table is made if it is not there.
+
+    Args:
+        content: in `TABLES`, with `date`.
+    Raises:
+        KgroupsError: it cannot be written; nothing of it is in the table.
+    """
+    from deltalake import WriterProperties, write_deltalake
+    from deltalake.exceptions import CommitFailedError, DeltaError
+
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            write_deltalake(
+                folder / table,
+                content,
+                mode="append",
+                partition_by=list(PARTITIONS),
+                schema_mode="merge",
+                configuration=dict(SETTINGS),
+                writer_properties=WriterProperties(compression="ZSTD"),
+            )
+            return
+        except CommitFailedError as exc:
+            if attempt == ATTEMPTS:
+                raise _not_written(folder / table, exc) from exc
+        except (DeltaError, OSError) as exc:
+            raise _not_written(folder / table, exc) from exc
+
+
+def replace_day(
+    delta: "DeltaTable", cluster: str, date: str, batches: Iterable[pa.RecordBatch]
+) -> bool:
+    """One commit in which these rows take the place of those of a cluster and date.
+
+    Whoever reads the version before goes on reading it: its files stay until they are vacuumed.
+
+    Args:
+        delta: the version that the rows were read from.
+        batches: in its schema.
+    Returns:
+        False where another commit has changed that day since; the table is as it left it.
+    Raises:
+        KgroupsError: it cannot be written.
+    """
+    from deltalake import WriterProperties, write_deltalake
+    from deltalake.exceptions import CommitFailedError, DeltaError
+
+    name = cluster.replace("'", "''")
+    try:
+        write_deltalake(
+            delta,
+            pa.RecordBatchReader.from_batches(schema_of(delta), batches),
+            mode="overwrite",
+            predicate=f"cluster = '{name}' AND date = '{date}'",
+            writer_properties=WriterProperties(compression="ZSTD"),
+        )
+    except CommitFailedError:
+        return False
+    except (DeltaError, OSError) as exc:
+        raise _not_written(Path(delta.table_uri), exc) from exc
+    return True
+
+
+def _not_written(place: Path, exc: Exception) -> KgroupsError:
+    why = str(exc).splitlines()[0].rstrip(".")
+    return KgroupsError(
+        f"captures were not written to `{place}`: {why}",
+        hint="nothing is left of this capture; free some space or choose another folder",
+        code="NOT_WRITTEN",
+    )
+
+
+def dated(content: pa.Table) -> pa.Table:
+    """Rows with the `date` of their captures."""
+    moments = content[TIME].cast(pa.timestamp("ms"))
+    dates = pc.strftime(moments, format="%Y-%m-%d")
+    return content.append_column(DATE, dates)
+
+
+def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile]:
+    """The files of the newest version, by cluster and time.
+
+    Raises:
+        KgroupsError: the log cannot be read.
+    """
+    delta = opened(folder, table)
+    if delta is None:
+        return []
+    return files_of(delta, folder / table, days)
+
+
+def files_of(delta: "DeltaTable", place: Path, days: Days = EVER) -> list[ActiveFile]:
+    """The files of one version of a table, by cluster and time."""
+    found = [
+        _file(place, fact)
+        for fact in pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+        if days.have(fact["partition.date"]) and fact["num_records"] != 0
+    ]
+    return sorted(found, key=lambda file: (file.cluster, file.first_ms, file.path))
+
+
+def schema_of(delta: "DeltaTable") -> pa.Schema:
+    """The columns of a table: ours, `date`, and those that a newer kgroups has added."""
+    return pa.schema(delta.schema().to_arrow())
+
+
+def _file(place: Path, fact: Mapping[str, Any]) -> ActiveFile:
+    """A file as the log tells of it."""
+    path = str(place / unquote(fact["path"]))
+    least, most, rows = _of("min.", fact), _of("max.", fact), fact["num_records"]
+    if TIME not in least or TIME not in most or rows is None:  # written by others
+        times = pq.read_table(path, columns=[TIME], partitioning=None)[TIME]
+        rows, bounds = len(times), pc.min_max(times).as_py()
+        least, most = {TIME: bounds["min"]}, {TIME: bounds["max"]}
+    values = {name: low for name, low in least.items() if most.get(name) == low}
+    cluster, date = fact["partition.cluster"], fact["partition.date"]
+    return ActiveFile(
+        path, cluster, date, rows, fact["size_bytes"], least[TIME], most[TIME], values
+    )
+
+
+def _of(kind: str, fact: Mapping[str, Any]) -> dict[str, int]:
+    """The least or the most of each column of integers."""
+    return {
+        name.removeprefix(kind): value
+        for name, value in fact.items()
+        if name.startswith(kind) and isinstance(value, int)
+    }
+
+
+def rows_in(files: Iterable[ActiveFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of files in a schema with `date`; null what a file does not have."""
+    for file in files:
+        with pq.ParquetFile(file.path) as source:
+            for batch in source.iter_batches(BATCH_ROWS):
+                told = {"cluster": file.cluster, "date": file.date}
+                yield pa.RecordBatch.from_arrays(
+                    [_column(batch, field, told) for field in schema], schema=schema
+                )
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> pa.Array:
+    if field.name in told:
+        return pa.repeat(pa.scalar(told[field.name]), len(batch))
+    if field.name not in batch.schema.names:
+        return pa.nulls(len(batch), field.type)
+    return batch.column(field.name).cast(field.type)
+
+
+def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
+    """The rows of `captures` in these files; those of one row are told by the log itself."""
+    is_told = [file.rows == 1 and file.values.keys() >= MARKED for file in files]
+    schema = CAPTURES.append(DATE)
+    told = [
+        {**file.values, "cluster": file.cluster, "date": file.date}
+        for file in compress(files, is_told)
+    ]
+    read = rows_in(compress(files, map(not_, is_told)), schema)
+    return pa.concat_tables(
+        [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
+    )
+
+
+def marks_of(rows: pa.Table, cluster: str, times: Iterable[int]) -> pa.Table:
+    """The rows of `captures` for captures with these rows, those without a row too."""
+    end, stable, error = (
+        pc.is_valid(rows[name]) for name in ("log_end_offset", "last_stable_offset", "error")
+    )
+    is_unknown = pc.and_(end, pc.invert(pc.or_(stable, error)))
+    counted = pa.table({TIME: rows[TIME], "n": is_unknown.cast(pa.int64())}).group_by(TIME)
+    of_time = {
+        row[TIME]: (row["n_count"], row["n_sum"])
+        for row in counted.aggregate([("n", "count"), ("n", "sum")]).to_pylist()
+    }
+    facts = [
+        (at_ms, cluster, *of_time.get(at_ms, (0, 0)), SCHEMA_VERSION) for at_ms in sorted(times)
+    ]
+    columns = [
+        pa.array(column, field.type)
+        for column, field in zip(zip(*facts, strict=True), CAPTURES, strict=True)
+    ]
+    return dated(pa.Table.from_arrays(columns, schema=CAPTURES))

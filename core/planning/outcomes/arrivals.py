@@ -1,0 +1,177 @@
+"""In which orders a coordinator meets members that share a bucket, while some of them join.
+
+For every target it fills a hash table for the assignor: first with the members that it knows, in
+the order of its own table, then with the one whose heartbeat asks for the target, if that one is
+new. Its own table goes by other bits of the hashes, so of those that share a bucket a newcomer is
+the last at first, and stands anywhere among them later. When members join, its own table may grow,
+and that may turn the order of those that were there before.
+
+Source: GroupMetadataManager.consumerGroupHeartbeat; TargetAssignmentBuilder; TimelineHashMap.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+from kgroups.core.coordinator.order.javahash import grown_capacity
+from kgroups.core.coordinator.order.timelinehash import grown_orders
+from kgroups.core.planning.outcomes.admission import Batch, stages
+from kgroups.core.planning.outcomes.ids import bucket
+from kgroups.core.planning.roster import Roster
+
+# Combinations of buckets that are looked at, and arrivals that are told apart.
+MAX_COMBINATIONS: Final = 4_096
+MAX_ARRIVALS: Final = 512
+
+# That a target is made in a later heartbeat than the newcomer's: its own came too soon after the
+# target before (`group.consumer.assignment.interval.ms`).
+LATE_WEIGHT: Final = 0.1
+
+Order = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One way in which members that join are met.
+
+    Args:
+        buckets: of those whose ids are not known, in a table of `capacity`.
+        orders: of all members by their names in the roster, one for each target.
+        weight: how likely it is.
+    """
+
+    buckets: Mapping[str, int]
+    orders: tuple[Order, ...]
+    weight: float
+    capacity: int
+
+
+def arrivals(
+    roster: Roster, unknown: Sequence[str], batches: Sequence[Batch]
+) -> list[Arrival] | None:
+    """Every order in which members may be met; None if there are too many.
+
+    Args:
+        unknown: names of those that join whose ids are not known.
+        batches: in which the coordinator takes in what happens.
+    """
+    capacity = grown_capacity(len(roster.seats))
+    if capacity ** len(unknown) > MAX_COMBINATIONS:
+        return None
+    known = {
+        name: bucket(name, capacity)
+        for name in (seat.member.member_id for seat in roster.seats)
+        if name not in unknown
+    }
+    total, found = capacity ** len(unknown), dict[tuple[Order, ...], Arrival]()
+    for drawn, count in _alike(roster, sorted(set(known.values())), capacity, len(unknown)):
+        buckets = dict(zip(unknown, drawn, strict=True))
+        for orders, share in _orders(roster, {**known, **buckets}, batches):
+            weight = share * count / total
+            before = found.get(orders)
+            found[orders] = (
+                Arrival(buckets, orders, weight, capacity)
+                if before is None
+                else replace(before, weight=before.weight + weight)
+            )
+            if len(found) > MAX_ARRIVALS:
+                return None
+    return list(found.values())
+
+
+def _alike(
+    roster: Roster, known: Sequence[int], capacity: int, number: int
+) -> list[tuple[tuple[int, ...], int]]:
+    """Buckets for so many newcomers, one set for all that stand alike, and how many do.
+
+    Args:
+        known: buckets of the others, ascending, each once.
+    """
+    found: dict[object, tuple[tuple[int, ...], int]] = {}
+    # In a table that grows meanwhile, buckets that stand alike now did not before.
+    grows = capacity > grown_capacity(sum(not seat.joins for seat in roster.seats))
+    for drawn in product(range(capacity), repeat=number):
+        places = sorted(set(drawn))
+        key: object = drawn
+        if not grows:
+            spots = [(bisect_left(known, place), place in known) for place in drawn]
+            key = (*spots, *map(places.index, drawn))
+        first, count = found.get(key, (drawn, 0))
+        found[key] = (first, count + 1)
+    return list(found.values())
+
+
+def _orders(
+    roster: Roster, buckets: Mapping[str, int], batches: Sequence[Batch]
+) -> Iterator[tuple[tuple[Order, ...], float]]:
+    """The orders at each target, and how likely they are with these buckets."""
+    met = list(_met(roster, batches))
+    least = grown_capacity(min(len(present) for present, _ in met))
+    joining = [seat.member.member_id for seat in roster.seats if seat.joins]
+    arranged = [
+        order
+        for known in _known_orders(roster, len(joining))
+        for order in _arranged(known, joining, buckets, least)
+    ]
+    for order in arranged:
+        each = [_at_target(order, present, fresh, buckets) for present, fresh in met]
+        for chosen in product(*each):
+            weight = 1.0
+            for _, chance in chosen:
+                weight *= chance
+            yield tuple(one for one, _ in chosen), weight / len(arranged)
+
+
+def _met(roster: Roster, batches: Sequence[Batch]) -> Iterator[tuple[frozenset[str], list[str]]]:
+    """At each target who is there, and who of them joins with it."""
+    before = frozenset(seat.member.member_id for seat in roster.seats if not seat.joins)
+    for stage in stages(roster, batches):
+        present = frozenset(seat.member.member_id for seat in stage.seats)
+        yield present, [name for name in present if name not in before]
+        before |= present
+
+
+def _known_orders(roster: Roster, joining: int) -> Iterator[list[str]]:
+    """The orders that the coordinator's own table may give those that are there."""
+    listed = [member.member_id for member in roster.group.members or ()]
+    staying = {seat.member.member_id for seat in roster.seats if not seat.joins}
+    for order in grown_orders(listed, len(listed) + joining):
+        yield [name for name in order if name in staying]
+
+
+def _arranged(
+    known: Sequence[str], joining: Sequence[str], buckets: Mapping[str, int], capacity: int
+) -> Iterator[list[str]]:
+    """Everywhere that newcomers can stand among those that share their buckets."""
+    held: dict[int, tuple[list[str], list[str]]] = {}
+    for names, place in ((known, 0), (joining, 1)):
+        for name in names:
+            held.setdefault(buckets[name] & (capacity - 1), ([], []))[place].append(name)
+    for parts in product(*(mixed(old, new) for old, new in held.values())):
+        yield [name for part in parts for name in part]
+
+
+def mixed(known: Sequence[str], new: Sequence[str]) -> list[Order]:
+    """The orders of one bucket: `known` as they are, each of `new` anywhere among them."""
+    found: list[Order] = [tuple(known)]
+    for name in new:
+        found = [(*one[:at], name, *one[at:]) for one in found for at in range(len(one), -1, -1)]
+    return found
+
+
+def _at_target(
+    order: Sequence[str], present: frozenset[str], fresh: Sequence[str], buckets: Mapping[str, int]
+) -> list[tuple[Order, float]]:
+    """The orders at one target: one of those that join asks for it, or somebody later."""
+    mask = grown_capacity(len(present)) - 1
+    there = [name for name in order if name in present]
+    asked = [[*(name for name in there if name != last), last] for last in fresh]
+    found: dict[Order, float] = {}
+    for one in [*asked, there]:
+        chance = LATE_WEIGHT if fresh and one is there else 1.0
+        met = tuple(sorted(one, key=lambda name: buckets[name] & mask))
+        found[met] = found.get(met, 0.0) + chance
+    total = sum(found.values())
+    return [(met, chance / total) for met, chance in found.items()]
