@@ -1,7 +1,7 @@
 # kgroups completion for bash; `kgroups completion bash` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -192,6 +192,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
     "context add/--default-timeout") echo '@free' ;;
+    "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
+    "context import/--name") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -231,6 +233,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context use") echo '@contexts' ;;
     "context add") echo '@contexts' ;;
     "context remove") echo '@contexts' ;;
+    "context import") echo '@files' ;;
     *) return 1 ;;
   esac
 }
@@ -267,13 +270,14 @@ _kgroups_words() { # path: what can be typed there
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --upgrade --help $common" ;;
-    "context") echo "list show use add remove current --help $common" ;;
+    "context") echo "list show use add remove current import --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;
     "context use") echo "--none --help $common" ;;
     "context add") echo "--property --cluster-id --pin --protected --default-output --default-timeout --use --help $common" ;;
     "context remove") echo "--help $common" ;;
     "context current") echo "--short --help $common" ;;
+    "context import") echo "--format --name --pin --help $common" ;;
     "sandbox") echo "up --help $common" ;;
     "sandbox up") echo "--brokers --topic --port --host --data-dir --from --as-version --faults --auto-create-topics --property --help $common" ;;
   esac

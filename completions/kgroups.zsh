@@ -2,7 +2,7 @@
 # kgroups completion for zsh; `kgroups completion zsh` wrote it.
 _kgroups_step() { # path, word: is the word a command there?
   case "$1/$2" in
-    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "sandbox/up") return 0 ;;
+    "/list" | "/describe" | "/coordinator" | "/check" | "/wait" | "/plan" | "/simulate" | "/reset-offsets" | "/copy-offsets" | "/delete-offsets" | "/delete" | "/delete-records" | "/remove-members" | "/apply" | "/ping" | "/audit" | "/demo" | "/official" | "/schema" | "/explain" | "/completion" | "/snapshot" | "/lag" | "/context" | "/sandbox" | "snapshot/save" | "snapshot/show" | "lag/report" | "lag/history" | "lag/collect" | "lag/compact" | "context/list" | "context/show" | "context/use" | "context/add" | "context/remove" | "context/current" | "context/import" | "sandbox/up") return 0 ;;
   esac
   return 1
 }
@@ -193,6 +193,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
     "context add/--default-timeout") echo '@free' ;;
+    "context import/--format") echo 'java kcl kaf kafkactl rpk' ;;
+    "context import/--name") echo '@free' ;;
     "sandbox up/--brokers") echo '@free' ;;
     "sandbox up/--topic") echo '@free' ;;
     "sandbox up/--port") echo '@free' ;;
@@ -232,6 +234,7 @@ _kgroups_argument() { # path: where do its arguments come from?
     "context use") echo '@contexts' ;;
     "context add") echo '@contexts' ;;
     "context remove") echo '@contexts' ;;
+    "context import") echo '@files' ;;
     *) return 1 ;;
   esac
 }
@@ -728,6 +731,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         'add:Add a context.'
         'remove:Remove contexts.'
         'current:Show which context is in force.'
+        'import:Import contexts from another client'\''s configuration.'
       )
       options+=(
         '--help:Show help.'
@@ -769,6 +773,14 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "context current")
       options+=(
         '--short:The name alone, for a prompt.'
+        '--help:Show help.'
+      )
+      ;;
+    "context import")
+      options+=(
+        '--format:Whose it is, if that is not plain.'
+        '--name:Name of the only context.'
+        '--pin:Ask each cluster for its id.'
         '--help:Show help.'
       )
       ;;

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -72,6 +72,18 @@ none until `context use` chooses another.
 EXAMPLES
   kgroups context remove old-cluster
 """
+IMPORT_HELP = """Import contexts from another client's configuration.
+
+Reads Java properties and the configurations of kcl (config.toml), kaf
+(~/.kaf/config), kafkactl (config.yml) and rpk (rpk.yaml). A file that holds
+several clusters becomes as many contexts, all or none. Passwords are copied
+as they are; replace them by env:, file: or exec: (docs/contexts.md).
+
+EXAMPLES
+  kgroups context import client.properties --name prod
+  kgroups context import ~/.kaf/config
+  kgroups context import ~/.config/rpk/rpk.yaml --pin
+"""
 CURRENT_HELP = """Show which context is in force.
 
 --short prints its name alone, for a prompt, or nothing if none is in force.
@@ -95,6 +107,7 @@ def register(app: typer.Typer) -> None:
         ("add", ADD_HELP, add),
         ("remove", REMOVE_HELP, remove),
         ("current", CURRENT_HELP, current),
+        ("import", IMPORT_HELP, import_contexts),
     ):
         noun.command(name, help=text, cls=Command)(function)
     app.add_typer(noun, name="context")
@@ -288,6 +301,25 @@ def current(
 
     file = _read()
     Printer(_options(ctx)).show(contexts_report(file, options.contexts, file.current))
+
+
+def import_contexts(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The other configuration.")],
+    kind: Annotated[
+        Literal["java", "kcl", "kaf", "kafkactl", "rpk"] | None,
+        typer.Option("--format", help="Whose it is, if that is not plain."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the only context.")
+    ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Ask each cluster for its id.")] = False,
+) -> None:
+    """`kgroups context import`."""
+    from kgroups.cli.contexts.foreign import read_foreign
+
+    printer = Printer(_options(ctx))
+    store(printer, read_foreign(file.expanduser(), kind, name), pin=pin)
 
 
 def _read() -> Any:

@@ -46,6 +46,7 @@ from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.uncommitted import uncommitted_notes
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 
@@ -284,6 +285,9 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         said += untold
     report = request.chosen.of(report)
     said += notes(snapshot.groups)
+    told = printer.options.output in ("table", "plain")
+    if told and "offsets" in views and request.uncommitted is None:
+        said += uncommitted_notes(snapshot, snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))
     return Look(replace(report, plain=plain), said)

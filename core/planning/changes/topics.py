@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from kgroups.core.errors import NotFoundError, UsageError
+from kgroups.core.lag.uncommitted import CONDITION, ranges_text
 from kgroups.core.planning.changes.draft import Draft
 from kgroups.core.planning.changes.kinds import AddTopic, SetPartitions
 from kgroups.core.snapshot import PartitionLog, Topic
@@ -28,6 +29,9 @@ def set_partitions(draft: Draft, change: SetPartitions) -> None:
     draft.topics[name] = replace(topic, partitions={**topic.partitions, **added})
     if added:
         draft.new_topics.add(name)
+        places = [(name, number) for number in added]
+        if any(name in seat.topics for seat in draft.seats):
+            draft.notes.append(f"{ranges_text(places)} will have no commit: {CONDITION}")
 
 
 def add_topic(draft: Draft, change: AddTopic) -> None:

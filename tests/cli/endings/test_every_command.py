@@ -23,6 +23,7 @@ WITHOUT_CLUSTER: Final = {
     "audit": "reads a file",
     "context add": "writes a file",
     "context current": "reads a file",
+    "context import": "writes a file",
     "context list": "reads a file",
     "context remove": "writes a file",
     "context show": "reads a file",

@@ -78,6 +78,7 @@ TAKERS: Final = {
     "context add": "context add {name}",
     "context add with a property": "context add new --property {name}",
     "context remove": "context remove {name}",
+    "context import": "context import {folder}/{name}",
     "context current": "context current -c {name}",
     "a context": "list -c {name}",
     "a query": "list --output json --query {name}",

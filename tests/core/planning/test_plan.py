@@ -88,6 +88,17 @@ def test_cases(case: Case) -> None:
     assert plan.confidence == "exact"
 
 
+def test_new_partitions_have_no_commit() -> None:
+    """A note says what `latest` would skip, where the group reads the topic."""
+    cluster = cluster_of(TWO, {"t": 4, "other": 1})
+    grown = plan_group(cluster, TWO, [SetPartitions("t", 6), SetPartitions("other", 9)])
+    about = [note for note in grown.notes if "auto.offset.reset" in note]
+    assert [note.partition(":")[0] for note in about] == ["t"]
+    assert about[0].startswith("t:4-5 will have no commit: with auto.offset.reset=latest")
+    same = plan_group(cluster, TWO, [SetPartitions("t", 4)])
+    assert not any("auto.offset.reset" in note for note in same.notes)
+
+
 def test_lag_before_and_after() -> None:
     """Lag follows the partitions; new partitions are empty, unknown lag is not 0."""
     group = group_of(

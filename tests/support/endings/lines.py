@@ -125,6 +125,12 @@ LINES: Final = {
         "context add third -b localhost:1 --use", "context add", asks=False, silent=True
     ),
     "context remove": Line("context remove spare", "context remove", asks=False, silent=True),
+    "context import": Line(
+        "context import {folder}/client.properties --name fourth",
+        "context import",
+        asks=False,
+        silent=True,
+    ),
     "context current": Line("context current -c here", "context current", asks=False),
     "ping": Line("ping -o json", "ping"),
     "ping as a table": Line("ping", "ping"),
