@@ -3,7 +3,7 @@ by another suite: the classic group is loaded, then members leave and come by ei
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class MovingGroup:
         asked: server-side assignor of the others.
         interval_ms: `group.consumer.assignment.interval.ms`.
         dice: decides who is heard when.
+        static: client ids of the static members.
     """
 
     def __init__(
@@ -39,9 +40,10 @@ class MovingGroup:
         dice: random.Random,
         *,
         interval_ms: int = 0,
+        static: Container[str] = (),
     ) -> None:
         self.group, self._topics, self._dice = group, topics, dice
-        self._strategy, self._asked = strategy, asked
+        self._strategy, self._asked, self._static = strategy, asked, static
         self._topology = topology_of(
             topics, group, [Member("", "", "", subscription=tuple(topics))]
         )
@@ -63,7 +65,7 @@ class MovingGroup:
         return ClusterSnapshot(0, (self.group,), self._topics)
 
     def join_kip848(self, client_id: str, member_id: str) -> None:
-        """A member's first heartbeat, and no more."""
+        """A member's first heartbeat, and no more; a static one replaces its last life."""
         facts = self._facts(client_id, member_id)
         speaker = Kip848Speaker(
             replace(facts, member_protocol="consumer"), self.group.group, asks_for=self._asked
@@ -72,9 +74,10 @@ class MovingGroup:
         self._speakers[client_id] = speaker
 
     def join_classic(self, client_id: str, member_id: str) -> None:
-        """A member joins the consumer group by JoinGroup."""
+        """A member joins the consumer group by JoinGroup; a static one draws another id."""
         facts = self._facts(client_id, member_id)
-        speaker = ClassicSpeaker(facts, self.group.group, self._strategy, member_id)
+        name = "" if facts.instance_id else member_id
+        speaker = ClassicSpeaker(facts, self.group.group, self._strategy, name)
         speaker.beat(self._ask, self._topology)
         self._speakers[client_id] = speaker
 
@@ -122,7 +125,8 @@ class MovingGroup:
         )
 
     def _facts(self, client_id: str, member_id: str) -> Member:
-        return Member(member_id, client_id, "/h", subscription=tuple(self._topics))
+        instance = f"i-{client_id}" if client_id in self._static else None
+        return Member(member_id, client_id, "/h", instance, subscription=tuple(self._topics))
 
     def _ask(self, request: Any) -> Any:
         return self._harness.ask(request)
