@@ -183,7 +183,9 @@ def _view(number: int, view: View) -> View:
 
     key = view.key
     by = None if key is None else lambda row: key(row[1:])
-    return View(view.name, (CONTEXT, *view.columns), rows, by)
+    inner = view.pick
+    pick = None if inner is None else lambda row: (row[0], *inner(row[1:]))
+    return View(view.name, (CONTEXT, *view.columns), rows, by, pick)
 
 
 def _sum(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Final
 from kgroups.core.snapshot import ClusterSnapshot, Group, TopicPartition
 
 RANGES: Final = 4
+NAMED: Final = 3
 CONDITION: Final = (
     "with auto.offset.reset=latest, records written before a member first reads there are skipped"
 )
@@ -43,12 +44,17 @@ def uncommitted_partitions(snapshot: ClusterSnapshot, group: Group) -> list[Topi
 
 
 def uncommitted_notes(snapshot: ClusterSnapshot, groups: Iterable[Group]) -> Iterator[str]:
-    """A sentence for each group that has such partitions."""
+    """A sentence for each group that has such partitions; of many groups the first few."""
+    count = 0
     for group in groups:
         partitions = uncommitted_partitions(snapshot, group)
-        if partitions:
+        count += bool(partitions)
+        if partitions and count <= NAMED:
             places = ranges_text(partitions)
             yield f"`{group.group}` has no commit for {places}: {CONDITION}"
+    if count > NAMED:
+        more = count - NAMED
+        yield f"{more:,} more group{'s' * (more != 1)} read partitions without a commit"
 
 
 def ranges_text(partitions: Sequence[TopicPartition]) -> str:

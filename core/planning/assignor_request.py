@@ -27,6 +27,7 @@ from kgroups.core.planning.leaders.libraries import LIBRARIES, SPEAKERS
 from kgroups.core.planning.moves import RebalanceProtocol
 from kgroups.core.planning.outcomes.ids import broker_order
 from kgroups.core.planning.roster import Roster, Seat
+from kgroups.core.planning.topic_patterns import matching_topics
 from kgroups.core.snapshot import (
     ClusterSnapshot,
     Group,
@@ -206,10 +207,29 @@ def _likeness(roster: Roster) -> Mapping[str, object]:
         for topic in named:
             known = counts.get(topic, NO_COUNT)
             counts[topic] = known._replace(by_name=known.by_name + 1)
+    matched |= _orphaned(roster, patterns)
     for topic in (topic for topics in matched.values() for topic in topics):
         known = counts.get(topic, NO_COUNT)
         counts[topic] = known._replace(by_pattern=known.by_pattern + 1)
     return {"homogeneous": is_homogeneous(patterns, counts, len(roster.seats))}
+
+
+def _orphaned(roster: Roster, patterns: Mapping[str, int]) -> dict[str, frozenset[str]]:
+    """Patterns of which the last member leaves, and what they match.
+
+    A coordinator looks whether members are alike before it forgets the pattern, and again only when
+    another member, or the metadata of a topic, changes.
+
+    Source: ConsumerGroup.removeMember; GroupMetadataManager.consumerGroupFenceMembers.
+    """
+    if roster.topics_changed or any(seat.joins or seat.changed for seat in roster.seats):
+        return {}
+    left = {member.subscription_regex for member in roster.leavers} - {None, *patterns}
+    return {
+        text: frozenset(matching_topics(roster.topics, text, "re2"))
+        for text in left
+        if text is not None
+    }
 
 
 def sent_pattern(seat: Seat) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
+from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     Round,
@@ -30,7 +31,7 @@ from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_raced, race_ends
 from kgroups.core.planning.outcomes.unseen import unread_topics
 from kgroups.core.planning.roster import Roster
-from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, settle
+from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 
 # How much likelier the library that most speaks for is than each other one that may lead.
 LIKELIEST_WEIGHT: Final = 4.0
@@ -127,7 +128,13 @@ def _prospect(
     brought = first_round(roster, strategy.protocol, strategy.leader_client)
     raced = is_raced(roster, strategy)
 
-    def play(known: Roster, held: Round, draw: Draw, rounds: int = MAX_ROUNDS) -> Ends:
+    def play(
+        known: Roster,
+        held: Round,
+        draw: Draw,
+        rounds: int = MAX_ROUNDS,
+        answers: int = MAX_ANSWERS,
+    ) -> Ends:
         return settle(
             strategy.assignor,
             known,
@@ -141,6 +148,7 @@ def _prospect(
             libraries=draw.libraries,
             lags=lags,
             rounds=rounds,
+            answers=answers,
             faithful=faithful,
             order=draw.orders[0] if draw.orders else (),
         )
@@ -149,13 +157,13 @@ def _prospect(
         if strategy.runs_on_broker:
             return _in_stages(roster, brought, draw, play)
         if draw.late:
-            return _one_round_late(roster, brought, strategy, draw, play)
+            return _late(roster, brought, strategy, draw, play)
         if raced:
             return race_ends(
                 roster,
                 brought,
                 strategy,
-                lambda known, held: play(known, held, draw, 1),
+                lambda known, held, answers: play(known, held, draw, 1, answers),
                 rounds,
             )
         return play(roster, brought, draw)
@@ -164,29 +172,38 @@ def _prospect(
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
 
 
-def _one_round_late(
+def _late(
     roster: Roster,
     brought: Round,
     strategy: Strategy,
     draw: Draw,
-    play: Callable[[Roster, Round, Draw], Ends],
+    play: Callable[[Roster, Round, Draw, int], Ends],
 ) -> Ends:
-    """The ends where the leader does not know at first what nobody has read."""
-    unread = unread_topics(roster)
+    """The ends where the leader does not know at first what nobody has read.
+
+    It learns that after the first round, or after any other until nothing moves any more.
+    """
+    unread = unread_topics(roster, strategy)
     topics = {name: topic for name, topic in roster.topics.items() if name not in unread}
-    first = play(replace(roster, topics=topics), brought, draw)
     ends: list[Settled] = []
-    failures, complete = list(first.failures), first.complete
-    for one in first.each:
-        generation = brought.generation + len(one.steps)
-        then = play(roster, next_round(roster, one.shares, generation, strategy.protocol), draw)
-        ends += [
-            replace(end, steps=one.steps + end.steps, faults=one.faults + end.faults)
-            for end in then.each
-        ]
-        failures += then.failures
-        complete = complete and then.complete
-    return Ends(tuple(ends), tuple(failures), complete)
+    failures: list[KgroupsError] = []
+    complete = True
+    for rounds in range(1, MAX_ROUNDS + 1):
+        first = play(replace(roster, topics=topics), brought, draw, rounds)
+        failures += first.failures
+        for one in first.each:
+            generation = brought.generation + len(one.steps)
+            held = next_round(roster, one.shares, generation, strategy.protocol)
+            then = play(roster, held, draw, MAX_ROUNDS)
+            ends += [
+                replace(end, steps=one.steps + end.steps, faults=one.faults + end.faults)
+                for end in then.each
+            ]
+            failures += then.failures
+            complete = complete and then.complete
+        if all(one.settled for one in first.each):
+            return Ends(tuple(ends), tuple(failures), complete and first.complete)
+    return Ends(tuple(ends), tuple(failures), complete=False)
 
 
 def _in_stages(

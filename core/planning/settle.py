@@ -96,6 +96,7 @@ def settle(
     libraries: Mapping[str, str] | None = None,
     lags: LagByPartition | None = None,
     rounds: int = MAX_ROUNDS,
+    answers: int = MAX_ANSWERS,
     faithful: bool = False,
     order: Sequence[str] = (),
 ) -> Ends:
@@ -107,13 +108,14 @@ def settle(
         topic_ids: assumed ids of topics that do not exist yet.
         unlike, racks, libraries: as of `build_request`.
         rounds: after how many it stops, at rest or not.
+        answers: that are looked at at most, where chance has a say.
         faithful: repeat what Java's class does wrong instead of reporting it.
         order: as of `build_request`.
     """
     ends: list[Settled] = []
     failures: list[KgroupsError] = []
     under_way = [_Path(brought)]
-    left = MAX_ANSWERS
+    left = answers
     complete = True
     while under_way and left > 0:
         path = under_way.pop()
@@ -132,10 +134,10 @@ def settle(
             faithful=faithful,
             order=order,
         )
-        answers = possible_answers(strategy, request, left)
-        failures += [_failure(strategy, roster.group.group, error) for error in answers.failures]
-        complete = complete and answers.complete
-        for answer in answers.each:
+        given = possible_answers(strategy, request, left)
+        failures += [_failure(strategy, roster.group.group, error) for error in given.failures]
+        complete = complete and given.complete
+        for answer in given.each:
             end = _after(strategy, path, answer, protocol, rounds)
             if isinstance(end, Settled):
                 ends.append(end)

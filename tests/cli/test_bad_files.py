@@ -49,7 +49,6 @@ KINDS: dict[str, Kind] = {
     "snapshot": Kind(".json", ("list", "--from", "{file}")),
     "YAML snapshot": Kind(".yaml", ("list", "--from", "{file}")),
     "packed snapshot": Kind(".jsonl.zst", ("describe", "--all-groups", "--from", "{file}")),
-    "packed snapshot to plan": Kind(".jsonl.zst", ("plan", "--from", "{file}", "--all-groups")),
     "snapshot for a sandbox": Kind(".json", ("sandbox", "up", "--port", "0", "--from", "{file}")),
     "planning scenario": Kind(".yaml", ("plan", "--from", "{file}")),
     "simulation": Kind(".yaml", ("simulate", "{file}")),

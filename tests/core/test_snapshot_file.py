@@ -309,8 +309,8 @@ def test_broken_lines(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize(
     ("name", "limit", "says"),
     [
-        ("MAX_BYTES", 2 << 20, "its text is longer than 2 MiB"),
-        ("MAX_LINE_BYTES", 1 << 20, "a line is longer than 1 MiB"),
+        ("MAX_BYTES", 256 << 10, "its text is longer than 256 KiB"),
+        ("MAX_LINE_BYTES", 128 << 10, "a line is longer than 128 KiB"),
         ("MAX_COST", 1 << 20, "it has more values than kgroups reads"),
     ],
 )
@@ -319,7 +319,7 @@ def test_lines_that_could_not_be_read_back_are_not_written(
 ) -> None:
     """One bound for writing and for reading; what was there stays."""
     monkeypatch.setattr(f"kgroups.core.input_files.snapshot_lines.{name}", limit)
-    offsets = {"t": {p: CommittedOffset(p + 10**12) for p in range(150_000)}}
+    offsets = {"t": {p: CommittedOffset(p + 10**12) for p in range(20_000)}}
     snapshot = ClusterSnapshot(1, (Group("g", "classic", None, offsets=offsets),), {})
     path = tmp_path / "cluster.jsonl.zst"
     path.write_bytes(b"as it was")

@@ -12,8 +12,11 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("assignors", "core", "cli")
 
 POSIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-"""Modules that no Windows has; only a lock needs one."""
-LOCK_FILE = Path("core/sandbox/storage/data_directory.py")
+"""Modules that no Windows has."""
+NEEDED = {
+    Path("core/sandbox/storage/data_directory.py"): {"fcntl"},  # its lock file
+    Path("cli/audit_log.py"): {"pwd"},  # who wrote
+}
 
 # By the library reference of Python ("Availability: Linux").
 LINUX_ONLY = {
@@ -92,14 +95,14 @@ def linux_names(node: ast.AST) -> set[str]:
     return set()
 
 
-def test_only_the_lock_file_needs_posix_modules() -> None:
-    """Beyond `os` and `signal` nothing is imported that Windows lacks, but for the lock."""
+def test_posix_modules_are_few() -> None:
+    """Beyond `os` and `signal` next to nothing is imported that Windows lacks."""
     found = {
-        path
+        path: modules
         for path, tree in trees()
-        if any(imported(node) & POSIX_MODULES for node in ast.walk(tree))
+        if (modules := {name for node in ast.walk(tree) for name in imported(node)} & POSIX_MODULES)
     }
-    assert found == {LOCK_FILE}
+    assert found == NEEDED
 
 
 def test_nothing_needs_linux() -> None:

@@ -285,7 +285,8 @@ def look(printer: Printer, request: Request, admin: "ClusterAdmin | None") -> Lo
         said += untold
     report = request.chosen.of(report)
     said += notes(snapshot.groups)
-    if "offsets" in views and request.uncommitted is None:
+    told = printer.options.output in ("table", "plain")
+    if told and "offsets" in views and request.uncommitted is None:
         said += uncommitted_notes(snapshot, snapshot.groups)
     if request.topics and request.where is None and not snapshot.groups:
         said.append("no group reads " + ", ".join(f"`{name}`" for name in request.topics))

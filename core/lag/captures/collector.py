@@ -13,6 +13,7 @@ from kgroups.core.lag.captures.capture_tables import (
     capture_tables,
     cluster_name,
 )
+from kgroups.core.lag.captures.delta_log import check_path
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
 from kgroups.core.snapshot import ClusterSnapshot
 
@@ -73,6 +74,7 @@ def make_folder(folder: Path) -> None:
     Raises:
         UsageError: it cannot be made or written.
     """
+    check_path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{secrets.token_hex(4)}"

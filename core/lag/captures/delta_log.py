@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from kgroups.core.errors import KgroupsError, shorten
+from kgroups.core.errors import KgroupsError, UsageError, shorten
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 # A file of a log that is longer (bytes) was made to fill the memory of whoever reads it.
 LONGEST: Final = 64 << 20
+# What delta-rs 1.6 cannot have in a path: it refuses it, takes another one, or panics.
+NOT_IN_PATHS: Final = re.compile(r"[\x00-\x1f\x7f\[\]^|\\%]")
 COMMIT: Final = re.compile(r"(\d{20})\.json")
 # What an action holds as JSON in a string.
 INNER: Final = {"add": "stats", "metaData": "schemaString"}
@@ -28,6 +30,7 @@ def opened(folder: Path, table: str) -> "DeltaTable | None":
     """The newest version of a table; None if there is none.
 
     Raises:
+        UsageError: the path of the folder is one that tables cannot have.
         KgroupsError: its log cannot be read.
     """
     from deltalake import DeltaTable
@@ -37,6 +40,7 @@ def opened(folder: Path, table: str) -> "DeltaTable | None":
     log = place / "_delta_log"
     if not log.is_dir():
         return None
+    check_path(folder)
     names = sorted(_regular_files(log))
     if not names:
         return None  # the first commit is being written
@@ -49,6 +53,21 @@ def opened(folder: Path, table: str) -> "DeltaTable | None":
     except (DeltaError, OSError, ValueError) as exc:
         why = str(exc).splitlines()[0].rstrip(".")
         raise _broken(place, f"{why} (its log ends with `{names[-1]}`)") from exc
+
+
+def check_path(folder: Path) -> None:
+    """Fails on a folder that cannot have tables.
+
+    Raises:
+        UsageError: its path holds a character that tables cannot have.
+    """
+    found = NOT_IN_PATHS.search(str(folder.absolute()))
+    if found:
+        raise UsageError(
+            f"captures cannot be kept in `{shorten(str(folder))}`: "
+            f"the path of a Delta table cannot hold {found[0]!r}",
+            hint="choose a folder with another name",
+        )
 
 
 def _regular_files(log: Path) -> Iterator[str]:

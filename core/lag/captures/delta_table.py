@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError
-from kgroups.core.lag.captures.delta_log import opened
+from kgroups.core.lag.captures.delta_log import check_path, opened
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -95,11 +95,13 @@ def append(folder: Path, table: str, content: pa.Table) -> None:
     Args:
         content: in `TABLES`, with `date`.
     Raises:
+        UsageError: the path of the folder is one that tables cannot have.
         KgroupsError: it cannot be written; nothing of it is in the table.
     """
     from deltalake import WriterProperties, write_deltalake
     from deltalake.exceptions import CommitFailedError, DeltaError
 
+    check_path(folder)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             write_deltalake(

@@ -6,6 +6,7 @@ from kgroups.assignors.order.java_order import java_sorted
 from kgroups.core.errors import UsageError
 from kgroups.core.planning.changes.draft import Draft, most_common
 from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.leaders.libraries import shows_rack
 from kgroups.core.planning.roster import Seat
 from kgroups.core.planning.topic_patterns import topic_matcher
 from kgroups.core.snapshot import Member, MemberProtocol
@@ -26,7 +27,9 @@ def add_members(draft: Draft, change: AddMembers) -> None:
     client_id = change.client_id
     if client_id is None:
         client_id = most_common(seat.member.client_id for seat in draft.seats) or "consumer"
-    protocol = _joiner_protocol(draft)
+    protocol = change.protocol or _joiner_protocol(draft)
+    # Not every library tells a classic leader the rack that its application configures.
+    told = protocol == "consumer" or shows_rack(change.library, draft.group.assignor)
     for number in range(1, change.count + 1):
         instance_id = change.instance_id
         if instance_id is not None and change.count > 1:
@@ -42,7 +45,7 @@ def add_members(draft: Draft, change: AddMembers) -> None:
             instance_id=instance_id,
             member_protocol=protocol,
             assignment={},
-            rack=change.rack,
+            rack=change.rack if told else None,
         )
         draft.seats.append(
             Seat(
@@ -69,10 +72,15 @@ def _check_free(draft: Draft, instance_id: str | None) -> None:
 
 
 def _joiner_protocol(draft: Draft) -> MemberProtocol:
-    common = most_common(seat.member.member_protocol for seat in draft.seats)
-    if common is None:
-        common = "consumer" if draft.group.type == "consumer" else "classic"
-    return "consumer" if common == "consumer" else "classic"
+    """That of the members; where both are spoken, which ids new members get is a guess."""
+    if draft.group.type != "consumer":
+        return "classic"
+    spoken = {seat.member.member_protocol for seat in draft.seats}
+    if spoken == {"classic"}:
+        return "classic"
+    if "classic" in spoken:
+        draft.guesses.append("members speak both protocols; new ones are assumed to speak KIP-848")
+    return "consumer"
 
 
 def settle_followers(draft: Draft) -> None:

@@ -28,6 +28,7 @@ class AddMembers:
         member_id: their exact id, where it is known before they join; None otherwise.
         library: their client library; None: what leads the group.
         pattern: by which they subscribe instead.
+        protocol: which they speak; None: that of most present members.
     """
 
     count: int = 1
@@ -38,6 +39,7 @@ class AddMembers:
     member_id: str | None = None
     library: str | None = None
     pattern: "Pattern | None" = None
+    protocol: MemberProtocol | None = None
 
 
 @dataclass(frozen=True, slots=True)

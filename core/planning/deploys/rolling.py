@@ -141,6 +141,7 @@ def _back(walk: Walk, member: Member, name: str, library: str | None) -> Event:
         topics=member.subscription or (),
         library=library or own,
         pattern=Pattern(regex, "re2") if regex else None,
+        protocol=member.member_protocol if walk.group.type == "consumer" else None,
     )
     said = f" as a {library} client" if library else ""
     return Event(f"`{name}` rejoins{said}", (joins,), back=name, library=library)

@@ -40,12 +40,17 @@ DEFAULT_CLIENT_IDS: Final[Mapping[str, re.Pattern[str]]] = {
     "librdkafka": re.compile(r"rdkafka"),
     "franz-go": re.compile(r"kgo"),
     "sarama": re.compile(r"sarama"),
-    "kafka-python": re.compile(r"kafka-python-.+"),
-    "aiokafka": re.compile(r"aiokafka-.+"),
+    "kafka-python": re.compile(r"kafka-python-\d[\w.]*"),
+    "aiokafka": re.compile(r"aiokafka-\d[\w.]*"),
     "kafkajs": re.compile(r"kafkajs"),
 }
 
+# Those that are not the library's own name: an application may be called so, whatever it uses.
+VAGUE_CLIENT_IDS: Final = frozenset({"java"})
+
 NEWEST_VERSION: Final = 3
+GENERATION_VERSION: Final = 2  # of subscriptions, from which on they have a generation (KIP-792)
+RACK_VERSION: Final = 3  # of subscriptions, from which on they have a rack (KIP-881)
 
 
 class Form(Enum):
@@ -181,6 +186,8 @@ SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = {
 def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     """The rows that a member's subscription fits; none if its library is not known.
 
+    Where several libraries fit, a client id that is the name of one of them decides.
+
     Args:
         strategy: the one whose subscription it is.
     """
@@ -188,14 +195,19 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
     if version is None:
         return frozenset()
     form = form_of(member.user_data)
-    return frozenset(
+    found = frozenset(
         each
         for each in TRACES
         if each.version == min(version, NEWEST_VERSION)
         and strategy in each.strategies
         and form in each.sends
         and _fits_rack(each, member.rack)
+        and _fits_past(each, member, form)
     )
+    named = named_by_client_id(member)
+    if named is None or named in VAGUE_CLIENT_IDS:
+        return found
+    return frozenset(each for each in found if each.library == named) or found
 
 
 def _fits_rack(trace: Trace, rack: str | None) -> bool:
@@ -203,9 +215,32 @@ def _fits_rack(trace: Trace, rack: str | None) -> bool:
     return rack is not None if trace.bare_rack == "" else rack != ""
 
 
+def _fits_past(trace: Trace, member: Member, form: Form) -> bool:
+    """Whether a member of this library that was there before says so in every place.
+
+    Java's subscriptions from version 2 on have the generation that its user data have, where
+    sarama's have none; librdkafka's cooperative members that have something have user data.
+    """
+    if trace.library == "java" and form in (Form.NOTHING, Form.PARTITIONS):
+        return trace.version < GENERATION_VERSION or (member.generation or 0) >= 0
+    if trace.library == "librdkafka" and form is Form.EMPTY and COOPERATIVE in trace.strategies:
+        return not member.owned
+    return True
+
+
 def libraries_of(member: Member, strategy: str | None) -> frozenset[str]:
     """The client libraries that send such a subscription; none if that is not known."""
     return frozenset(each.library for each in traces_of(member, strategy))
+
+
+def shows_rack(library: str | None, strategy: str | None) -> bool:
+    """Whether members of this library tell a leader their rack; so do those of an unknown one."""
+    versions = [
+        each.version
+        for each in TRACES
+        if each.library == library and strategy in each.strategies and not each.older
+    ]
+    return max(versions, default=RACK_VERSION) >= RACK_VERSION
 
 
 def writers_of(member: Member, strategy: str | None) -> frozenset[Trace]:

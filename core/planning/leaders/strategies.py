@@ -37,6 +37,7 @@ class Strategy:
         doubt: why its choice of partitions may be another one than that library's; None if it is
             the library's own.
         notes: what had to be assumed.
+        said: whether the user named the library.
     """
 
     assignor: Assignor
@@ -44,6 +45,7 @@ class Strategy:
     leader_client: str | None = None
     doubt: str | None = None
     notes: tuple[str, ...] = ()
+    said: bool = False
 
     @property
     def runs_on_broker(self) -> bool:
@@ -103,7 +105,13 @@ def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tu
     if name not in SPEAKERS:
         return (Strategy(_load(name, "java"), protocol),)
     return tuple(
-        Strategy(_load(name, library), protocol, library, _doubt(library, name, guess, racks))
+        Strategy(
+            _load(name, library),
+            protocol,
+            library,
+            _doubt(library, name, guess, racks),
+            said=guess.said,
+        )
         for library in guess.libraries
     )
 

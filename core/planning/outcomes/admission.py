@@ -94,10 +94,14 @@ def _lookup(seat: Seat) -> str:
 
 
 def _kind(seat: Seat) -> object:
-    """Equal for members of which it does not matter which one comes first: all ids are tried."""
+    """Equal for members of which it does not matter which one comes first.
+
+    All their ids are tried, and nobody can tell one from the other.
+    """
     if not seat.joins or seat.id_known:
         return seat.member.member_id
-    return (seat.member.instance_id, seat.member.rack, seat.topics)
+    facts = seat.member
+    return (facts.client_id, facts.instance_id, facts.rack, seat.topics, seat.library)
 
 
 def _batches(
@@ -176,5 +180,5 @@ def _without(roster: Roster, pending: set[str]) -> Roster:
             waits = seat.pattern is not None and _lookup(seat) in pending
             seats.append(replace(seat, topics=()) if waits else seat)
         elif not seat.joins:
-            seats.append(replace(seat, topics=seat.read_before))
+            seats.append(replace(seat, topics=seat.read_before, changed=False))
     return replace(roster, seats=tuple(seats))

@@ -47,8 +47,9 @@ ALL_AT_ONCE: Final = 4.0
 TOPICS: Final = "/"
 LEARNS: Final = "//"
 
-# From a group and what it brings to what one round gives.
-PlayRound = Callable[[Roster, Round], Ends]
+# From a group, what it brings, and how many answers of a leader are looked at, to what one round
+# gives.
+PlayRound = Callable[[Roster, Round, int], Ends]
 
 
 def finders_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
@@ -123,7 +124,7 @@ def race_ends(
     Args:
         brought: what the members own before.
         play: one round of the rebalance.
-        rounds: that are played at most.
+        rounds: that are played at most, one for each of the answers that a leader may give.
     """
     events = events_of(roster, strategy)
     race = _Race(roster, strategy, len(events))
@@ -135,10 +136,11 @@ def race_ends(
         key = max(waiting, key=lambda each: waiting[each].share)
         state = waiting.pop(key)
         seen.add(key)
-        rounds -= 1
-        for after in race.after(state, play):
+        answers = race.answers
+        for after in race.after(state, play, max(rounds, 1)):
             if _key(after) not in seen:
                 _queue(waiting, after)
+        rounds -= max(race.answers - answers, 1)
     if not race.ends and not race.failures and race.last is not None:
         last = race.last  # it goes round and round
         shares = _as_shares(last.held)
@@ -210,13 +212,15 @@ class _Race:
     failures: list[tuple[KgroupsError, float]] = field(default_factory=list)
     last: _State | None = None
     complete: bool = True
+    answers: int = 0
 
-    def after(self, state: _State, play: PlayRound) -> Iterator[_State]:
+    def after(self, state: _State, play: PlayRound, most: int) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
         protocol = self.strategy.protocol
-        roster = without_events(self.roster, state.late)
-        found = play(roster, next_round(roster, state.held, state.generation, protocol))
+        roster = without_events(self.roster, state.late, self.strategy)
+        found = play(roster, next_round(roster, state.held, state.generation, protocol), most)
         self.complete = self.complete and found.complete
+        self.answers += len(found.each)
         share = state.share / max(len(found.each) + len(found.failures), 1)
         self.failures += [(failed, share) for failed in found.failures]
         for settled in found.each:
@@ -255,7 +259,7 @@ def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], f
     return [(each, weight / sum(weights)) for each, weight in zip(found, weights, strict=True)]
 
 
-def without_events(roster: Roster, late: frozenset[str]) -> Roster:
+def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> Roster:
     """The group while some of what happens to it has not happened yet."""
     if not late:
         return roster
@@ -272,7 +276,7 @@ def without_events(roster: Roster, late: frozenset[str]) -> Roster:
     seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
     topics = roster.topics
     if LEARNS in late:
-        unread = unread_topics(roster)
+        unread = unread_topics(roster, strategy)
         topics = {name: topic for name, topic in topics.items() if name not in unread}
     if TOPICS in late:
         changed = roster.topics_before

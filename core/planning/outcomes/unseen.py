@@ -9,7 +9,8 @@ A leader of Java or kafka-python may not know a topic yet that nobody has read, 
 others first and everything a moment later.
 
 Members whose bytes fit several libraries say what they have as any of these would: where a group is
-mixed, and where Java would have had to send what franz-go always does, each of them is tried.
+mixed, where Java would have had to send what franz-go always does, and where a sticky member that
+has just joined has said nothing yet and nobody named the library, each of them is tried.
 
 Source: StripedReplicaPlacer; kafka-python 3.0.12 and aiokafka 0.14,
 _are_subscriptions_identical of their sticky assignors.
@@ -22,7 +23,6 @@ from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
 from kgroups.assignors.rejoin import STICKY
-from kgroups.assignors.spec import TopicPartition
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import LIBRARIES, Form, form_of
@@ -85,19 +85,24 @@ def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:
     """Whether it matters that a leader may not know a topic yet."""
     known = strategy.leader_client not in LATE or strategy.assignor.name not in STICKY_FAMILY
-    return not known and bool(unread_topics(roster))
+    return not known and bool(unread_topics(roster, strategy))
 
 
-def unread_topics(roster: Roster) -> frozenset[str]:
+def unread_topics(roster: Roster, strategy: Strategy) -> frozenset[str]:
     """Topics that a leader may not know: nobody reads them now, or it leads for the first time.
 
-    Where a member leaves, it may be the leader, and the first of the others follows it.
+    Where a member leaves, it may be the leader, and the first of the others follows it. A static
+    member of kafka-python that restarted does not know that it leads until the next rebalance.
     """
     before = {topic for seat in roster.seats for topic in seat.read_before}
     before |= {topic for member in roster.leavers for topic in member.subscription or ()}
     first = next((seat for seat in roster.seats if not seat.joins), None)
     if roster.leavers and first is not None:
         before &= set(first.read_before)
+    if strategy.leader_client == "kafka-python":
+        for seat in roster.seats:
+            if not seat.joins and seat.member.instance_id and not seat.member.user_data:
+                before &= set(seat.read_before)
     return frozenset(roster.subscribed()) - before
 
 
@@ -118,7 +123,9 @@ def _libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]
         default = leader if leader in found else next(each for each in LIBRARIES if each in found)
         odd = default == "java" and form_of(member.user_data) is Form.NOTHING
         mute = name == STICKY and "sarama" in found and was_told_nothing(member)
-        if mixed or odd or mute:
+        silent = name == STICKY and form_of(member.user_data) is Form.EMPTY
+        fresh = silent and not strategy.said
+        if mixed or odd or mute or fresh:
             options[member.member_id] = _unlike_forms(default, found, name, mute=mute)
     options = {member: each for member, each in options.items() if len(each) > 1}
     for chosen in product(*options.values()):
@@ -149,9 +156,9 @@ def places_new_partitions(roster: Roster, strategy: Strategy) -> bool:
 
 def _placements(roster: Roster, strategy: Strategy) -> Iterator[PartitionRacks]:
     """Every way in which brokers may place the partitions that do not exist yet."""
-    added = dict(_added(roster)) if _looks_at_racks(roster, strategy) else {}
-    for chosen in product(*added.values()):
-        yield dict(zip(added, chosen, strict=True))
+    topics = list(_topic_placements(roster)) if _looks_at_racks(roster, strategy) else []
+    for chosen in product(*topics):
+        yield {partition: racks for placed in chosen for partition, racks in placed.items()}
 
 
 def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
@@ -165,16 +172,22 @@ def _looks_at_racks(roster: Roster, strategy: Strategy) -> bool:
     return library is None or (library == "librdkafka" and name in ("range", "cooperative-sticky"))
 
 
-def _added(
-    roster: Roster,
-) -> Iterator[tuple[TopicPartition, list[tuple[str | None, ...]]]]:
-    """Partitions that do not exist yet, each with the racks that its replicas may be in."""
+def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
+    """Of each topic with partitions that do not exist yet, every way in which they may be placed.
+
+    All partitions of a topic that is created have as many replicas.
+    """
     racks = sorted(set(roster.broker_racks), key=str)
     for name in roster.subscribed():
         logs = roster.topics[name].partitions
+        new = [(name, n) for n, log in logs.items() if not log.racks and log.leader is None]
         sizes = {len(log.racks) for log in logs.values() if log.racks}
-        wanted = {min(size, len(racks)) for size in sizes or range(1, len(racks) + 1)}
-        options = [chosen for size in sorted(wanted) for chosen in combinations(racks, size)]
-        for number, log in logs.items():
-            if not log.racks and log.leader is None and options:
-                yield (name, number), options
+        wanted = sorted({min(size, len(racks)) for size in sizes or range(1, len(racks) + 1)})
+        if not new or not racks:
+            continue
+        each = (
+            dict(zip(new, chosen, strict=True))
+            for size in wanted
+            for chosen in product(combinations(racks, size), repeat=len(new))
+        )
+        yield list(islice(each, MOST_PLACEMENTS + 1))

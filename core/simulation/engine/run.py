@@ -32,6 +32,8 @@ from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 REST_MS: Final = 10_000
 SAMPLE_MS: Final = 1_000
 SAMPLES_A_RUN: Final = 300
+# A sample looks at every partition: where there are more than so many, samples are rarer.
+PARTITIONS_A_MS: Final = 3
 LINES_AT_ONCE: Final = 256
 OBJECTS_A_COLLECTION: Final = 50_000
 
@@ -83,6 +85,8 @@ class Run:
         self._sample_ms = SAMPLE_MS
         if scenario.until_ms is not None:
             self._sample_ms = max(SAMPLE_MS, length_ms // SAMPLES_A_RUN)
+        partitions = sum(topic.partitions for topic in scenario.topics)
+        self._sample_ms = max(self._sample_ms, partitions // PARTITIONS_A_MS)
         self._over = False
         self._watches = {
             name: LagWatch(state.ledger, self.world.logs)

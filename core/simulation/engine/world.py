@@ -197,7 +197,7 @@ class World(Network):
                 now_ms + max(1, settings.auto_commit_interval_ms), self._commit_due, process
             )
             if app.positions:
-                consumer.commit(now_ms, dict(app.positions))
+                consumer.commit(now_ms, self._to_commit(process))
         elif app.uncommitted and process.by_hand:
             consumer.commit(now_ms, dict(app.uncommitted))
             app.uncommitted = {}
@@ -205,6 +205,12 @@ class World(Network):
         self.carry_out(process)
         if process.by_hand and app.positions and process.alive:
             self._step_once(process)
+
+    def _to_commit(self, process: Process) -> dict[TopicPartition, int]:
+        """What is not committed already, of everything that a client names; one at least."""
+        stored, positions = process.group.ledger.committed, process.app.positions
+        changed = {one: at for one, at in positions.items() if stored.get(one) != at}
+        return changed or dict([next(iter(positions.items()))])
 
     def _step_once(self, process: Process) -> None:
         """One poll with records; the next one, which commits them, is the world's again."""

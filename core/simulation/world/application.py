@@ -6,7 +6,7 @@ member has read everything and keeps up easily it passes over the time in one st
 """
 
 from collections.abc import Iterable, Mapping
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from random import Random
 from typing import Final
 
@@ -280,8 +280,8 @@ class Application:
             return at_ms
         if self._per_ms * self._cost_ms > EASY_SHARE:
             return at_ms
-        due = self._due
-        if due is not None and (not due or due[0][0] > until_ms - self._fetch_ms):
+        if self._due is not None:
+            self._pass_over_due(self._due, until_ms - self._fetch_ms)
             return until_ms
         positions, seen_ms, note = self.positions, until_ms - self._fetch_ms, self._highest.note
         later: list[tuple[float, int]] = []
@@ -294,3 +294,16 @@ class Application:
         heapify(later)
         self._due = later
         return until_ms
+
+    def _pass_over_due(self, due: list[tuple[float, int]], seen_ms: float) -> None:
+        """Read what has come by then, looking at no partition that got nothing."""
+        order, positions, note = self._order, self.positions, self._highest.note
+        while due and due[0][0] <= seen_ms:
+            place = due[0][1]
+            partition, records = order[place]
+            begin, end = positions[partition], records.end(seen_ms)
+            if end > begin:
+                note(partition, begin, end)
+                positions[partition] = begin = end
+            # Rounding may put an arrival a hair before the record can be read.
+            heapreplace(due, (max(records.time_of(begin), seen_ms + HAIR_MS), place))

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from kgroups.core.sandbox.sandbox import Sandbox
+from tests.support.cli.metrics import read_metrics
 from tests.support.cli.process import PROGRAM, environment
 from tests.support.kafka.child import WAIT_S, run_program
 from tests.support.kafka.workload import commit_offsets, create_topics, produce
@@ -87,7 +88,8 @@ def test_the_lines_of_the_shell(address: str, tmp_path: Path) -> None:
         for block in blocks
         for line in block.splitlines()
     ]
-    assert [code_of(line, address, tmp_path) for line in lines] == [0, 6, 0, 0, 0]
+    assert [code_of(line, address, tmp_path) for line in lines] == [0, 6, 0, 0, 0, 0]
+    assert read_metrics((tmp_path / "kgroups.prom").read_text(encoding="utf-8"))
 
 
 def test_the_monitor_s_command(address: str, tmp_path: Path) -> None:

@@ -107,3 +107,11 @@ def test_names_of_a_cluster_that_never_answers(tmp_path: Path) -> None:
         ending = endings.run_program(["complete-names", "groups", line], tmp_path)
     assert (ending.code, ending.stdout, ending.stderr) == (0, b"", b"")
     assert ending.waited_s is None or ending.waited_s < 0.5 + 2
+
+
+def test_contexts_complete(tmp_path: Path) -> None:
+    """Names of contexts behind -c, --unprotected, and where `context` takes one."""
+    config = tmp_path / "config.yaml"
+    config.write_text("contexts: {eu-1: {}, eu-2: {}, us: {}}\n")
+    for line in ("kgroups list -c eu", "kgroups delete --unprotected eu", "kgroups context use eu"):
+        assert complete(line, KGROUPS_CONFIG=str(config)) == ["eu-1", "eu-2"]

@@ -3,6 +3,7 @@
 import csv
 import io
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +97,18 @@ def test_fields_of_time() -> None:
         times = ("--lag-time", "--fields", "lag_seconds,group", "-o", "csv", "-b", address)
         assert run("list", *times).stdout == "lag_seconds,group\n0.0,g\n"
         assert run("describe", "g", *times).stdout == "lag_seconds,group\n0.0,g\n"
+
+
+def test_of_several_contexts(tmp_path: Path) -> None:
+    """The context comes first, and the chosen columns hold what they hold in each."""
+    with Sandbox(brokers=1, topics={"t": 1}) as cluster:
+        address = cluster.bootstrap_servers
+        produce(address, {("t", 0): 20})
+        commit_offsets(address, {"g": {("t", 0): 15}})
+        env = {"KGROUPS_CONFIG": str(tmp_path / "config.yaml")}
+        for name in ("eu", "us"):
+            assert run("context", "add", name, "-b", address, env=env).exit_code == 0
+        words = ("-c", "eu", "-c", "us", "describe", "g", "--fields", "lag,topic", "-o", "csv")
+        for more in ((), ("--sort", "lag")):
+            outcome = run(*words, *more, env=env)
+            assert outcome.stdout == "context,lag,topic\neu,5,t\nus,5,t\n"

@@ -41,5 +41,8 @@ def test_in_words() -> None:
     """One sentence a group, with the condition under which it matters."""
     (note,) = uncommitted_notes(CLUSTER, CLUSTER.groups)
     assert note == f"`g` has no commit for orders:1-2, orders:4-5: {CONDITION}"
+    groups = tuple(replace(GROUP, group=f"g{number}") for number in range(9))
+    notes = list(uncommitted_notes(CLUSTER, groups))
+    assert (len(notes), notes[3]) == (4, "6 more groups read partitions without a commit")
     many = [("t", number) for number in range(0, 20, 2)]
     assert ranges_text(many) == "t:0, t:2, t:4, t:6, 6 more"

@@ -22,6 +22,7 @@ from kgroups.core.uuids import uuid_text
 from tests.support.planning.coordinated_group import CoordinatedGroup
 
 GROUPS = 12
+LOOKUPS = 6  # rests after which a pattern has been looked up
 
 
 def new_id(dice: random.Random) -> str:
@@ -194,3 +195,50 @@ def test_sequences_are_counted() -> None:
     assert count(*(AddMembers(1, rack=rack) for rack in "abcd")) == (75, True)
     assert count(*(AddMembers(1, rack=rack) for rack in "abcde")) == (75, False)
     assert sequences(next_roster(snapshot, before, [AddMembers(3)]), "range").complete
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+def test_the_last_member_of_a_pattern_leaves(seed: int) -> None:
+    """Kafka looks whether members are alike before it forgets the pattern, and not again."""
+    dice = random.Random(f"last of a pattern {seed}")
+    topics = {
+        name: (uuid.UUID(int=dice.getrandbits(128), version=4), dice.randint(1, 7))
+        for name in "tuv"
+    }
+    driven = CoordinatedGroup(topics, "uniform")
+    patterns = ["(^.*)", *[".*(?:(?:^.*)).*"] * dice.randint(2, 3)]
+    ids = [new_id(dice) for _ in patterns]
+    for member_id, pattern in zip(ids, patterns, strict=True):
+        driven.join(member_id, (), pattern)
+        for _ in range(LOOKUPS):
+            before = driven.settle()
+    plan = plan_group(driven.snapshot(before), before, [RemoveMember(ids[0])])
+    driven.leave(ids[0])
+    assert plan.confidence == "exact"
+    assert ends_of(plan, ()) == {end_of(driven.settle())}
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_which_of_two_clients_comes_first(first: str, seed: int) -> None:
+    """Where newcomers have client ids of their own, it matters which of them is first."""
+    dice = random.Random(f"two clients {seed}")
+    driven = group_at_rest(dice)
+    before = driven.settle()
+    topics = tuple(sorted({t for m in before.members or () for t in m.subscription or ()}))
+    joins = [AddMembers(client_id=name, topics=topics) for name in ("a", "b")]
+    plan = plan_group(driven.snapshot(before), before, joins)
+    ids = {name: new_id(dice) for name in ("a", "b")}
+    for name in (first, *({"a", "b"} - {first})):
+        driven.join(ids[name], topics)
+        driven.settle()
+    named = {m.member_id: ids[m.client_id] for m in plan.members if m.joins}
+    assert end_of(driven.settle()) in {
+        frozenset(
+            (named.get(who, who), topic, number)
+            for who, held in outcome.settled.shares.items()
+            for topic, numbers in held.items()
+            for number in numbers
+        )
+        for outcome in plan.outcomes.each
+    }

@@ -6,6 +6,7 @@ import pytest
 
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.planning.changes.kinds import (
+    AddMembers,
     Change,
     Deploy,
     Expire,
@@ -201,3 +202,30 @@ def test_patterns_move_with_the_application(shown: str, library: str, sent: str)
     for event in events_of(SwitchClient(library), walk):
         walk.step(event)
     assert [m.subscription_regex for m in walk.group.members or ()] == [sent]
+
+
+def test_a_member_comes_back_by_the_protocol_that_it_speaks() -> None:
+    """A KIP-848 member draws another id of any kind; of a classic one the beginning is known."""
+    group = group_of(
+        member("m-0a000000-0000-4000-8000-000000000000", {"t": [0, 1]}, client_id="m"),
+        member("zz", {"t": [2, 3]}, client_id="n", protocol="consumer"),
+        assignor="range",
+        kind="consumer",
+    )
+    plan = plan_changes(cluster_of(group, {"t": 4}), group, [Restart("n")])
+    assert plan.confidence == "outcomes"
+    assert plan_changes(cluster_of(group, {"t": 4}), group, [Restart("m")]).confidence == "exact"
+
+
+def test_a_rack_is_lost_with_a_library_that_does_not_tell_it() -> None:
+    """Members of kafka-python tell a Java leader no rack, whatever is configured."""
+    group = group_of(
+        member("a-1", {"t": [0, 1]}, client_id="a", rack="r1"),
+        member("b-1", {"t": [2, 3]}, client_id="b", rack="r2"),
+    )
+    plan = plan_changes(cluster_of(group, {"t": 4}), group, [SwitchClient("kafka-python")])
+    assert plan.roster is not None
+    assert {seat.member.rack for seat in plan.roster.seats} == {None}
+    joined = AddMembers(client_id="c", rack="r3", library="java")
+    plan = plan_changes(cluster_of(group, {"t": 4}), group, [joined])
+    assert [m.rack for m in plan.members] == ["r1", "r2", "r3"]

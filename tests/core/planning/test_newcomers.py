@@ -124,3 +124,19 @@ def test_an_instance_id_is_taken_once() -> None:
     """Two members cannot have one instance id."""
     with pytest.raises(UsageError, match="is taken by"):
         reads(AddMembers(instance_id="i"), AddMembers(instance_id="i"))
+
+
+def test_which_protocol_new_members_speak_is_a_guess_where_both_are_spoken() -> None:
+    """Ids of classic members begin with the client id, others do not: the plan says so."""
+    group = group_of(
+        member("m-0a", {"t": [0, 1]}, client_id="m"),
+        member("zz", {"t": [2, 3]}, client_id="n", protocol="consumer"),
+        assignor="range",
+        kind="consumer",
+    )
+    cluster = cluster_of(group, {"t": 4})
+    plan = plan_group(cluster, group, [AddMembers(client_id="x")])
+    assert plan.confidence == "likely"
+    assert "speak both protocols" in (plan.confidence_reason or "")
+    said = plan_group(cluster, group, [AddMembers(client_id="x", protocol="classic")])
+    assert said.confidence == "exact"

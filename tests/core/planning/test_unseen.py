@@ -25,7 +25,7 @@ from kgroups.core.planning.outcomes.unseen import unseen
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.planning.settle import Ends, Settled, Shares
 from kgroups.core.snapshot import Broker, ClusterSnapshot, PartitionLog, Topic
-from tests.support.planning.member_bytes import NUMBER, UNDATED, V1
+from tests.support.planning.member_bytes import NUMBER, PREFIXED, UNDATED, V1
 from tests.support.planning.small_groups import cluster_of, group_of, member
 
 BROKERS = (Broker(1, "h", 1, "a"), Broker(2, "h", 2, "b"))
@@ -296,8 +296,65 @@ def test_a_race_that_never_comes_to_rest_has_an_end() -> None:
         roster,
         first_round(roster, "cooperative"),
         strategy,
-        lambda _, __: Ends((Settled(held, (step,), ()),)),
+        lambda _, __, ___: Ends((Settled(held, (step,), ()),)),
         rounds=100,
     )
     assert not found.complete
     assert [each.settled for each in found.each] == [False]
+
+
+def test_a_restarted_leader_of_kafka_python_knows_its_own_topics_only() -> None:
+    """Static, it shows that it began anew, and does not know what the others read."""
+    members = [
+        member("a-1", {"t": [0, 2, 4]}, topics=("t",), version=0, user_data=b"", instance_id="a"),
+        member("b-1", {"t": [1, 3], "u": [0]}, version=0, user_data=PREFIXED),
+    ]
+    group = group_of(*members, assignor="sticky")
+    cluster = cluster_of(group, {"t": 5, "u": 3})
+    join = AddMembers(client_id="c", topics=("t", "u"))
+    assert len(ends(plan_group(cluster, group, [join], leader="kafka-python"))) > 1
+    knows = group_of(replace(members[0], user_data=PREFIXED), members[1], assignor="sticky")
+    cluster = cluster_of(knows, {"t": 5, "u": 3})
+    assert len(ends(plan_group(cluster, knows, [join], leader="kafka-python"))) < len(
+        ends(plan_group(cluster, group, [join], leader="kafka-python"))
+    )
+
+
+def test_a_sticky_member_that_has_just_joined_may_be_of_another_library() -> None:
+    """Seen on a broker: kafka-python leads, and cannot read what aiokafka's member says it has."""
+    y1 = "l-y1-aa012223-9c90-4d2b-b549-286a81c4c105"
+    z2 = "z2-d0e85b1a-6852-4487-9975-97888a155a1c"
+    members = [
+        member(y1, {"f": [0, 1, 2, 3]}, version=0, user_data=PREFIXED, instance_id="l-y1"),
+        member(z2, {"f": [4, 5, 6]}, version=0, user_data=b""),
+    ]
+    written = [replace(each, assignment_version=0, assignment_user_data=b"") for each in members]
+    group = replace(group_of(*written, assignor="sticky"), leader=y1)
+    join = AddMembers(client_id="c3", instance_id="m-c3", library="kafka-python")
+    plan = plan_group(cluster_of(group, {"f": 7}), group, [join])
+    came = {y1: {"f": [0, 1, 2]}, z2: {"f": [3, 5]}, "m-c3-new-1": {"f": [4, 6]}}
+    assert canonical(came) in ends(plan)
+    assert plan.confidence == "outcomes"
+    told = plan_group(cluster_of(group, {"f": 7}), group, [join], leader="kafka-python")
+    assert canonical(came) not in ends(told)
+
+
+def test_a_late_leader_learns_between_two_rounds() -> None:
+    """Seen on a broker: kafka-python's leader forgot a topic in one round and dealt it the next."""
+    a1 = "l-a1-9cfc8227-3a55-4898-8b05-4f2b2102b486"
+    x2 = "x2-d1cfb83a-3aa7-43ed-8f1e-641f2529969b"
+    c3 = "c3-334c2731-523e-46c3-b15f-747958d26e69"
+    z4 = "z4-61bb944d-81dd-4fb7-ae36-3c5bac985637"
+    both = ("a", "f")
+    members = [
+        member(a1, {"f": [1, 2, 3]}, version=1, user_data=b"", instance_id="l-a1"),
+        member(x2, {"a": [1, 4], "f": [0]}, topics=both, version=1, user_data=b""),
+        member(c3, {"a": [0, 3, 6]}, topics=both, version=1, user_data=b""),
+        member(z4, {"a": [2, 5]}, topics=both, version=1, user_data=b""),
+    ]
+    group = group_of(*members, assignor="cooperative-sticky")
+    cluster = cluster_of(group, {"a": 7, "f": 4})
+    plan = plan_group(cluster, group, [RemoveMember(z4)], leader="kafka-python")
+    came = {a1: {"f": [1, 2, 3]}, x2: {"a": [2, 4, 6], "f": [0]}, c3: {"a": [0, 1, 3, 5]}}
+    assert canonical(came) in ends(plan)
+    assert plan.confidence == "outcomes"

@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.effects import Event, EventKind
-from kgroups.core.simulation.engine.run import Run, simulate
+from kgroups.core.simulation.engine.run import SAMPLES_A_RUN, Run, simulate
 from kgroups.core.simulation.engine.sweep import plan_tasks, sweep
 from kgroups.core.simulation.figures.confidence import median, percentile
 from kgroups.core.simulation.figures.ledger import BrokenInvariant
@@ -18,6 +19,7 @@ from kgroups.core.simulation.figures.outcome import Outcome
 from kgroups.core.simulation.figures.recorder import Line
 from kgroups.core.simulation.scenario.variation import combinations, parse_vary
 from kgroups.core.simulation.world.actors import Hold
+from kgroups.core.simulation.world.partition_logs import PartitionRecords
 from tests.support.simulation.sample_scenarios import BASE, scenario, with_event
 
 LOSSY: dict[str, Any] = {
@@ -228,3 +230,24 @@ def test_members_without_records_rebalance_at_once() -> None:
     (_, second) = group.rebalances
     assert second.until_ms is not None
     assert second.until_ms - second.at_ms < 3_500  # a heartbeat
+
+
+def test_cost_follows_what_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A partition without records is looked at when it is assigned and at samples, no more."""
+    looks: Counter[bool] = Counter()
+    look = PartitionRecords.end
+
+    def end(self: PartitionRecords, at_ms: float) -> int:
+        looks[self.per_ms > 0] += 1
+        return look(self, at_ms)
+
+    monkeypatch.setattr(PartitionRecords, "end", end)
+    text = QUIET.replace("RATE", "0").replace("enable.auto.commit: false", "max.poll.records: 100")
+    text = text.replace("topics: {orders", "topics: {busy: {partitions: 3, rate: 30}, orders")
+    text = text.replace("partitions: 6", "partitions: 300").replace("[orders]", "[orders, busy]")
+    (group,) = simulate(scenario(text)).groups
+    assert group.records > 50_000
+    samples = SAMPLES_A_RUN + 1
+    assert looks[True] > 3 * samples
+    assert looks[False] <= 300 * (samples + 10)
+    assert group.lag <= 5 * 30 + 3

@@ -14,6 +14,7 @@ from tests.support.fidelity.libraries import TRAITS, Library, Protocol
 SESSION_MS = 8_000
 HEARTBEAT_MS = 300
 REFRESH_MS = 400
+CLASSIC_STRATEGY = "range"  # of classic members in a KIP-848 group; the coordinator assigns
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class MemberSpec:
     """One consumer.
 
     Args:
-        name: its client id, which no other member of the group has.
+        name: its client id, which no other member of the group has; or, `unnamed`, the end of its
+            instance id, and its client id is the library's own.
         topics: what it subscribes to, where it has no pattern.
         pattern: the regular expression by which it subscribes.
         crashes: whether it will be killed, so that it needs a process of its own.
         version: of Kafka that its library is told to be made for.
+        classic: whether it speaks the classic protocol in a KIP-848 group.
     """
 
     name: str
@@ -36,6 +39,13 @@ class MemberSpec:
     rack: str = ""
     crashes: bool = False
     version: str = ""
+    unnamed: bool = False
+    classic: bool = False
+
+    @property
+    def called(self) -> str:
+        """The id by which a plan finds it."""
+        return self.instance if self.unnamed else self.name
 
 
 @dataclass
@@ -103,12 +113,8 @@ class DrivenGroup:
     def crash(self, name: str) -> None:
         """End a consumer without a word to the broker."""
         held = self._held.pop(name)
-        if held.spec.library == "java":
-            # One process less that nobody hears of again, as far as a broker can tell.
-            held.host.ask("vanish", name=self._name(name))
-        else:
-            assert held.alone
-            held.host.kill()
+        assert held.alone
+        held.host.kill()
 
     def subscribe(self, names: Iterable[str], topics: tuple[str, ...]) -> None:
         """Let consumers subscribe to something else, all at once."""
@@ -140,8 +146,9 @@ class DrivenGroup:
         return frozenset(self.topics if spec.pattern else spec.topics)
 
     def _open(self, spec: MemberSpec) -> _Held:
-        lonely = self.protocol == "classic" and self.strategy in TRAITS[spec.library].lonely
-        alone = lonely or (spec.crashes and spec.library != "java")
+        protocol = "classic" if spec.classic else self.protocol
+        lonely = protocol == "classic" and self.strategy in TRAITS[spec.library].lonely
+        alone = lonely or spec.crashes
         host = (
             self._pool.alone(spec.library) if alone else self._pool.shared(spec.library, self.group)
         )
@@ -149,11 +156,11 @@ class DrivenGroup:
             "name": self._name(spec.name),
             "servers": self._bootstrap,
             "group": self.group,
-            "client": spec.name,
+            "client": "" if spec.unnamed else spec.name,
             "instance": spec.instance,
             "rack": spec.rack,
-            "strategy": self.strategy,
-            "protocol": self.protocol,
+            "strategy": CLASSIC_STRATEGY if spec.classic else self.strategy,
+            "protocol": protocol,
             "version": spec.version,
             "topics": sorted(spec.topics),
             "pattern": spec.pattern,
@@ -162,7 +169,7 @@ class DrivenGroup:
             "refresh_ms": REFRESH_MS,
         }
         if spec.library == "java":
-            by = "regex" if self.protocol == "consumer" else "pattern"
+            by = "regex" if protocol == "consumer" else "pattern"
             reads = {by: spec.pattern} if spec.pattern else {"topics": sorted(spec.topics)}
             asked = {"name": asked["name"], "config": java_settings(asked), **reads}
         host.ask("open", **asked)

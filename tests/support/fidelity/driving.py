@@ -1,51 +1,37 @@
 """Predict, do it, wait, compare: the changes of one live group, one after the other."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewPartitions
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.kafka.admin import ClusterAdmin
 from kgroups.core.kafka.config.settings import settings_from_text
 from kgroups.core.kafka.lookups.logged_leaders import QUICK, logged_leaders
-from kgroups.core.kafka.writes.member_removal import remove_members
 from kgroups.core.planning.changes.kinds import (
-    AddMembers,
-    AddTopic,
     Change,
     Deploy,
-    Expire,
-    Pattern,
-    RemoveMember,
-    Restart,
-    RollingRestart,
-    SetPartitions,
-    Subscribe,
-    SwitchClient,
 )
 from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.leaders.guess import leader_matters
 from kgroups.core.planning.plan import Plan
-from kgroups.core.snapshot import ClusterSnapshot, Group, Member
-from tests.support.fidelity.driven_group import DrivenGroup, MemberSpec
+from kgroups.core.snapshot import ClusterSnapshot, Group
+from tests.support.fidelity.doing import Maker
+from tests.support.fidelity.driven_group import DrivenGroup
 from tests.support.fidelity.hosts.pool import HostPool
 from tests.support.fidelity.hosts.process import HostFailed
-from tests.support.fidelity.judging import Judgement, Owned, Verdict, judge, owned_by_client
-from tests.support.fidelity.libraries import TRAITS, Library
-from tests.support.fidelity.scripts import Kind, Script, Step, switched
-from tests.support.kafka.waiting import DeadlinePassed, wait_until
-from tests.support.kafka.workload import admin_of, create_topics
-
-SETTLE_S = 90.0
-# How long nothing may happen before a group is at rest: members look at the metadata in turn.
-QUIET_S = 2.0
-# The same where partitions are with nobody, or with two.
-DOUBTFUL_QUIET_S = 8.0
-# The same where a coordinator may still have to look which topics another pattern stands for.
-PATTERN_QUIET_S = 12.0
+from tests.support.fidelity.judging import (
+    Judgement,
+    Owned,
+    Verdict,
+    judge,
+    name_of,
+    owned_by_name,
+)
+from tests.support.fidelity.libraries import Library
+from tests.support.fidelity.resting import Rest
+from tests.support.fidelity.scripts import Kind, Script, Step
+from tests.support.kafka.waiting import DeadlinePassed
+from tests.support.kafka.workload import create_topics
 
 
 @dataclass(frozen=True)
@@ -81,7 +67,23 @@ class Result:
 
 
 class LostMember(RuntimeError):
-    """A member that nobody touched has another id now: its session ended."""
+    """The session of a member that nobody touched has ended."""
+
+
+# What happens to members, each for itself.
+BY_MEMBER: frozenset[Kind] = frozenset(
+    {
+        "join",
+        "join of several",
+        "static join",
+        "leave",
+        "leave of several",
+        "crash",
+        "crash of several",
+        "removal",
+        "subscription",
+    }
+)
 
 
 Watcher = Callable[
@@ -102,10 +104,11 @@ def drive(
         driven,
         ClusterAdmin(settings_from_text("", bootstrap), timeout_ms=30_000) as admin,
     ):
-        run = _Run(admin, bootstrap, script, driven)
+        rest = Rest(admin, driven)
+        run = _Run(admin, script, driven, Maker(admin, bootstrap, driven, rest), rest)
         try:
             driven.join(script.members)
-            before = run.settled()
+            before = rest.settled()
         except (HostFailed, DeadlinePassed, TimeoutError) as failure:
             return [_broken(script, 0, None, failure)]
         for number in range(len(script.steps)):
@@ -139,9 +142,10 @@ class _Run:
     """A group on its way."""
 
     admin: ClusterAdmin
-    bootstrap: str
     script: Script
     driven: DrivenGroup
+    maker: Maker
+    rest: Rest
 
     @property
     def library(self) -> Library:
@@ -153,8 +157,7 @@ class _Run:
     ) -> tuple[Result, ClusterSnapshot | None, list[Change | Deploy]]:
         """What comes of one change; and the group after it, or None if a client broke."""
         script, step = self.script, self.script.steps[number]
-        planned = self._planned(step)
-        changes = planned if isinstance(planned[0], Deploy) else [*self._said(), *planned]
+        changes = self.maker.changes(step)
         plan: Plan | None = None
         before = self._led(before)
         judgement = Judgement("wrong", shown=False)
@@ -163,12 +166,13 @@ class _Run:
         except KgroupsError as error:
             judgement = Judgement("wrong", shown=False, detail=f"no plan: {error.message}")
         try:
-            moved = DOING[step.kind](self, step, before)
-            after = self.settled()
+            moved = self.maker.make(step, before)
+            after = self.rest.settled()
             _check_ids(before.groups[0], after.groups[0], moved)
+            _check_epochs(before.groups[0], after.groups[0], step)
         except (HostFailed, DeadlinePassed, TimeoutError, LostMember) as failure:
             return _broken(script, number, plan, failure), None, changes
-        came = owned_by_client(after.groups[0])
+        came = owned_by_name(after.groups[0])
         if plan is not None:
             judgement = judge(plan, came)
         if judgement.verdict == "wrong" and self._unnoticed(step, before, came):
@@ -224,237 +228,29 @@ class _Run:
         In sarama and aiokafka it is the leader that looks, and a static one that restarted does
         not know that it is the leader.
         """
-        if step.kind != "partitions" or came != owned_by_client(before.groups[0]):
+        if step.kind != "partitions" or came != owned_by_name(before.groups[0]):
             return False
         held = {partition for each in came.values() for partition in each}
         return any((step.topic, number) not in held for number in range(step.count))
 
-    def settled(self) -> ClusterSnapshot:
-        """The group when nothing happens any more, and its members believe what the broker shows.
-
-        Raises:
-            DeadlinePassed: it does not come to that.
-            HostFailed: a client failed.
-        """
-        since: list[tuple[object, float]] = []
-        seen: list[str] = []
-
-        def at_rest() -> ClusterSnapshot | None:
-            snapshot = self.admin.snapshot(
-                [self.script.group],
-                more_topics=lambda name: name.startswith(f"{self.script.group}-"),
-            )
-            found = self._seen(snapshot, seen)
-            if found is None:
-                since.clear()
-                return None
-            key, complete = found
-            if not since or since[0][0] != key:
-                since[:] = [(key, time.monotonic())]
-            quiet = self._quiet_s(snapshot.groups[0]) if complete else DOUBTFUL_QUIET_S
-            return snapshot if time.monotonic() - since[0][1] >= quiet else None
-
-        try:
-            found = wait_until(
-                at_rest, f"{self.script.group} is at rest", timeout_s=SETTLE_S, pause_s=0.3
-            )
-        except DeadlinePassed as passed:
-            raise DeadlinePassed(f"{passed}: {seen[-1:]}") from None
-        assert found is not None
-        return found
-
-    def _quiet_s(self, group: Group) -> float:
-        """How long nothing may happen; coordinators look at patterns every ten seconds at most."""
-        patterns = {member.subscription_regex for member in group.members or ()}
-        return PATTERN_QUIET_S if group.type == "consumer" and len(patterns) > 1 else QUIET_S
-
-    def _seen(self, snapshot: ClusterSnapshot, seen: list[str]) -> tuple[object, bool] | None:
-        """What there is to be seen of a group, and whether each partition has one owner."""
-        if not snapshot.groups or snapshot.groups[0].state != "Stable":
-            seen.append(f"state {snapshot.groups[0].state if snapshot.groups else 'none'}")
-            return None
-        group = snapshot.groups[0]
-        members = group.members or ()
-        specs = self.driven.members
-        if sorted(member.client_id for member in members) != sorted(specs):
-            seen.append(f"members {[m.client_id for m in members]}, wanted {sorted(specs)}")
-            return None
-        late = [m for m in members if not self._up_to_date(m, group, specs[m.client_id])]
-        if late:
-            seen.append(f"not up to date: {late[0]}")
-            return None
-        shown = owned_by_client(group)
-        owned = self.driven.owned()
-        if not all(self._believes(specs[name], shown[name], owned[name]) for name in specs):
-            seen.append(f"shown {shown}, owned {owned}")
-            return None
-        wanted = {
-            (topic, number)
-            for spec in specs.values()
-            for topic in self.driven.reads(spec)
-            for number in range(self.driven.topics[topic])
-        }
-        each = [partition for held in shown.values() for partition in held]
-        key = (tuple(sorted(m.member_id for m in members)), frozenset(shown.items()))
-        return key, len(each) == len(wanted) and set(each) == wanted
-
-    def _believes(
-        self, spec: MemberSpec, shown: frozenset[tuple[str, int]], owned: frozenset[tuple[str, int]]
-    ) -> bool:
-        if spec.library == "kafkajs":  # it drops what it does not subscribe to
-            return owned == {pair for pair in shown if pair[0] in self.driven.reads(spec)} or (
-                owned == shown
-            )
-        return owned == shown
-
-    def _up_to_date(self, member: Member, group: Group, spec: MemberSpec) -> bool:
-        """Whether a member reads what it should, and has what the coordinator wants it to have."""
-        if group.type == "consumer":
-            return (
-                member.member_epoch == group.group_epoch == group.target_epoch
-                and member.assignment == member.target_assignment
-                and (bool(spec.pattern) or set(member.subscription or ()) == set(spec.topics))
-            )
-        return set(member.subscription or ()) == self.driven.reads(spec)
-
-    def _said(self) -> list[Change]:
-        """The patterns of members, which those of the classic protocol do not show."""
-        if self.driven.protocol == "consumer":
-            return []
-        return [
-            Pattern(spec.pattern, TRAITS[spec.library].dialect, name)
-            for name, spec in self.driven.members.items()
-            if spec.pattern
-        ]
-
-    def _planned(self, step: Step) -> list[Change | Deploy]:
-        """The change, as it is said to a plan before it happens."""
-        name = step.names[0] if step.names else ""
-        match step.kind:
-            case "join" | "join of several" | "static join":
-                return [self._joins(spec) for spec in step.joins]
-            case "leave" | "leave of several" | "crash" | "removal":
-                return [RemoveMember(name) for name in step.names]
-            case "restart" | "static restart":
-                return [Restart(name)]
-            case "static expiry":
-                return [Expire(name)]
-            case "rolling restart":
-                return [RollingRestart()]
-            case "switch of library":
-                return [SwitchClient(step.library)]
-            case "partitions":
-                return [SetPartitions(step.topic, step.count)]
-            case "new topic":
-                return [AddTopic(step.topic, step.count)]
-            case "subscription":
-                return [Subscribe(step.topics, member=name) for name in step.names]
-
-    def _joins(self, spec: MemberSpec) -> AddMembers:
-        server = self.driven.protocol == "consumer"
-        dialect = "re2" if server else TRAITS[spec.library].dialect
-        return AddMembers(
-            client_id=spec.name,
-            rack=spec.rack or None,
-            instance_id=spec.instance or None,
-            topics=spec.topics or None,
-            library=spec.library,
-            pattern=Pattern(spec.pattern, dialect) if spec.pattern else None,
-        )
-
-    # What is done: each returns the names of members that have another id then.
-
-    def join(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        self.driven.join(step.joins)
-        return {spec.name for spec in step.joins}
-
-    def leave(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        self.driven.leave(step.names)
-        return set()
-
-    def crash(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        self.driven.crash(step.names[0])
-        return set()
-
-    def remove(self, step: Step, before: ClusterSnapshot) -> set[str]:
-        self.driven.leave(step.names)
-        members = [m for m in before.groups[0].members or () if m.client_id in step.names]
-        errors = remove_members(self.admin, self.script.group, members, "planned")
-        failed = [error for error in errors.values() if error is not None]
-        if failed:
-            raise HostFailed(f"removal: {failed}")
-        return set()
-
-    def restart(self, step: Step, before: ClusterSnapshot) -> set[str]:
-        """Each member goes and comes back; dynamic ones are waited for in between."""
-        names = step.names or tuple(_rolled(before.groups[0]))
-        for name in names:
-            spec = self.driven.members[name]
-            if step.kind == "switch of library":
-                spec = switched(spec, step.library)
-            self.driven.leave([name])
-            if step.kind == "static expiry" or (not spec.instance and self.driven.members):
-                self.settled()
-            self.driven.join([spec])
-            self.settled()
-        return set(names)
-
-    def grow(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        grow_topic(self.bootstrap, step.topic, step.count)
-        self.driven.topics[step.topic] = step.count
-        return set()
-
-    def create(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        create_topics(self.bootstrap, {step.topic: step.count})
-        self.driven.topics[step.topic] = step.count
-        return set()
-
-    def subscribe(self, step: Step, _: ClusterSnapshot) -> set[str]:
-        self.driven.subscribe(step.names, step.topics)
-        return set()
-
-
-DOING: Mapping[Kind, Callable[[_Run, Step, ClusterSnapshot], set[str]]] = {
-    "join": _Run.join,
-    "join of several": _Run.join,
-    "static join": _Run.join,
-    "leave": _Run.leave,
-    "leave of several": _Run.leave,
-    "crash": _Run.crash,
-    "removal": _Run.remove,
-    "restart": _Run.restart,
-    "static restart": _Run.restart,
-    "static expiry": _Run.restart,
-    "rolling restart": _Run.restart,
-    "switch of library": _Run.restart,
-    "partitions": _Run.grow,
-    "new topic": _Run.create,
-    "subscription": _Run.subscribe,
-}
-
-
-def _rolled(group: Group) -> Iterator[str]:
-    """Client ids in the order in which a deploy goes through members."""
-    members = group.members or ()
-    for member in sorted(members, key=lambda m: (m.instance_id or m.client_id, m.member_id)):
-        yield member.client_id
-
 
 def _check_ids(before: Group, after: Group, moved: set[str]) -> None:
     """Refuse a change during which a member lost its session that should not have."""
-    ids = {member.client_id: member.member_id for member in before.members or ()}
+    ids = {name_of(member): member.member_id for member in before.members or ()}
     for member in after.members or ():
-        known = ids.get(member.client_id)
-        if known not in (None, member.member_id) and member.client_id not in moved:
+        known = ids.get(name_of(member))
+        if known not in (None, member.member_id) and name_of(member) not in moved:
             raise LostMember(f"{known} is {member.member_id} now")
 
 
-def grow_topic(bootstrap: str, topic: str, count: int) -> None:
-    """Give a topic more partitions and wait until the broker's metadata have them."""
-    admin: AdminClient = admin_of(bootstrap)
-    for future in admin.create_partitions([NewPartitions(topic, count)]).values():
-        future.result(60)
-    wait_until(
-        lambda: len(admin.list_topics(timeout=60).topics[topic].partitions) == count,
-        f"{topic} has {count} partitions",
-    )
+def _check_epochs(before: Group, after: Group, step: Step) -> None:
+    """Refuse a change of a KIP-848 group during which a session ended: it came back by its old id.
+
+    Each that joins, leaves or subscribes to something else makes one new epoch, and no more.
+    """
+    if before.group_epoch is None or after.group_epoch is None or step.kind not in BY_MEMBER:
+        return
+    events = len(step.joins) or len(step.names)
+    grown = after.group_epoch - before.group_epoch
+    if grown > events:
+        raise LostMember(f"{grown} new epochs from {events} changes")

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kgroups.core.planning.plan import Plan
-from kgroups.core.snapshot import Group, TopicPartition
+from kgroups.core.planning.plan import Plan, PlannedMember
+from kgroups.core.snapshot import Group, Member, TopicPartition
 
 Owned = Mapping[str, frozenset[TopicPartition]]
 Verdict = Literal["right", "wrong", "broken"]
@@ -27,6 +27,17 @@ class Judgement:
     detail: str = ""
 
 
+def name_of(member: Member | PlannedMember) -> str:
+    """By which name a driven member goes: instance ids end with it, client ids are it."""
+    _, _, name = (member.instance_id or "").partition("-")
+    return name or member.client_id
+
+
+def owned_by_name(group: Group) -> Owned:
+    """Name to partitions, as the broker shows them."""
+    return {name_of(member): as_set(member.assignment or {}) for member in group.members or ()}
+
+
 def owned_by_client(group: Group) -> Owned:
     """Client id to partitions, as the broker shows them."""
     return {member.client_id: as_set(member.assignment or {}) for member in group.members or ()}
@@ -43,7 +54,7 @@ def judge(plan: Plan, came: Owned) -> Judgement:
     `exact`: what it shows. `outcomes`: one of its outcomes. `likely`: the likeliest, or at least
     one of its outcomes. `counts`: the sizes of the shares.
     """
-    shown = {member.client_id: as_set(member.assignment) for member in plan.members}
+    shown = {name_of(member): as_set(member.assignment) for member in plan.members}
     if shown == came:
         return Judgement("right", shown=True)
     told = _difference(shown, came)
@@ -57,9 +68,9 @@ def judge(plan: Plan, came: Owned) -> Judgement:
 
 def _outcomes(plan: Plan) -> Iterator[Owned]:
     """The outcomes that a plan names."""
-    clients = {member.member_id: member.client_id for member in plan.members}
+    names = {member.member_id: name_of(member) for member in plan.members}
     for outcome in plan.outcomes.each:
-        yield {clients[name]: as_set(held) for name, held in outcome.settled.shares.items()}
+        yield {names[member]: as_set(held) for member, held in outcome.settled.shares.items()}
 
 
 def _sizes(owned: Owned) -> Counter[int]:

@@ -25,6 +25,7 @@ class Traits:
         lonely: strategies that keep what a member has in the class: each member needs a process.
         versions: of Kafka that it is told to be made for, where it sends other bytes then.
         dialect: of the patterns, where they are spoken of to a plan.
+        unnamed: whether its program can leave the client id to the library.
     """
 
     strategies: tuple[str, ...]
@@ -35,13 +36,16 @@ class Traits:
     lonely: tuple[str, ...] = ()
     versions: tuple[str, ...] = ("",)
     dialect: Dialect = "java"
+    unnamed: bool = False
 
 
 TRAITS: Mapping[Library, Traits] = {
-    "java": Traits((*EAGER, "sticky", "cooperative-sticky"), server=True),
-    "librdkafka": Traits((*EAGER, "cooperative-sticky"), server=True, dialect="librdkafka"),
-    "kafka-python": Traits((*EAGER, "sticky", "cooperative-sticky")),
-    "aiokafka": Traits((*EAGER, "sticky"), lonely=("sticky",)),
+    "java": Traits((*EAGER, "sticky", "cooperative-sticky"), server=True, unnamed=True),
+    "librdkafka": Traits(
+        (*EAGER, "cooperative-sticky"), server=True, dialect="librdkafka", unnamed=True
+    ),
+    "kafka-python": Traits((*EAGER, "sticky", "cooperative-sticky"), unnamed=True),
+    "aiokafka": Traits((*EAGER, "sticky"), lonely=("sticky",), unnamed=True),
     "sarama": Traits(
         (*EAGER, "sticky", "cooperative-sticky"), patterns=False, versions=("2.8.0", "3.6.0")
     ),

@@ -15,6 +15,7 @@ Kind = Literal[
     "leave",
     "leave of several",
     "crash",
+    "crash of several",
     "restart",
     "static restart",
     "static expiry",
@@ -26,23 +27,34 @@ Kind = Literal[
     "subscription",
 ]
 
+# Of a group's changes those are most that come with every deploy and every day: members that leave
+# or are removed, restart or come back, join, and topics that grow. Seldom are moves to another
+# library and members that stay away longer than their session.
 WEIGHTS: Mapping[Kind, int] = {
     "join": 6,
     "join of several": 2,
     "static join": 3,
-    "leave": 6,
+    "leave": 7,
     "leave of several": 2,
     "crash": 3,
+    "crash of several": 1,
     "restart": 3,
-    "static restart": 4,
-    "static expiry": 2,
-    "removal": 4,
+    "static restart": 8,
+    "static expiry": 1,
+    "removal": 5,
     "rolling restart": 2,
     "switch of library": 1,
-    "partitions": 6,
+    "partitions": 7,
     "new topic": 4,
     "subscription": 4,
 }
+
+# Groups of which every member is static and keeps its library's client id, where libraries can.
+STATEFUL_SHARE = 0.2
+# KIP-848 groups in which some members still speak the classic protocol.
+CLASSIC_SHARE = 0.2
+
+CRASHES: frozenset[Kind] = frozenset({"crash", "crash of several"})
 
 MOST_MEMBERS = 6
 MOST_TOPICS = 6
@@ -76,6 +88,7 @@ class Script:
     Args:
         topics: name to partitions, at the beginning.
         members: who is there at the beginning.
+        two_protocols: whether some of them speak the classic protocol in a KIP-848 group.
     """
 
     group: str
@@ -86,6 +99,7 @@ class Script:
     members: tuple[MemberSpec, ...]
     steps: tuple[Step, ...]
     seed: str
+    two_protocols: bool = False
 
     def again(self) -> "Script":
         """The same of a group that is another one."""
@@ -96,8 +110,9 @@ class Script:
 
     @property
     def label(self) -> str:
-        """Its library, or `mixed`."""
-        return self.libraries[0] if len(self.libraries) == 1 else "mixed"
+        """Its library, or `mixed`: of libraries, or of protocols."""
+        alike = len(self.libraries) == 1 and not self.two_protocols
+        return self.libraries[0] if alike else "mixed"
 
 
 @dataclass
@@ -112,6 +127,8 @@ class _Life:
     pattern: str = ""
     alike: bool = True
     racks: bool = False
+    stateful: bool = False
+    two_protocols: bool = False
     topics: dict[str, int] = field(default_factory=dict)
     members: dict[str, MemberSpec] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -122,6 +139,7 @@ class _Life:
         self.born += 1
         library = self.dice.choice(self.libraries)
         name = f"{self.dice.choice('abcxyz')}{self.born}"
+        static = static or self.stateful
         wanted = sorted(self.topics)
         if not self.alike:
             wanted = sorted(self.dice.sample(wanted, self.dice.randint(1, len(wanted))))
@@ -133,11 +151,21 @@ class _Life:
             f"{self.dice.choice('klm')}-{name}" if static and TRAITS[library].static else "",
             self.dice.choice(("a", "b", "a", "b", "")) if self.racks else "",
             version=self.dice.choice(TRAITS[library].versions),
+            unnamed=self.stateful,
         )
 
     def named(self, *, static: bool) -> list[str]:
-        """Members that are static, or are not."""
-        return [name for name, spec in self.members.items() if bool(spec.instance) == static]
+        """Members that are static, or are not; those that speak another protocol stay."""
+        return [
+            name
+            for name, spec in self.members.items()
+            if bool(spec.instance) == static and not spec.classic
+        ]
+
+    def spares(self, count: int) -> bool:
+        """Whether members may go: without one that speaks KIP-848 the group would be classic."""
+        speakers = sum(not spec.classic for spec in self.members.values())
+        return not self.two_protocols or speakers > count
 
 
 def write_script(
@@ -159,12 +187,18 @@ def write_script(
     never_differ = "kafka-python" in libraries and strategy == "roundrobin"
     life.alike = never_differ or dice.random() < 0.7
     life.racks = dice.random() < 0.35
-    for number in range(dice.randint(1, 3)):
+    able = all(TRAITS[library].unnamed for library in libraries)
+    life.stateful = able and dice.random() < STATEFUL_SHARE
+    life.two_protocols = protocol == "consumer" and dice.random() < CLASSIC_SHARE
+    if life.two_protocols:
+        life.pattern = ""
+    for number in range(3 if life.two_protocols else dice.randint(1, 3)):
         spec = life.newcomer(static=dice.random() < 0.35)
         if number < len(libraries):
             spec = replace(spec, library=libraries[number], version="")
             spec = replace(spec, version=dice.choice(TRAITS[spec.library].versions))
             spec = replace(spec, instance=spec.instance if TRAITS[spec.library].static else "")
+        spec = replace(spec, classic=life.two_protocols and number == 0)
         life.members[spec.name] = spec
     first, topics = tuple(life.members.values()), dict(life.topics)
     while len(life.steps) < steps:
@@ -172,7 +206,7 @@ def write_script(
         step = WRITERS[kind](life)
         if step is not None:
             life.steps.append(replace(step, kind=kind))
-    doomed = {name for step in life.steps if step.kind == "crash" for name in step.names}
+    doomed = {name for step in life.steps if step.kind in CRASHES for name in step.names}
 
     def fated(specs: Sequence[MemberSpec]) -> tuple[MemberSpec, ...]:
         return tuple(replace(spec, crashes=spec.name in doomed) for spec in specs)
@@ -186,6 +220,7 @@ def write_script(
         fated(first),
         tuple(replace(step, joins=fated(step.joins)) for step in life.steps),
         seed,
+        life.two_protocols,
     )
 
 
@@ -201,7 +236,7 @@ def _join(life: _Life, count: int, *, static: bool = False) -> Step | None:
 
 def _leave(life: _Life, count: int) -> Step | None:
     dynamic = life.named(static=False)
-    if len(dynamic) < count or len(life.members) - count < 1:
+    if len(dynamic) < count or len(life.members) - count < 1 or not life.spares(count):
         return None
     names = tuple(life.dice.sample(dynamic, count))
     for name in names:
@@ -212,12 +247,13 @@ def _leave(life: _Life, count: int) -> Step | None:
 def _one(life: _Life, *, static: bool) -> Step | None:
     """Something that happens to one member, which is there afterwards."""
     found = life.named(static=static)
-    return Step("restart", names=(life.dice.choice(found),)) if found else None
+    able = found and life.spares(1)
+    return Step("restart", names=(life.dice.choice(found),)) if able else None
 
 
 def _removal(life: _Life) -> Step | None:
     found = life.named(static=True)
-    if not found or len(life.members) < 2:
+    if not found or len(life.members) < 2 or not life.spares(1):
         return None
     name = life.dice.choice(found)
     del life.members[name]
@@ -225,12 +261,13 @@ def _removal(life: _Life) -> Step | None:
 
 
 def _rolling(life: _Life) -> Step | None:
-    return Step("rolling restart") if len(life.members) <= 3 else None
+    few = len(life.members) <= 3 and not life.two_protocols
+    return Step("rolling restart") if few else None
 
 
 def _switch(life: _Life) -> Step | None:
     """All members move to another library that can do what they do."""
-    if len(life.libraries) > 1 or len(life.members) > 3:
+    if len(life.libraries) > 1 or len(life.members) > 3 or life.two_protocols:
         return None
     others = [
         name
@@ -239,6 +276,7 @@ def _switch(life: _Life) -> Step | None:
         and life.strategy in strategies_of(name, life.protocol)
         and (traits.patterns or not life.pattern)
         and (traits.static or not life.named(static=True))
+        and (traits.unnamed or not life.stateful)
     ]
     if not others:
         return None
@@ -302,6 +340,7 @@ WRITERS: Mapping[Kind, Callable[[_Life], Step | None]] = {
     "leave": lambda life: _leave(life, 1),
     "leave of several": lambda life: _leave(life, 2),
     "crash": lambda life: _leave(life, 1),
+    "crash of several": lambda life: _leave(life, 2),
     "restart": lambda life: _one(life, static=False) if len(life.members) > 1 else None,
     "static restart": lambda life: _one(life, static=True),
     "static expiry": lambda life: _one(life, static=True) if len(life.members) > 1 else None,

@@ -51,7 +51,8 @@ def many_scripts(seed: int, changes: int) -> Iterator[Script]:
 
 
 def _kinds(dice: random.Random) -> list[GroupKind]:
-    """Every library with each strategy that it has, and libraries mixed by twos; in any order."""
+    """Every library with each strategy that it has, and libraries mixed by twos and threes;
+    in any order."""
     present = present_libraries()
     kinds: list[GroupKind] = []
     by_strategy: dict[tuple[Protocol, str], list[Library]] = {}
@@ -63,8 +64,9 @@ def _kinds(dice: random.Random) -> list[GroupKind]:
                 by_strategy.setdefault((protocol, strategy), []).append(library)
     for (protocol, strategy), libraries in by_strategy.items():
         if len(libraries) > 1:
-            pairs = [(*dice.sample(libraries, 2),) for _ in range(MIXED_OF_EACH)]
-            kinds += [(pair, protocol, strategy) for pair in pairs]
+            sizes = [2] * (MIXED_OF_EACH - 1) + [min(3, len(libraries))]
+            some = [(*dice.sample(libraries, size),) for size in sizes]
+            kinds += [(each, protocol, strategy) for each in some]
     dice.shuffle(kinds)
     return kinds
 

@@ -305,6 +305,32 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         list(collect(taking([]), tmp_path / "file" / "folder"))
 
 
+@pytest.mark.parametrize("name", ["a b", "é", "#?&=+", "'", "a:b", "~", "*"])
+def test_folders_of_many_names(tmp_path: Path, name: str) -> None:
+    """What tables can have in a path is written, found and read under that path."""
+    write_capture(tmp_path / name, fleet(1, at_ms=1))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert open_window(tmp_path / name).is_clean
+
+
+@pytest.mark.parametrize("name", ["a\nb", "%20", "a\\b", "[::1]", "a|b", "^"])
+def test_folders_that_no_table_can_be_in(tmp_path: Path, name: str) -> None:
+    """Refused before the cluster is asked, and nothing is made."""
+    with pytest.raises(UsageError, match="the path of a Delta table cannot hold"):
+        list(collect(taking([]), tmp_path / name))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cluster", ["[::1]:9092", "100%", "a|b\\c", "é", "c=d", "a\nb"])
+def test_clusters_of_odd_names(tmp_path: Path, cluster: str) -> None:
+    """They are values, not paths."""
+    for at_ms in (1, 2):
+        write_capture(tmp_path, fleet(1, cluster=cluster, at_ms=at_ms))
+    list(compact(tmp_path))
+    window = open_window(tmp_path)
+    assert (window.spans, window.is_clean, window.broken) == ({cluster: Span(1, 2)}, True, ())
+
+
 def test_collecting_needs_no_spark(tmp_path: Path) -> None:
     """Where neither PySpark nor pandas is installed."""
     program = textwrap.dedent(

@@ -40,13 +40,14 @@ def librdkafka() -> Callable[[Json], HostedMember]:
         settings: dict[str, str | int | bool] = {
             "bootstrap.servers": asked["servers"],
             "group.id": asked["group"],
-            "client.id": asked["client"],
             "group.protocol": asked["protocol"],
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
             "topic.metadata.refresh.interval.ms": asked["refresh_ms"],
             "log_level": 0,
         }
+        if asked["client"]:
+            settings["client.id"] = asked["client"]
         if asked["instance"]:
             settings["group.instance.id"] = asked["instance"]
         if asked["rack"]:
@@ -60,7 +61,7 @@ def librdkafka() -> Callable[[Json], HostedMember]:
                 "partition.assignment.strategy": asked["strategy"],
             }
         topics = (asked["pattern"],) if asked["pattern"] else tuple(asked["topics"])
-        return LiveMember(settings, MemberSpec(asked["client"], topics))
+        return LiveMember(settings, MemberSpec(asked["name"], topics))
 
     return opened
 
@@ -85,7 +86,6 @@ def kafka_python() -> Callable[[Json], HostedMember]:
         settings: dict[str, Any] = {
             "bootstrap_servers": asked["servers"].split(","),
             "group_id": asked["group"],
-            "client_id": asked["client"],
             "enable_auto_commit": False,
             "auto_offset_reset": "earliest",
             "partition_assignment_strategy": (assignors[asked["strategy"]],),
@@ -94,6 +94,8 @@ def kafka_python() -> Callable[[Json], HostedMember]:
             "metadata_max_age_ms": asked["refresh_ms"],
             "client_rack": asked["rack"],
         }
+        if asked["client"]:
+            settings["client_id"] = asked["client"]
         if asked["instance"]:
             settings["group_instance_id"] = asked["instance"]
         return KafkaPythonMember(settings, asked["topics"], asked["pattern"] or None)
@@ -120,7 +122,6 @@ def aiokafka() -> Callable[[Json], HostedMember]:
         settings: dict[str, Any] = {
             "bootstrap_servers": asked["servers"],
             "group_id": asked["group"],
-            "client_id": asked["client"],
             "enable_auto_commit": False,
             "auto_offset_reset": "earliest",
             "partition_assignment_strategy": (assignors[asked["strategy"]],),
@@ -130,6 +131,8 @@ def aiokafka() -> Callable[[Json], HostedMember]:
             "client_rack": asked["rack"] or None,
             "group_instance_id": asked["instance"] or None,
         }
+        if asked["client"]:
+            settings["client_id"] = asked["client"]
         return AiokafkaMember(loop, settings, asked["topics"], asked["pattern"] or None)
 
     return opened

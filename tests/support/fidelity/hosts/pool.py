@@ -102,12 +102,13 @@ def java_settings(asked: Mapping[str, object]) -> dict[str, str]:
     config = {
         "bootstrap.servers": str(asked["servers"]),
         "group.id": str(asked["group"]),
-        "client.id": str(asked["client"]),
         "group.protocol": str(asked["protocol"]),
         "enable.auto.commit": "false",
         "auto.offset.reset": "earliest",
         "metadata.max.age.ms": str(asked["refresh_ms"]),
     }
+    if asked["client"]:
+        config["client.id"] = str(asked["client"])
     if asked["instance"]:
         config["group.instance.id"] = str(asked["instance"])
     if asked["rack"]:

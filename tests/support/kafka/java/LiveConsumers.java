@@ -15,7 +15,6 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
@@ -27,8 +26,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * Real Java consumers, many in one JVM, each polled by a thread of its own. One JSON object a line:
  * in {"op": "open", "name", "config": {..}, "topics": [..] or "pattern" (Java) or "regex" (RE2),
  * "share": true for a share consumer of topics},
- * {"op": "close", "name"}, {"op": "vanish", "name"} (without leaving its group), {"op": "subscribe", "name",
- * "topics"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned" and "failed", or {"error"}.
+ * {"op": "close", "name"}, {"op": "subscribe", "name", "topics"}, {"op": "owned", "names": [..]}; out {"ok": true} with "owned" and "failed", or {"error"}.
  */
 public final class LiveConsumers {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -41,7 +39,6 @@ public final class LiveConsumers {
         private final Thread thread;
         private volatile List<TopicPartition> owned = List.of();
         private volatile boolean stopped;
-        private volatile boolean vanishes;
         private volatile List<String> wanted;
         private volatile Throwable failure;
 
@@ -95,10 +92,7 @@ public final class LiveConsumers {
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                if (vanishes) {
-                    consumer.close(CloseOptions.groupMembershipOperation(
-                            CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP));
-                } else if (sharer == null) {
+                if (sharer == null) {
                     consumer.close();
                 } else {
                     sharer.close();
@@ -106,8 +100,7 @@ public final class LiveConsumers {
             }
         }
 
-        private void close(boolean silently) throws Exception {
-            vanishes = silently;
+        private void close() throws Exception {
             stopped = true;
             if (sharer == null) {
                 consumer.wakeup();
@@ -152,8 +145,7 @@ public final class LiveConsumers {
     private static void act(JsonNode request, ObjectNode answer) throws Exception {
         switch (request.get("op").asText()) {
             case "open" -> MEMBERS.put(request.get("name").asText(), new Member(request));
-            case "close" -> MEMBERS.remove(request.get("name").asText()).close(false);
-            case "vanish" -> MEMBERS.remove(request.get("name").asText()).close(true);
+            case "close" -> MEMBERS.remove(request.get("name").asText()).close();
             case "subscribe" -> MEMBERS.get(request.get("name").asText()).wanted = texts(request.get("topics"));
             case "owned" -> answer.set("owned", owned(request.get("names"), answer.putObject("failed")));
             default -> throw new IllegalArgumentException("unknown op");
