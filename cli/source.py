@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgroups.cli.audit_log import audited
 from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
@@ -59,8 +58,12 @@ def cluster(
     with ClusterAdmin(
         settings, timeout_ms=options.timeout_ms, deadline=deadline, guard=guard
     ) as admin:
-        if to_change:
-            admin.check_writable()
+        if not to_change:
+            yield admin
+            return
+        from kgroups.cli.audit_log import audited  # only writes are in the log
+
+        admin.check_writable()
         name = None if options.context is None else options.context.name
         with audited(admin, name, options.reason):
             yield admin
