@@ -359,7 +359,7 @@ def test_sources_without_last_stable_offsets_are_refused(
     assert capture.error is None
     write_snapshot(snapshot, file)
     for command, where in (
-        (("lag", "report", "--captures", str(folder), "--over", "1h"), "1 of 1 files of captures"),
+        (("lag", "report", "--captures", str(folder), "--over", "1h"), "1 of 1 captures"),
         (("lag", "report", "--from", str(file)), f"`{file}`"),
         (("describe", "unheld", "--from", str(file)), f"`{file}`"),
     ):
