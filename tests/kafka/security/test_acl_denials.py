@@ -34,6 +34,8 @@ RESET = ("reset-offsets", "--no-undo", *TO)
 FORGET = ("delete-offsets", "--no-undo", "--yes")
 COPY = ("copy-offsets", "--no-undo", "--yes")
 ERASE = ("delete-records", "--yes")
+APPLY = ("apply", "{folder}/plan.json", "--no-undo", "--yes")
+ONLY_TOLD = "it tells the rights that are missing; that is no failure"
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,13 @@ class Refused:
 
     Args:
         named: whether the group is named on it; else only who sees all names is told of it.
+        plan: the write whose plan somebody saved who may do everything; none for no plan.
     """
 
     line: tuple[str, ...]
     name: str
     named: bool = True
+    plan: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,31 @@ DENIED: Mapping[tuple[str, ...], Mapping[str, Met]] = {
         "read topic": NO_TOPIC,
         "delete topic": NO_TOPIC,
     },
+    ("apply",): {
+        "describe group": (Refused(APPLY, G, plan=("delete", G)),),
+        "read group": (Refused(APPLY, R, plan=("reset-offsets", R, "--all-topics", *TO[:2])),),
+        "delete group": (Refused(APPLY, D, plan=("delete", D)),),
+        "describe topic": (
+            Refused(APPLY, T, plan=("reset-offsets", READER, "--topic", T, *TO[:2])),
+        ),
+        "read topic": (
+            Refused(
+                APPLY,
+                TOPIC["read"],
+                plan=("reset-offsets", READER, "--topic", TOPIC["read"], *TO[:2]),
+            ),
+        ),
+        "delete topic": (
+            Refused(
+                APPLY,
+                TOPIC["delete"],
+                plan=("delete-records", TOPIC["delete"], "--before", "latest"),
+            ),
+        ),
+    },
+    ("ping",): dict.fromkeys(
+        (f"{right} {what}" for right in GROUP for what in ("group", "topic")), ONLY_TOLD
+    ),
     ("snapshot", "save"): {
         "describe group": (Refused(("snapshot", "save", "{folder}/s.json"), G, named=False),),
         "read group": READS,
@@ -238,6 +267,17 @@ NO_CLUSTER: Mapping[tuple[str, ...], str] = {
     ("snapshot", "show"): "it reads a file",
     ("lag",): "a noun",
     ("lag", "compact"): "it merges files",
+    ("audit",): "it shows a file",
+    ("schema",): "it prints a schema",
+    ("explain",): "it explains a word",
+    ("context",): "a noun",
+    ("context", "list"): "it reads a file",
+    ("context", "show"): "it reads a file",
+    ("context", "use"): "it writes a file of the user's",
+    ("context", "add"): "it writes a file of the user's; --pin asks for the cluster's id alone",
+    ("context", "remove"): "it writes a file of the user's",
+    ("context", "current"): "it reads a file",
+    ("context", "import"): "it writes a file of the user's",
     ("sandbox",): "a noun",
     ("sandbox", "up"): "it makes a cluster of its own",
 }
@@ -249,6 +289,10 @@ WIRE_ONLY = frozenset({"delete-offsets", "remove-members", "lag", "coordinator"}
 
 def _shown(line: tuple[str, ...]) -> str:
     return " ".join(line)
+
+
+def _case(case: Refused) -> str:
+    return _shown((*case.plan, *case.line))
 
 
 EVERY_MET = [each for met in DENIED.values() for each in met.values()]
@@ -276,6 +320,10 @@ def check_refusal(
 ) -> None:
     """Exit 3, the name and no other reason on stderr, and nothing written."""
     way = write_properties(cluster, folder / "p", user, librdkafka=librdkafka)
+    if case.plan:
+        plan = folder / "plan.json"
+        run(*case.plan, "--dry-run", "--plan", str(plan), "-b", cluster.bootstrap)
+        assert plan.exists()
     line = [word.format(folder=folder) for word in case.line]
     before = state_of(cluster)
     if line[0] == "lag":
@@ -293,15 +341,13 @@ def check_refusal(
     assert state_of(cluster) == before
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: _shown(case.line))
+@pytest.mark.parametrize("case", REFUSED, ids=_case)
 def test_refused(cluster: KafkaCluster, tmp_path: Path, case: Refused) -> None:
     """By name, of whom may see the names of all groups."""
     check_refusal(cluster, tmp_path, case, "carol")
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in REFUSED if case.named], ids=lambda case: _shown(case.line)
-)
+@pytest.mark.parametrize("case", [case for case in REFUSED if case.named], ids=_case)
 def test_refused_without_describe_on_the_cluster(
     cluster: KafkaCluster, tmp_path: Path, case: Refused
 ) -> None:
@@ -312,7 +358,7 @@ def test_refused_without_describe_on_the_cluster(
 @pytest.mark.parametrize(
     "case",
     [case for case in REFUSED if case.line[0] not in WIRE_ONLY],
-    ids=lambda case: _shown(case.line),
+    ids=_case,
 )
 def test_refused_through_librdkafka(cluster: KafkaCluster, tmp_path: Path, case: Refused) -> None:
     """The same words where librdkafka asks."""
