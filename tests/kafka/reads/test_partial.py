@@ -112,11 +112,12 @@ def test_a_refused_reset_tells_the_dead_broker_once(pair: KafkaCluster, tmp_path
 def test_copying_from_a_group_whose_coordinator_is_dead(pair: KafkaCluster, tmp_path: Path) -> None:
     """The cluster's failure, exit 3, with the group's name; so does what else asks for it."""
     create_topics(pair.bootstrap, {"kept": 1}, replicas={"kept": [[1]]})
-    names = [f"orphan-{number}" for number in range(8)]
+    names = [f"orphan-{number}" for number in range(64)]
     commit_offsets(pair.bootstrap, {name: {("kept", 0): 0} for name in names})
     with ClusterAdmin(ClientSettings(pair.bootstrap)) as admin:
-        at = admin.coordinators(names).coordinators
-    (orphan, *_), (spare, *_) = ([n for n in names if at[n].id == number] for number in (2, 1))
+        at = {name: place.id for name, place in admin.coordinators(names).coordinators.items()}
+    assert set(at.values()) == {1, 2}, at
+    orphan, spare = (next(name for name in names if at[name] == number) for number in (2, 1))
     way = ("-b", pair.address(1), "--timeout", "4s")
     undo = ("--undo-dir", str(tmp_path), "--yes")
     commands = (
