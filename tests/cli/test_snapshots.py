@@ -303,3 +303,9 @@ def test_no_stale_snapshots() -> None:
     """Every file belongs to a case."""
     names = {*CASES, *(" ".join(["help", *path]) for path in command_paths())}
     assert {path.stem for path in FOLDER.glob("*.txt")} == names
+
+
+def test_snapshots_were_written_with_every_extra() -> None:
+    """Of an environment without one they would hold its hint instead of the answer."""
+    poor = [path.name for path in FOLDER.iterdir() if "requires the extra" in path.read_text()]
+    assert poor == []
