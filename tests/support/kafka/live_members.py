@@ -187,7 +187,7 @@ class LiveGroup:
         self.members.remove(member)
         member.close()
 
-    def wait_stable(self, partitions: int, *, timeout_s: float = 60.0) -> Self:
+    def wait_stable(self, partitions: int, *, timeout_s: float = 180.0) -> Self:
         """Wait until the group is stable with all its members and `partitions` of them assigned.
 
         The broker's picture and the members' own must agree.
