@@ -106,6 +106,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "copy-offsets/--topic") echo '@topics' ;;
     "copy-offsets/--to-bootstrap-server") echo '@free' ;;
     "copy-offsets/--to-command-config") echo '@files' ;;
+    "copy-offsets/--checkpoints") echo '@topics' ;;
     "copy-offsets/--undo-dir") echo '@free' ;;
     "copy-offsets/--plan") echo '@files' ;;
     "copy-offsets/--expect-cluster-id") echo '@free' ;;
@@ -468,6 +469,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--topic:Topic, or partitions\: orders\:0,3-5.'
         '--to-bootstrap-server:Target cluster.'
         '--to-command-config:Client properties of the target cluster.'
+        '--checkpoints:MirrorMaker 2'\''s topic of checkpoints.'
         '--verify:Then look at both groups again.'
         '--undo-dir:Folder of the undo file (~/.local/state/kgroups).'
         '--no-undo:Write no undo file.'

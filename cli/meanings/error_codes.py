@@ -127,6 +127,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "a capture could not be written; no partial file is left",
         "free some space, or choose another folder",
     ),
+    "NO_CHECKPOINT": (
+        5,
+        "MirrorMaker 2 has written no checkpoint of what the group committed",
+        "wait until it has; see that it mirrors the topic and the group",
+    ),
     "NO_COMMITTED_OFFSET": (
         5,
         "the group has no committed offset to start from",

@@ -1,13 +1,21 @@
 """`kgroups copy-offsets`: copy committed offsets to another group or cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from kgroups.cli.commands.writes.copy_sources import Source, look_at_sources, wanted_pairs
+from kgroups.cli.commands.writes.copy_sources import (
+    Source,
+    Wanted,
+    look_at_checkpoints,
+    look_at_sources,
+    tell_checkpoints,
+    wanted_pairs,
+)
 from kgroups.cli.commands.writes.lookups import free_groups, read_logs
 from kgroups.cli.commands.writes.plan_saving import SavePlan
 from kgroups.cli.commands.writes.writing import (
@@ -28,9 +36,10 @@ from kgroups.cli.source import cluster_to_change
 from kgroups.cli.tree import WriteCommand
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.checkpoints import translated_group, with_notes
 from kgroups.core.offsets.copy import Moment, plan_copy, plan_copy_by_time, verified_copy
 from kgroups.core.offsets.reset import committed
-from kgroups.core.offsets.scope import parse_scope
+from kgroups.core.offsets.scope import Scope, parse_scope
 from kgroups.core.snapshot import ClusterSnapshot, Group, Topic, TopicPartition
 
 if TYPE_CHECKING:
@@ -53,6 +62,12 @@ Many groups: --from and --to with one `*` each, --map OLD=NEW (repeatable), or
 the names. --verify looks at both groups again after the write and fails rows
 where one of them has committed since.
 
+--checkpoints TOPIC commits the offsets that MirrorMaker 2 has translated. -b
+alone names the target cluster, which holds that topic. With
+--to-bootstrap-server, -b is the source cluster, whose commits are compared:
+one without a checkpoint is a failed row, and notes tell how many records
+would be read twice. Topics are named as in the target cluster.
+
 The source group may be active; the target group must have no members and is
 created if it does not exist. Shows the plan and asks for confirmation unless
 --yes (or --execute) is given; without a terminal and without --yes it does
@@ -74,6 +89,8 @@ EXAMPLES
       --to-bootstrap-server west:9092
   kgroups copy-offsets --from 'billing-*' --to 'billing-v2-*' --verify --yes
   kgroups copy-offsets --map billing=invoices --map shop=store --dry-run
+  kgroups copy-offsets --from '*' --checkpoints east.checkpoints.internal \\
+      -b east:9092 --to-bootstrap-server west:9092
 """
 
 
@@ -109,6 +126,12 @@ def copy_offsets(
             "--to-command-config", metavar="FILE", help="Client properties of the target cluster."
         ),
     ] = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoints", metavar="TOPIC", help="MirrorMaker 2's topic of checkpoints."
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Then look at both groups again.")
     ] = False,
@@ -127,28 +150,103 @@ def copy_offsets(
     elsewhere = to_bootstrap_server is not None or to_command_config is not None
     if verify and dry_run:
         raise UsageError("--verify looks again after a write, and --dry-run writes nothing")
-    wanted = wanted_pairs(from_, to, map_, map_file, elsewhere=elsewhere)
+    if checkpoints == "":
+        raise UsageError("--checkpoints must name a topic")
+    foreign = elsewhere or checkpoints is not None
+    wanted = wanted_pairs(from_, to, map_, map_file, elsewhere=foreign)
     scope = parse_scope(topic or ())
     consent.check(options)
-    with cluster_to_change(options, dry_run=dry_run or elsewhere) as admin:
-        sources, refused = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
-        if not elsewhere:
-            copied = _copied(printer, admin, admin, sources)
-            write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
-            write = replace(write, verify=_verifier(admin, admin, sources) if verify else None)
-            carry_out(printer, admin, write, [*refused, *copied.changes], copied.errors)
-            return
-        other = replace(
-            options,
-            bootstrap_server=to_bootstrap_server,
-            command_config=to_command_config,
-            contexts=(),
+    with ExitStack() as clusters:
+        admin = clusters.enter_context(cluster_to_change(options, dry_run=dry_run or elsewhere))
+        found = None
+        if checkpoints is None:
+            found = look_at_sources(printer, admin, wanted, scope, elsewhere=elsewhere)
+        target = admin
+        if elsewhere:
+            other = replace(
+                options,
+                bootstrap_server=to_bootstrap_server,
+                command_config=to_command_config,
+                contexts=(),
+            )
+            there = cluster_to_change(other, admin.deadline, dry_run=dry_run)
+            target = clusters.enter_context(there)
+        if found is not None:
+            planned = _plan_of(printer, admin, target, *found)
+        else:
+            known = admin if elsewhere else None
+            planned = _plan_by_checkpoints(printer, known, target, checkpoints or "", wanted, scope)
+        copied = planned.copied
+        write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
+        write = replace(write, verify=planned.verify if verify else None, summary=planned.summary)
+        carry_out(printer, target, write, planned.changes, copied.errors, blocked=planned.blocked)
+
+
+class _Plan(NamedTuple):
+    """What is to be done.
+
+    Args:
+        verify: looks at both sides again.
+        summary: what else the report's summary says.
+        blocked: whether a source group could not be looked at, which holds the others back.
+    """
+
+    copied: "_Copied"
+    changes: list[Change]
+    verify: Callable[[Sequence[Change]], list[Change]]
+    summary: dict[str, object]
+    blocked: bool = False
+
+
+def _plan_of(
+    printer: Printer,
+    admin: "ClusterAdmin",
+    target: "ClusterAdmin",
+    sources: Sequence[Source],
+    refused: Sequence[Change],
+) -> _Plan:
+    """The plan of what groups have committed."""
+    copied = _copied(printer, sources, target, None if target is admin else admin)
+
+    def here() -> Callable[[str], Group | None]:
+        names = [each.group.group for each in sources]
+        return admin.snapshot(names, members=False, log_offsets=False).group
+
+    return _Plan(copied, [*refused, *copied.changes], _verifier(here, target, sources), {})
+
+
+def _plan_by_checkpoints(
+    printer: Printer,
+    admin: "ClusterAdmin | None",
+    target: "ClusterAdmin",
+    topic: str,
+    wanted: Wanted,
+    scope: Scope,
+) -> _Plan:
+    """The plan of what MirrorMaker 2 has translated."""
+    from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
+
+    found = look_at_checkpoints(printer, admin, target, topic, wanted, scope)
+    copied = _copied(printer, found.sources, target, None)
+    copied.errors.extend(found.errors)
+    changes = with_notes([*found.refused, *copied.changes], found.told)
+    groups = [
+        translated_group(
+            each.target,
+            found.told[each.target],
+            source_known=admin is not None and each.group.group not in found.unseen,
         )
-        with cluster_to_change(other, admin.deadline, dry_run=dry_run) as target:
-            copied = _copied(printer, admin, target, sources)
-            write = OffsetWrite.on(copied.there, "copy-offsets", consent, folder, copied.logs)
-            write = replace(write, verify=_verifier(admin, target, sources) if verify else None)
-            carry_out(printer, target, write, [*refused, *copied.changes], copied.errors)
+        for each in found.sources
+    ]
+    tell_checkpoints(printer, groups)
+
+    def here() -> Callable[[str], Group | None]:
+        names = {each.group.group for each in found.sources}
+        return read_checkpoints(target, topic, names.__contains__).as_group
+
+    verify = _verifier(here, target, found.sources)
+    blocked = bool(found.errors)
+    return _Plan(copied, changes, verify, {"checkpoints": groups}, blocked=blocked)
 
 
 class _Copied(NamedTuple):
@@ -161,15 +259,18 @@ class _Copied(NamedTuple):
 
 
 def _copied(
-    printer: Printer, admin: "ClusterAdmin", target: "ClusterAdmin", sources: Sequence[Source]
+    printer: Printer,
+    sources: Sequence[Source],
+    target: "ClusterAdmin",
+    admin: "ClusterAdmin | None",
 ) -> _Copied:
-    """What is to be committed, in the same cluster as it is, in another one by time."""
+    """What is to be committed: as it is, or by time if it is of another cluster, `admin`."""
     names = [each.target for each in sources]
     there = target.snapshot(names, log_offsets=False, progress=printer.progress)
     free, changes = free_groups(there, names, create=True)
     logs = read_logs(target, {name for each in sources for name, _ in each.partitions})
     by_target = {each.target: each for each in sources}
-    if target is admin:
+    if admin is None:
         for group in free:
             each = by_target[group.group]
             changes += plan_copy(group, each.group, each.partitions, logs)
@@ -230,16 +331,21 @@ def _by_time(
 
 
 def _verifier(
-    admin: "ClusterAdmin", target: "ClusterAdmin", sources: Sequence[Source]
+    here: Callable[[], Callable[[str], Group | None]],
+    target: "ClusterAdmin",
+    sources: Sequence[Source],
 ) -> Callable[[Sequence[Change]], list[Change]]:
-    """Looks at both sides after the write: who committed since is told."""
+    """Looks at both sides after the write: who committed since is told.
+
+    Args:
+        here: looks at the source groups.
+    """
 
     def verify(changes: Sequence[Change]) -> list[Change]:
-        names = [each.group.group for each in sources]
-        here = admin.snapshot(names, members=False, log_offsets=False)
+        group_here = here()
         told = [each.target for each in sources]
         there = target.snapshot(told, members=False, log_offsets=False)
-        pairs = {each.target: (each.group, here.group(each.group.group)) for each in sources}
+        pairs = {each.target: (each.group, group_here(each.group.group)) for each in sources}
         groups = {name: there.group(name) for name in told}
         return [verified_copy(change, pairs, groups) for change in changes]
 

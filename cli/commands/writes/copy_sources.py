@@ -1,8 +1,9 @@
 """Which groups `kgroups copy-offsets` copies, and what they have committed."""
 
-from collections.abc import Sequence
+import fnmatch
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kgroups.cli.commands.writes.lookups import committed_by, read_logs
 from kgroups.cli.output.printer import Printer
@@ -10,6 +11,7 @@ from kgroups.cli.source import GLOB_SIGNS
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.offsets.change import Change
+from kgroups.core.offsets.checkpoints import Translation, missing_checkpoint, translations
 from kgroups.core.offsets.copy import copied_partitions
 from kgroups.core.offsets.group_pairs import (
     Pair,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 MAX_BYTES: Final = 16 * MIB
+MAX_LINES: Final = 20
+NONE: Final = "NO_CHECKPOINT"
 
 
 class Wanted(NamedTuple):
@@ -147,3 +151,128 @@ def _source(looked: ClusterSnapshot, pair: Pair, scope: Scope) -> Source:
         names = ", ".join(f"`{name}`" for name in missing)
         raise NotFoundError(f"group `{group.group}` committed nothing for {names}")
     return Source(group, partitions, pair.target)
+
+
+class Checkpointed(NamedTuple):
+    """What checkpoints give.
+
+    Args:
+        sources: groups as they would stand in the target cluster.
+        refused: groups without a checkpoint, and commits without one.
+        told: what is known of each partition, by target group.
+        unseen: groups that could not be looked at in the source cluster.
+        errors: why not.
+    """
+
+    sources: list[Source]
+    refused: list[Change]
+    told: dict[str, list[Translation]]
+    unseen: set[str]
+    errors: list[ItemError]
+
+
+def look_at_checkpoints(
+    printer: Printer,
+    admin: "ClusterAdmin | None",
+    target: "ClusterAdmin",
+    topic: str,
+    wanted: Wanted,
+    scope: Scope,
+) -> Checkpointed:
+    """The groups by their checkpoints, compared with the source cluster if it is given.
+
+    Args:
+        admin: the source cluster; None if it is not to be asked.
+        target: the cluster that holds the checkpoints.
+        topic: of the checkpoints.
+    Raises:
+        ClusterError: a cluster cannot be asked.
+        NotFoundError: no such topic; no group fits; the only one has no checkpoint.
+        UsageError: the topic holds no checkpoints; two groups would go to one.
+    """
+    from kgroups.core.kafka.lookups.checkpoint_topic import read_checkpoints
+
+    named = {pair.source for pair in wanted.pairs}
+    pattern = wanted.pattern
+
+    def is_wanted(group: str) -> bool:
+        return group in named if pattern is None else fnmatch.fnmatchcase(group, pattern)
+
+    found = read_checkpoints(target, topic, is_wanted)
+    pairs = wanted.pairs
+    if pattern is not None:
+        listed = () if admin is None else admin.list_groups().groups
+        names = {*found.groups, *(group.group for group in listed if group.type != "share")}
+        pairs = tuple(pairs_of_pattern(pattern, wanted.target, names))
+        check_pairs(pairs, elsewhere=True)
+    looked, errors = _in_source(printer, admin, pairs)
+    plan = Checkpointed([], [], {}, {error.target for error in errors}, errors)
+    for pair in pairs:
+        of_group = found.groups.get(pair.source, {})
+        told = translations(of_group, found.prefix, looked.get(pair.source))
+        told = [one for one in told if not scope.names or scope.holds(one.at)]
+        if not told and pattern is not None:
+            continue
+        problem = _without_checkpoint(pair.source, topic, told, scope)
+        if problem is not None and len(pairs) == 1:
+            raise problem
+        if problem is not None:
+            plan.refused.append(Change(pair.target).failed(ItemError.of(pair.source, problem)))
+            continue
+        plan.told[pair.target] = told
+        held = [one.at for one in told if one.checkpoint is not None]
+        plan.sources.append(Source(found.as_group(pair.source), held, pair.target))
+        missing = (one for one in told if one.checkpoint is None)
+        plan.refused.extend(missing_checkpoint(pair.target, one) for one in missing)
+    if pattern is not None and not (plan.told or plan.refused):
+        raise NotFoundError(f"`{topic}` has no checkpoint of a group like `{pattern}`", code=NONE)
+    return plan
+
+
+def _in_source(
+    printer: Printer, admin: "ClusterAdmin | None", pairs: Sequence[Pair]
+) -> tuple[dict[str, Group], list[ItemError]]:
+    """The groups as they are in the source cluster, and why others could not be looked at."""
+    names = list(dict.fromkeys(pair.source for pair in pairs))
+    if admin is None or not names:
+        return {}, []
+    here = admin.snapshot(names, members=False, log_offsets=False, progress=printer.progress)
+    errors = [error for error in here.errors if error.code != "GROUP_ID_NOT_FOUND"]
+    return {group.group: group for group in here.groups}, errors
+
+
+def _without_checkpoint(
+    group: str, topic: str, told: Sequence[Translation], scope: Scope
+) -> NotFoundError | None:
+    """Why a group, or what is named of it, cannot be copied; None if it can."""
+    at = {one.at for one in told}
+    topics = {name for name, _ in at}
+    missing = [name for name in scope.topics if name not in topics]
+    missing += [f"{name}-{number}" for name, number in scope.partitions if (name, number) not in at]
+    if told and not missing:
+        return None
+    what = "" if not missing else " for " + ", ".join(f"`{name}`" for name in missing)
+    hint = "topics are named as in the target cluster" if missing else None
+    return NotFoundError(
+        f"`{topic}` has no checkpoint of group `{group}`{what}", hint=hint, code=NONE
+    )
+
+
+def tell_checkpoints(printer: Printer, groups: Sequence[Mapping[str, Any]]) -> None:
+    """A line a group, or one for very many: translated, missing, read twice."""
+    if len(groups) > MAX_LINES:
+        sums = {
+            name: None
+            if any(group[name] is None for group in groups)
+            else sum(group[name] for group in groups)
+            for name in ("translated", "missing", "read_twice")
+        }
+        groups = [{"group": f"{len(groups)} groups", **sums}]
+    for group in groups:
+        many = group["translated"]
+        text = f"{group['group']}: {many} partition{'s' * (many != 1)} translated"
+        if group["missing"] is not None:
+            text += f", {group['missing']} without checkpoint"
+        if group["read_twice"] is not None:
+            text += f", {group['read_twice']} records read twice"
+        printer.note(text)

@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Self
 
@@ -115,6 +115,7 @@ class OffsetWrite:
         row_by_row: a partition that cannot be done does not hold the others back.
         watch_ms: for how long it is watched, after the write, whether somebody else commits.
         verify: looks again after the write; what has changed since has failed.
+        summary: what else the report's summary says.
     """
 
     action: str
@@ -125,6 +126,7 @@ class OffsetWrite:
     row_by_row: bool = False
     watch_ms: int = 0
     verify: Callable[[Sequence[Change]], list[Change]] | None = None
+    summary: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def on(
@@ -353,7 +355,7 @@ def offsets_report(
         items=changes,
         views=(View("partition", COLUMNS, lambda change: (_row(write.action, change),)),),
         errors=errors,
-        summary=lambda: {**counts, **files_of(write.consent, undo, saved)},
+        summary=lambda: {**counts, **files_of(write.consent, undo, saved), **write.summary},
         plain=lambda: plain_text(write.action, changes),
         document_of=lambda change: dict(zip(_FIELDS, _row(write.action, change), strict=True)),
     )

@@ -1,4 +1,4 @@
-"""The records of `__consumer_offsets` as they lie in the log, read without joining any group."""
+"""The records of a topic, as a rule `__consumer_offsets`, as they lie in its log."""
 
 import time
 from collections.abc import Iterator
@@ -45,13 +45,17 @@ class LogRecord(NamedTuple):
 class OffsetsTopic:
     """A cluster's `__consumer_offsets`; small and without connections, so it can travel.
 
+    Nothing is joined and nothing is committed.
+
     Args:
         settings: how to reach the cluster and enter it.
         timeout_ms: how long nothing may come before reading fails.
+        topic: another topic that is read whole instead.
     """
 
     settings: ClientSettings
     timeout_ms: int = 10_000
+    topic: str = TOPIC
 
     def slices(self) -> tuple[LogSlice, ...]:
         """Every partition with the bounds that it has now, empty ones left out.
@@ -62,13 +66,13 @@ class OffsetsTopic:
         timeout_s = self.timeout_ms / 1000
         consumer = self._consumer()
         try:
-            topic = consumer.list_topics(TOPIC, timeout=timeout_s).topics[TOPIC]
+            topic = consumer.list_topics(self.topic, timeout=timeout_s).topics[self.topic]
             if topic.error is not None:
                 raise KafkaException(topic.error)
             found = []
             for partition in sorted(topic.partitions):
                 bounds = consumer.get_watermark_offsets(
-                    TopicPartition(TOPIC, partition), timeout=timeout_s
+                    TopicPartition(self.topic, partition), timeout=timeout_s
                 )
                 if bounds is not None and bounds[0] < bounds[1]:
                     found.append(LogSlice(partition, *bounds))
@@ -82,7 +86,7 @@ class OffsetsTopic:
 
     def _check_rights(self, consumer: Consumer, part: LogSlice) -> None:
         """Fetch once: to see the topic takes another right than to read it."""
-        consumer.assign([TopicPartition(TOPIC, part.partition, part.start)])
+        consumer.assign([TopicPartition(self.topic, part.partition, part.start)])
         message = consumer.poll(self.timeout_ms / 1000)
         error = None if message is None else message.error()
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -96,7 +100,7 @@ class OffsetsTopic:
         """
         consumer = self._consumer()
         try:
-            consumer.assign([TopicPartition(TOPIC, part.partition, part.start)])
+            consumer.assign([TopicPartition(self.topic, part.partition, part.start)])
             heard = time.monotonic()
             place = part.start
             while True:
@@ -107,7 +111,7 @@ class OffsetsTopic:
                 batch, ended = self._records(messages, part.end)
                 if batch:
                     yield batch
-                position = consumer.position([TopicPartition(TOPIC, part.partition)])[0].offset
+                position = consumer.position([TopicPartition(self.topic, part.partition)])[0].offset
                 if ended or (position != OFFSET_INVALID and position >= part.end):
                     return
                 place = max(place, position)
@@ -115,7 +119,7 @@ class OffsetsTopic:
                     heard = time.monotonic()
                 elif (time.monotonic() - heard) * 1000 > self.timeout_ms:
                     raise ClusterError(
-                        f"no data from `{TOPIC}-{part.partition}` for {self.timeout_ms} ms",
+                        f"no data from `{self.topic}-{part.partition}` for {self.timeout_ms} ms",
                         hint="increase `--timeout`",
                     )
         except KafkaException as error:
@@ -157,10 +161,10 @@ class OffsetsTopic:
     def _failure(self, error: KafkaError) -> KgroupsError:
         """librdkafka's error in our words."""
         code, where = code_of(error), self.settings.bootstrap_servers
-        text, hint = f"`{TOPIC}` cannot be read at {where}: {error.str()}", None
+        text, hint = f"`{self.topic}` cannot be read at {where}: {error.str()}", None
         if code.endswith("_AUTHORIZATION_FAILED"):
-            text = f"not authorized to read `{TOPIC}` at {where}"
-            hint = (
-                "DESCRIBE and READ on the topic are required; `kgroups lag collect` needs neither"
-            )
+            text = f"not authorized to read `{self.topic}` at {where}"
+            hint = "DESCRIBE and READ on the topic are required"
+            if self.topic == TOPIC:
+                hint += "; `kgroups lag collect` needs neither"
         return cluster_error(BrokerFailure(code, text, hint=hint))

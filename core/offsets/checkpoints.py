@@ -1,0 +1,213 @@
+"""MirrorMaker 2's checkpoints: where groups of another cluster stand in the mirrored topics. Pure.
+
+Source: KIP-382, org.apache.kafka.connect.mirror.Checkpoint and DefaultReplicationPolicy.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from kgroups.core.coordinator.log.record_bytes import Reader, RecordError
+from kgroups.core.errors import ItemError, NotFoundError
+from kgroups.core.offsets.change import Change, Key
+from kgroups.core.snapshot import CommittedOffset, Group, TopicPartition
+
+VERSION: Final = 0
+
+_TOPIC: Final = re.compile(r"(?P<alias>.+)(?P<separator>[._-])checkpoints(?P=separator)internal")
+_SEPARATORS: Final = (".", "_", "-")
+
+
+class CheckpointKey(NamedTuple):
+    """A group of the source cluster, and a partition as it is named in the target cluster."""
+
+    group: str
+    topic: str
+    partition: int
+
+
+class Checkpoint(NamedTuple):
+    """A commit in both clusters.
+
+    Args:
+        upstream_offset: what the group had committed in the source cluster.
+        offset: the same place in the target cluster, or one before it: MirrorMaker 2 rounds down.
+        metadata: of the commit.
+    """
+
+    upstream_offset: int
+    offset: int
+    metadata: str = ""
+
+
+GroupCheckpoints = Mapping[TopicPartition, Checkpoint]
+
+
+class Checkpoints(NamedTuple):
+    """The newest checkpoints of a topic.
+
+    Args:
+        groups: by group and partition.
+        prefix: that topics have in the target cluster only; empty if they keep their names.
+    """
+
+    groups: Mapping[str, GroupCheckpoints]
+    prefix: str
+
+    def as_group(self, name: str) -> Group:
+        """The group as it would stand in the target cluster."""
+        offsets: dict[str, dict[int, CommittedOffset]] = {}
+        for (topic, number), found in self.groups.get(name, {}).items():
+            commit = CommittedOffset(found.offset, None, found.metadata)
+            offsets.setdefault(topic, {})[number] = commit
+        return Group(name, "classic", "Empty", offsets=offsets)
+
+
+class Translation(NamedTuple):
+    """What is known of one partition of a group.
+
+    Args:
+        at: as it is named in the target cluster.
+        checkpoint: None if there is none.
+        source_offset: what the group has committed in the source cluster; None if not known.
+    """
+
+    at: TopicPartition
+    checkpoint: Checkpoint | None
+    source_offset: int | None
+
+    @property
+    def read_twice(self) -> int | None:
+        """Records between checkpoint and commit in the source cluster; None if not known."""
+        if self.checkpoint is None or self.source_offset is None:
+            return None
+        return max(0, self.source_offset - self.checkpoint.upstream_offset)
+
+    @property
+    def note(self) -> str | None:
+        """In words, for the row."""
+        if self.checkpoint is None:
+            return None
+        text = f"checkpoint at {self.checkpoint.upstream_offset}"
+        if self.source_offset is None:
+            return text
+        text += f", source at {self.source_offset}"
+        if self.source_offset < self.checkpoint.upstream_offset:
+            return f"{text}: the source group was set back"
+        return f"{text}: {self.read_twice} read twice"
+
+
+def decode_checkpoint(
+    key: bytes | None, value: bytes | None
+) -> tuple[CheckpointKey, Checkpoint | None]:
+    """A record of a checkpoint topic; no checkpoint for a tombstone. Only values have a version.
+
+    Raises:
+        RecordError: the bytes are no checkpoint, or one of a version that we do not know.
+    """
+    source = Reader(key or b"")
+    name = CheckpointKey(source.string(), source.string(), source.int32())
+    _check_end(source)
+    if name.partition < 0 or not name.topic:
+        raise RecordError("the key names no partition")
+    if value is None:
+        return name, None
+    source = Reader(value)
+    version = source.int16()
+    if version != VERSION:
+        raise RecordError(f"version {version} of checkpoints is not known")
+    found = Checkpoint(source.int64(), source.int64(), source.string())
+    _check_end(source)
+    if found.upstream_offset < 0 or found.offset < 0:
+        raise RecordError("an offset is negative")
+    return name, found
+
+
+def _check_end(source: Reader) -> None:
+    if source.at != len(source.raw):
+        raise RecordError(f"{len(source.raw) - source.at} bytes are left over")
+
+
+def topic_prefix(checkpoint_topic: str, topics: Collection[str]) -> str:
+    """What precedes topics in the target cluster only, as `us-west.`; empty if nothing does.
+
+    Args:
+        checkpoint_topic: `us-west.checkpoints.internal`.
+        topics: every topic that has checkpoints: one policy has named them all.
+    """
+    named = _TOPIC.fullmatch(checkpoint_topic)
+    if named is None:
+        return ""
+    for separator in (named["separator"], *_SEPARATORS):
+        prefix = named["alias"] + separator
+        if all(topic.startswith(prefix) for topic in topics):
+            return prefix
+    return ""
+
+
+def translations(found: GroupCheckpoints, prefix: str, source: Group | None) -> list[Translation]:
+    """Each partition that has a checkpoint, or a commit in the source cluster, in order.
+
+    Args:
+        source: the group there; None if not known.
+    """
+    commits = {
+        (prefix + topic, number): commit.offset
+        for topic, numbers in ((source and source.offsets) or {}).items()
+        for number, commit in numbers.items()
+    }
+    return [Translation(at, found.get(at), commits.get(at)) for at in sorted({*found, *commits})]
+
+
+def missing_checkpoint(target: str, one: Translation) -> Change:
+    """The row of a commit that cannot be translated."""
+    change = Change(target, *one.at)
+    text = f"the source group committed {one.source_offset}, but there is no checkpoint of it"
+    hint = "wait for MirrorMaker 2 to write one, or use --keep-going"
+    code = NotFoundError.exit_code
+    return change.failed(ItemError(change.target, "NO_CHECKPOINT", text, hint, code))
+
+
+def with_notes(
+    changes: Iterable[Change], told: Mapping[str, Iterable[Translation]]
+) -> list[Change]:
+    """The changes, and in their notes how far the checkpoints are behind.
+
+    Args:
+        told: by target group.
+    """
+    notes: dict[Key, str | None] = {
+        (target, *one.at): one.note for target, each in told.items() for one in each
+    }
+    return [
+        change._replace(note="; ".join(filter(None, (change.note, notes.get(change.key)))) or None)
+        for change in changes
+    ]
+
+
+def translated_group(
+    target: str, each: Sequence[Translation], *, source_known: bool
+) -> dict[str, object]:
+    """What the summary says of a group.
+
+    Args:
+        source_known: whether the source cluster was asked; else nothing can be found missing.
+    """
+    twice = [one.read_twice for one in each if one.checkpoint is not None]
+    return {
+        "group": target,
+        "translated": len(twice),
+        "missing": len(each) - len(twice) if source_known else None,
+        "read_twice": None if None in twice else sum(n for n in twice if n is not None),
+        "partitions": [
+            {
+                "topic": one.at[0],
+                "partition": one.at[1],
+                "checkpoint_offset": one.checkpoint and one.checkpoint.upstream_offset,
+                "source_offset": one.source_offset,
+                "new_offset": one.checkpoint and one.checkpoint.offset,
+                "read_twice": one.read_twice,
+            }
+            for one in each
+        ],
+    }
