@@ -46,8 +46,8 @@ def listener(answer: bytes | None) -> Iterator[int]:
             thread.start()
         yield int(server.getsockname()[1])
         server.shutdown(socket.SHUT_RDWR)
-    if answer is not None:
-        wait_for_thread(thread)
+        if answer is not None:
+            wait_for_thread(thread)  # before its descriptor is another socket's
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def listener(stores: Path, certificate: str, *versions: ssl.TLSVersion) -> Itera
             yield f"127.0.0.1:{server.getsockname()[1]}"
         finally:
             server.shutdown(2)
-    wait_for_thread(thread)
+            wait_for_thread(thread)  # before its descriptor is another socket's
 
 
 @WAYS

@@ -108,7 +108,7 @@ def garbage(random: Random) -> Iterator[str]:
         thread.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-    wait_for_thread(thread)
+        wait_for_thread(thread)  # before its descriptor is another socket's
     open_.close()
 
 

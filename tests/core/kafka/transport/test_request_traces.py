@@ -14,6 +14,7 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.config.tracing import RequestTrace
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
+from tests.support.kafka.waiting import wait_for_thread
 
 LINE = re.compile(
     r"debug: [\w.-]+:\d+ [A-Z]\w+ v\d+ \d+\.\d ms, \d+ bytes sent,"
@@ -70,8 +71,7 @@ def hanging_up() -> Iterator[str]:
         thread.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-    thread.join(60)
-    assert not thread.is_alive(), "the port is still served"
+        wait_for_thread(thread)  # before its descriptor is another socket's
 
 
 def test_a_request_that_is_not_answered() -> None:
