@@ -110,23 +110,27 @@ def spark_session(
     if options.master and options.remote:
         raise UsageError("`--master` and `--remote` cannot be used together")
     start = _connect_session if options.remote else _jvm_session
-    with interrupts_unlogged(), start(options, tell) as session:
+    with py4j_unlogged(), start(options, tell) as session:
         yield session
 
 
 @contextlib.contextmanager
-def interrupts_unlogged() -> Iterator[None]:
-    """Keep py4j quiet on Ctrl-C: it logs the traceback at the root before it raises it again."""
+def py4j_unlogged() -> Iterator[None]:
+    """Keep py4j quiet: what it raises it also logs at the root, with the traceback.
+
+    On Ctrl-C that is the interrupt itself, or that PySpark's handler asked the JVM something in the
+    middle of another answer.
+    """
     root = logging.getLogger()
-    root.addFilter(_is_no_interrupt)
+    root.addFilter(_is_not_of_py4j)
     try:
         yield
     finally:
-        root.removeFilter(_is_no_interrupt)
+        root.removeFilter(_is_not_of_py4j)
 
 
-def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    return not record.exc_info or record.exc_info[0] is not KeyboardInterrupt
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 # --- Connect -----------------------------------------------------------------------------------

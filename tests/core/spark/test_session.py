@@ -159,19 +159,36 @@ def test_what_failed_on_a_worker_is_said(end: str) -> None:
     assert first_line(RuntimeError(text + end)) == "OSError: capture `a` cannot be read: no header"
 
 
-def test_an_interrupt_is_not_logged() -> None:
-    """As py4j does it when a signal comes while it waits for the JVM; other errors still are."""
+def test_what_py4j_raises_is_not_logged() -> None:
+    """A signal that comes while it waits for the JVM, or talks to it; others' errors still are."""
     logged = """
 import logging
-from kgroups.core.spark.session import interrupts_unlogged
-with interrupts_unlogged():
-    for error in (KeyboardInterrupt, ValueError):
-        try:
-            raise error
-        except BaseException:
-            logging.exception("while sending")
+from contextlib import suppress
+from py4j.java_gateway import GatewayClient
+from py4j.protocol import Py4JNetworkError
+from kgroups.core.spark.session import py4j_unlogged
+
+class Lost:
+    def __init__(self, error):
+        self.error = error
+    def send_command(self, command):
+        raise self.error
+    def close(self, reset=False):
+        pass
+
+with py4j_unlogged():
+    for error in (Py4JNetworkError("reentrant call"), KeyboardInterrupt()):
+        client = GatewayClient()
+        client._get_connection = lambda: Lost(error)
+        with suppress(BaseException):
+            client.send_command("c")
+    try:
+        raise ValueError
+    except ValueError:
+        logging.exception("while sending")
 """
     run = run_program([sys.executable, "-c", logged], timeout_s=300)
     assert run.returncode == 0
+    assert "py4j" not in run.stderr
     assert "KeyboardInterrupt" not in run.stderr
     assert "ValueError" in run.stderr
