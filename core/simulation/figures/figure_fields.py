@@ -34,7 +34,8 @@ _MEANINGS: Final = {
     "catch_up_ms": "longest time in which the group was behind",
     "requests": "requests to brokers",
 }
-# Of all deploys of a run: their number, the longest, what they cost together.
+# Of all deploys of a run (`deploys_failed`, `deploy`, `deploy_rebalances`, `deploy_unowned`): how
+# many failed, how long the longest took, what they cost together.
 DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
     "deploys_failed": (
         "deploys that did not complete",
