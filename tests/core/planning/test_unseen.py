@@ -83,8 +83,11 @@ def test_replicas_everywhere_are_known() -> None:
 
 
 def test_so_many_new_partitions_are_not_all_tried() -> None:
-    """Two racks for each of ten partitions are a thousand ways."""
+    """Two racks for each of ten partitions are few ways, but three are too many."""
     snapshot = racked("sticky")
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
+    assert plan.outcomes.complete
+    snapshot = replace(snapshot, brokers=(*BROKERS, Broker(3, "h", 3, "c")))
     plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
     assert not plan.outcomes.complete
     assert plan.confidence == "counts"
