@@ -64,12 +64,10 @@ def allowed(libraries: str = "", messages: str = "", own: str = "") -> Allowed:
 
 
 PARSER = "typer annotated_doc shellingham"
-WIRE = "kio typing_extensions"
 FILE = "orjson yaml"
 FACTS = "assignors lag"
 CLUSTER = f"{FACTS} coordinator input_files kafka offsets"
 FROM_FILE = f"{FACTS} input_files"
-CONNECT = "api_versions metadata request_header response_header"
 
 LINES = {
     "--version": allowed(),
@@ -77,15 +75,9 @@ LINES = {
     "completion zsh": allowed(),
     "completion --help": allowed(PARSER, own="commands.completion"),
     "list -b CLUSTER": allowed(
-        f"{PARSER} {WIRE} orjson",
-        f"{CONNECT} list_groups",
-        f"{CLUSTER} commands.list commands.describe",
+        f"{PARSER} orjson", own=f"{CLUSTER} commands.list commands.describe"
     ),
-    "describe g -b CLUSTER": allowed(
-        f"{PARSER} {WIRE} orjson",
-        f"{CONNECT} consumer_group_describe describe_groups find_coordinator",
-        f"{CLUSTER} commands.describe",
-    ),
+    "describe g -b CLUSTER": allowed(f"{PARSER} orjson", own=f"{CLUSTER} commands.describe"),
     "list --from FILE": allowed(
         f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.list commands.describe"
     ),
