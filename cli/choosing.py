@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kgroups.cli.parsing.options import Argument, option
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
 
 GroupNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
+    Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
 ]
 Regex = Annotated[
     list[str] | None,
-    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
+    option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
 ]
-AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
+AllGroups = Annotated[bool, option("--all-groups", help="Every group of the cluster.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.parsing.options import option
 from kgroups.core.errors import UsageError
 from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
 ShowExpiry = Annotated[
-    bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
+    bool, option("--expiry", help="When commits expire, from __consumer_offsets.")
 ]
 IdleFor = Annotated[
     str | None,
-    typer.Option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
+    option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
 ]
 
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000

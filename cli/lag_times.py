@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.parsing.options import option
 from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.group_times import Times
 from kgroups.core.snapshot import ClusterSnapshot
@@ -17,15 +16,13 @@ from kgroups.core.times import parse_duration_ms
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
 
-LagTime = Annotated[
-    bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
-]
+LagTime = Annotated[bool, option("--lag-time", help="Lag in seconds, from offsets by timestamp.")]
 RecordTimes = Annotated[
-    bool, typer.Option("--record-times", help="Lag in seconds, from the next records.")
+    bool, option("--record-times", help="Lag in seconds, from the next records.")
 ]
 Over = Annotated[
     str | None,
-    typer.Option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
+    option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
 ]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
-import typer
-
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
+from kgroups.cli.parsing.options import option
 from kgroups.cli.signals import told_to_end
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
@@ -21,9 +20,7 @@ from kgroups.core.times import parse_duration_ms
 
 Watch = Annotated[
     str | None,
-    typer.Option(
-        "--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."
-    ),
+    option("--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."),
 ]
 
 COLUMNS: Final = (
@@ -76,7 +73,7 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
     cluster that does not answer is told on stderr, and asked again.
 
     Raises:
-        typer.Exit: always, with the exit code of the last look.
+        SystemExit: always, with the exit code of the last look.
     """
     code = 0
     before: list[Item] | None = None
@@ -100,7 +97,7 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
         printer.wipe()
         if told_to_end():
             raise
-    raise typer.Exit(code)
+    raise SystemExit(code)
 
 
 def _show(

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kgroups.cli.parsing.options import option
 from kgroups.core.lag.group_times import Times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 WhereText = Annotated[
     str | None,
-    typer.Option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
+    option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
 ]
 
 

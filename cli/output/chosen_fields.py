@@ -6,11 +6,10 @@ from difflib import get_close_matches
 from operator import itemgetter
 from typing import Annotated, Final
 
-import typer
-
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
+from kgroups.cli.parsing.options import option
 from kgroups.core.errors import UsageError
 
 FORMS: Final = frozenset({"table", "csv"})
@@ -18,7 +17,7 @@ NEIGHBOURS: Final = 3
 
 FieldNames = Annotated[
     list[str] | None,
-    typer.Option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
+    option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
 ]
 
 

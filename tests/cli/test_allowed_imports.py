@@ -74,16 +74,10 @@ LINES = {
     "--help": allowed(),
     "completion zsh": allowed(),
     "completion --help": allowed(PARSER, own="commands.completion"),
-    "list -b CLUSTER": allowed(
-        f"{PARSER} orjson", own=f"{CLUSTER} commands.list commands.describe"
-    ),
-    "describe g -b CLUSTER": allowed(f"{PARSER} orjson", own=f"{CLUSTER} commands.describe"),
-    "list --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.list commands.describe"
-    ),
-    "describe billing --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.describe"
-    ),
+    "list -b CLUSTER": allowed("orjson", own=f"{CLUSTER} commands.list commands.describe"),
+    "describe g -b CLUSTER": allowed("orjson", own=f"{CLUSTER} commands.describe"),
+    "list --from FILE": allowed(FILE, own=f"{FROM_FILE} offsets commands.list commands.describe"),
+    "describe billing --from FILE": allowed(FILE, own=f"{FROM_FILE} offsets commands.describe"),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",
         own=f"{FROM_FILE} conditions coordinator planning commands.lag commands.plan",
