@@ -1,9 +1,9 @@
 """`kgroups list`: the groups of a cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
@@ -48,14 +48,13 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     import typer
 
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.group_times import Times
 
 SCHEMA = "kgroups.list/1"
 
@@ -223,8 +222,7 @@ def list_groups(
     end_with(found.report.errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """What a group has to fit; empty ones fit all.
 
     Args:
@@ -299,7 +297,7 @@ def _listing(
 def list_report(
     snapshot: ClusterSnapshot,
     groups: list[Group],
-    times: Times | None = None,
+    times: "Times | None" = None,
     shown: Sequence[str] = (),
 ) -> Report:
     """The groups as a `kgroups.list/1` report.
@@ -342,11 +340,14 @@ def list_item(snapshot: ClusterSnapshot, group: Group) -> Item:
 
 
 def _time_fields(
-    snapshot: ClusterSnapshot, group: Group, times: Times | None, shown: Sequence[str]
+    snapshot: ClusterSnapshot, group: Group, times: "Times | None", shown: Sequence[str]
 ) -> Item:
     """A group's figures of time; unknown where its commits are."""
     if not shown or times is None or group.offsets is None:
         return dict.fromkeys(shown)
+    from kgroups.core.lag.group_lag import offset_rows
+    from kgroups.core.lag.group_times import group_times
+
     total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
     return time_fields(total, shown)
 

@@ -1,10 +1,9 @@
 """`--fields`: the columns of a table or of CSV that are shown, and their order."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from operator import itemgetter
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View
@@ -21,8 +20,7 @@ FieldNames = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenFields:
+class ChosenFields(NamedTuple):
     """The columns that are asked for.
 
     Args:
@@ -79,6 +77,8 @@ def chosen_fields(
 def _check(names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
+            from difflib import get_close_matches  # for a mistake only
+
             near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
             guess = f"; did you mean {', '.join(near)}?" if near else ""
             raise UsageError(

@@ -1,9 +1,9 @@
 """`kgroups describe`: offsets, members and state of groups."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from kgroups.cli.choosing import (
     AllGroups,
@@ -208,8 +208,7 @@ def describe(
     end_with(found.report.errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is to be described, and how.
 
     Args:

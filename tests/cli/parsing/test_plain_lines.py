@@ -63,7 +63,7 @@ describe --isolation other
 --timeout 5s list --timeout never
 -c a list -c b -o nonsense
 """
-ENVIRONMENTS = (
+ENVIRONMENTS: tuple[dict[str, str], ...] = (
     {},
     {
         "KGROUPS_BOOTSTRAP_SERVER": "e:1",
