@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.properties import Property
+from kgroups.core.input_files.properties import Property
 
 _HINT = (
     'expected `org.apache.kafka.common.security.scram.ScramLoginModule required username="…" '

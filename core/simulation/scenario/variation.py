@@ -9,8 +9,12 @@ from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY
-from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, SETTINGS, Library
-from kgroups.core.simulation.scenario.scenario_file import read_spread
+from kgroups.core.simulation.scenario.member_settings import (
+    LIBRARY_DEFAULTS,
+    SETTINGS,
+    Library,
+    read_setting,
+)
 from kgroups.core.simulation.scenario.scenario_model import (
     PROTOCOLS,
     GroupPlan,
@@ -19,7 +23,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     Protocol,
     Scenario,
 )
-from kgroups.core.simulation.scenario.units import read_ms
+from kgroups.core.simulation.scenario.units import read_ms, read_spread
 from kgroups.core.simulation.scenario.varied_parts import PARTS, part_of
 
 Change = Callable[[Scenario, str], Scenario]
@@ -108,10 +112,8 @@ def _members(
 
 
 def _setting(name: str) -> Change:
-    field, read = SETTINGS[name]
-
     def change(scenario: Scenario, value: str) -> Scenario:
-        found: Any = {field: read(_cursor(name, value))}
+        found = read_setting(name, _cursor(name, value))
         return _members(
             scenario, lambda plan: replace(plan, settings=replace(plan.settings, **found))
         )
