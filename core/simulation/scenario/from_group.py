@@ -11,12 +11,12 @@ from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     Library,
     MemberSettings,
+    Protocol,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
     DEFAULT_SETTINGS,
     GroupPlan,
     MemberPlan,
-    Protocol,
     Scenario,
     TopicPlan,
 )

@@ -6,25 +6,28 @@ from typing import Final, cast
 
 from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
+from kgroups.core.simulation.scenario.member_readers import (
+    check_protocol,
+    read_processing,
+    read_topics,
+)
 from kgroups.core.simulation.scenario.member_settings import (
-    INSTEAD,
     LIBRARY_DEFAULTS,
-    OTHER_PROTOCOLS,
+    PROTOCOLS,
     Given,
     Library,
+    Protocol,
     read_properties,
     read_settings,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
     DEFAULT_SETTINGS,
-    PROTOCOLS,
     GroupPlan,
     MemberPlan,
-    Protocol,
     Scenario,
 )
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.simulation.scenario.units import read_ms, read_spread
+from kgroups.core.simulation.scenario.units import read_ms
 
 MEMBER_KEYS: Final = (
     "count",
@@ -66,7 +69,7 @@ def read_members(
     library = fields.optional("client", read_library) or "java"
     given = _given(group, fields, name, protocol, library)
     identity = given.identity
-    record, poll = fields.optional("processing", _processing) or (Spread(1.0), Spread())
+    record, poll = fields.optional("processing", read_processing) or (Spread(1.0), Spread())
     static = bool(fields.optional("static", Cursor.flag))
     instance = fields.optional("instance_id", Cursor.text)
     if instance is None and not static:
@@ -77,7 +80,7 @@ def read_members(
     one = MemberPlan(
         name=label,
         library=library,
-        topics=fields.optional("topics", _topics_of) or (),
+        topics=fields.optional("topics", read_topics) or (),
         pattern=fields.optional("pattern", Cursor.text),
         instance_id=instance,
         client_id=fields.optional("client_id", Cursor.text) or identity.get("client.id") or label,
@@ -184,10 +187,8 @@ def _file_of(cursor: Cursor) -> Cursor:
 
 def _check_group(properties: Cursor, name: str, protocol: Protocol) -> None:
     """A member that is given properties of another protocol, or another group, does not join."""
+    check_protocol(protocol, properties)
     for key, cursor in properties.entries():
-        if protocol in OTHER_PROTOCOLS.get(key, ()):
-            what = f"`{key}` cannot be set with protocol {protocol}: a client refuses to start"
-            cursor.fail(what, hint=INSTEAD.get(key), key=True)
         if key == "group.id" and cursor.value != name:
             what = f"the member's group is `{cursor.text()[:60]}`, not `{name}`"
             cursor.fail(what, hint="leave `group.id` out, or call the group so in the scenario")
@@ -196,20 +197,3 @@ def _check_group(properties: Cursor, name: str, protocol: Protocol) -> None:
             if said != ("consumer" if protocol == "consumer" else "classic"):
                 what = f"the protocol is `{said[:60]}`, the group is {protocol}"
                 cursor.fail(what, hint="write `protocol` of the group accordingly")
-
-
-def _processing(cursor: Cursor) -> tuple[Spread, Spread]:
-    """Time a record, or a mapping with time a record and time a poll."""
-    if isinstance(cursor.value, dict) and not {"record", "poll"}.isdisjoint(cursor.value):
-        fields = cursor.fields((), ("record", "poll"))
-        record = fields.optional("record", read_spread) or Spread(1.0)
-        return record, fields.optional("poll", read_spread) or Spread()
-    return read_spread(cursor), Spread()
-
-
-def _topics_of(cursor: Cursor) -> tuple[str, ...]:
-    """Topics that members name."""
-    found = tuple(each.text() for each in cursor.items())
-    if not found:
-        cursor.fail("expected at least one topic")
-    return found

@@ -20,6 +20,11 @@ from kgroups.core.simulation.clients.known_properties import (
 from kgroups.core.simulation.clients.property_kinds import EXPECTED, plain_value
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
+# `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how
+# consumers shared partitions before there was a coordinator (Kafka 0.8).
+Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
+PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
+
 Library = Literal["java", "librdkafka"]
 OffsetReset = Literal["earliest", "latest", "none", "by_duration"]
 MetadataRecovery = Literal["rebootstrap", "none"]
@@ -86,6 +91,17 @@ class MemberSettings:
     isolation_level: IsolationLevel = "read_uncommitted"
     exclude_internal_topics: bool = True
     allow_auto_create_topics: bool = True
+
+    def on_other_defaults(
+        self, before: "MemberSettings", after: "MemberSettings"
+    ) -> "MemberSettings":
+        """Defaults are those of another library; what was set otherwise stays."""
+        changed: dict[str, Any] = {
+            one.name: getattr(after, one.name)
+            for one in fields(before)
+            if getattr(self, one.name) == getattr(before, one.name)
+        }
+        return replace(self, **changed)
 
 
 # librdkafka hands records out one by one, so a rebalance need not wait for a batch of them.
@@ -284,3 +300,21 @@ def _laid_over(
         else:
             idle.add(name)
     return Given(replace(base.settings, **found), identity, frozenset(idle))
+
+
+def read_values(cursor: Cursor) -> dict[str, Any]:
+    """Field of `MemberSettings` -> value, of a mapping of properties; any library's are accepted.
+
+    Raises:
+        UsageError: a property is not known or its value is wrong; names file and line.
+    """
+    accepted = {*SETTINGS, *(name for table in TABLES.values() for name in table)} - {*IDENTITY}
+    found: dict[str, Any] = {}
+    for name, value in cursor.entries():
+        setting = JAVA_NAMES.get(name, name)
+        if setting in SETTINGS:
+            found |= read_setting(setting, value)
+        elif name not in accepted:
+            what, hint = unknown_property(name, "java", accepted)
+            cursor.child(name, None).fail(what, hint=hint, key=True)
+    return found

@@ -15,6 +15,7 @@ from kgroups.core.simulation.scenario.event_file import (
     read_events,
 )
 from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
+from kgroups.core.simulation.scenario.member_readers import read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
     RECORD_BYTES,
     GroupPlan,
@@ -24,12 +25,7 @@ from kgroups.core.simulation.scenario.scenario_model import (
     TopicPlan,
 )
 from kgroups.core.simulation.scenario.spread import Spread
-from kgroups.core.simulation.scenario.units import (
-    read_ms,
-    read_positive_ms,
-    read_rate,
-    read_spread,
-)
+from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms, read_rate
 
 SCHEMA: Final = "kgroups.simulation/1"
 

@@ -1,11 +1,11 @@
-"""Durations, spreads and rates as a scenario spells them: `250`, `10s`; `100`, `20/s`, `5/m`."""
+"""Durations and rates as a scenario spells them: `250`, `10s`, `1.5m`; `100`, `20/s`, `5/m`."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor
-from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
 from kgroups.core.times import MAX_MS, UNITS_MS, duration_hint, parse_duration_ms
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(ms|s|m|h|d))?")
@@ -50,6 +50,14 @@ def read_positive_ms(cursor: Cursor) -> int:
     return found
 
 
+def read_seconds(cursor: Cursor) -> int:
+    """Milliseconds of a duration whose bare number is seconds, as in a manifest of Kubernetes."""
+    value = cursor.value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        cursor = replace(cursor, value=f"{value}s")
+    return read_ms(cursor)
+
+
 def read_rate(cursor: Cursor) -> float:
     """Records a second: a number, or a text as `20/s`, `5/m`."""
     value = cursor.value
@@ -61,26 +69,3 @@ def read_rate(cursor: Cursor) -> float:
     if not 0 <= rate <= 1e9:
         cursor.fail(f"`{value}` is not a rate", hint="write records per second: 100, or 20/s, 5/m")
     return rate
-
-
-def read_spread(cursor: Cursor) -> Spread:
-    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms} or {heavy: 2ms, tail: 1.5}."""
-    if not isinstance(cursor.value, dict):
-        return Spread(read_duration(cursor))
-    fields = cursor.fields((), ("fixed", "normal", "deviation", "heavy", "tail"))
-    shapes = [shape for shape in ("fixed", "normal", "heavy") if shape in fields.values]
-    if len(shapes) != 1:
-        cursor.fail("expected one of `fixed`, `normal` and `heavy`")
-    mean_ms = read_duration(fields[shapes[0]])
-    if shapes[0] == "normal":
-        return Spread(mean_ms, "normal", fields.optional("deviation", read_duration) or 0.0)
-    if shapes[0] == "heavy":
-        return Spread(mean_ms, "heavy", tail=fields.optional("tail", _tail) or DEFAULT_TAIL)
-    return Spread(mean_ms)
-
-
-def _tail(cursor: Cursor) -> float:
-    value = cursor.value
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
-        cursor.fail(f"expected a number above 1, found `{value}`")
-    return float(value)
