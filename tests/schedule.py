@@ -29,6 +29,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/window/test_windows.py",
         "tests/core/simulation/test_spark.py",
         "tests/kafka/reads/test_acls.py",
+        "tests/pages/test_hostile_names.py",
         "tests/pages/test_lag_page.py",
     ),
     "the world of the official tool": (
@@ -45,6 +46,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/kafka/security/test_history_rights.py",
         "tests/kafka/security/test_java_stores.py",
         "tests/kafka/security/test_leader_rights.py",
+        "tests/kafka/security/test_mutual_tls.py",
         "tests/kafka/security/test_ping.py",
         "tests/kafka/security/test_secure.py",
         "tests/kafka/security/test_secure_writes.py",

@@ -40,6 +40,8 @@ network and applications are simulated. The same scenario and seed give the
 same result.
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
+  deploy           a new version is rolled out as Kubernetes does: kind,
+                   maxSurge, maxUnavailable, startup, readiness, change
   rolling_restart  members restart one after another: down, pause
   scale_out, scale_in   members join or leave: count, like, members
   crash            a process dies: member, restart_after
@@ -68,6 +70,9 @@ members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
 (crash.at, rolling_restart.pause). With --repeat, a `*` marks what
 differs from the first combination by more than chance.
 
+--properties FILE gives every member the properties of a consumer's own
+file; those without effect on a group are named, unknown ones are refused.
+
 --fail-on exits with 6 if a condition holds for a group: names are those
 of the figures, as in unowned, unowned_p95, read_again_p99.
 
@@ -78,6 +83,7 @@ EXAMPLES
   kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate --from-group billing --event rolling_restart:down=10s
+  kgroups simulate --from-group billing --event deploy:change.static=true
 """
 
 Texts = list[str] | None
@@ -101,6 +107,10 @@ def simulate_command(
         Path | None,
         typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
     ] = None,
+    properties: Annotated[
+        Path | None,
+        typer.Option("--properties", metavar="FILE", help="Properties of all members."),
+    ] = None,
     event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 1]")
@@ -115,6 +125,7 @@ def simulate_command(
     rebalances: Annotated[
         bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
     ] = False,
+    deploys: Annotated[bool, typer.Option("--deploys", help="Show figures of deploys.")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Show figures of partitions.")
@@ -150,10 +161,14 @@ def simulate_command(
         require_extra("spark", "`simulate --master`")
     printer = Printer(options_of(ctx))
     one, document = read_scenario(printer, scenario, from_group, file)
+    if properties is not None:
+        one = with_member_properties(one, properties)
     one = with_options(one, event or (), seed, until)
     check(one, document)
     for text in one.assumed:
         printer.note(f"assumed: {text}")
+    if one.idle:
+        printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:
             raise UsageError(
@@ -164,6 +179,7 @@ def simulate_command(
         return
     flags = {
         "rebalances": rebalances,
+        "deploys": deploys,
         "members": members,
         "partitions": partitions,
         "requests": requests,
@@ -183,7 +199,7 @@ def simulate_command(
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
         from kgroups.cli.pages.render import write_page
 
-        views = Simulated(plain=False).chosen(["groups", "rebalances", "members"])
+        views = Simulated(plain=False).chosen(["groups", "rebalances", "deploys", "members"])
         write_page(html, simulation_page(one, items, runs, views, errors))
     show_items(printer, items, errors, chosen)
     end_with(errors)
@@ -210,6 +226,14 @@ def read_scenario(
     assert path is not None
     document = read_document(path)
     return parse_simulation(document), document
+
+
+def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
+    """The scenario with a client's own properties for every member."""
+    from kgroups.core.input_files.document import read_document
+    from kgroups.core.simulation.scenario.member_file import with_properties
+
+    return with_properties(scenario, read_document(path, "properties"))
 
 
 def with_options(

@@ -13,7 +13,7 @@ from typing import Any
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.figures.readers import Readers
-from kgroups.core.simulation.scenario.scenario_model import MemberPlan
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
     Ask,
@@ -36,15 +36,14 @@ class World(Network):
 
     # ------------------------------------------------------------------ lives
 
-    def add_seat(self, group: str, plan: MemberPlan) -> Seat:
-        """A place for a member."""
-        state = self.groups[group]
-        seat = state.seats[plan.name] = Seat(state.plan, plan)
+    def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
+        """A place for a member; the group's plan as this member sees it."""
+        seat = self.groups[group.name].seats[plan.name] = Seat(group, plan)
         return seat
 
     def start(self, seat: Seat) -> None:
         """A new process sits down, if nobody sits there."""
-        if seat.process is not None:
+        if seat.process is not None or seat.retired:
             return
         now_ms, plan, group = self.now_ms, seat.plan, seat.group
         seat.lives += 1
@@ -57,6 +56,7 @@ class World(Network):
             Random(f"{self.seed} {process.life}"),
             now_ms=now_ms,
             fetch_ms=self.scenario.network.latency.mean_ms,
+            brokers=self.scenario.brokers,
         )
         process.consumer = make_consumer(
             group, plan, process.life, partial(self._positions, process), self.new_id, self.services
@@ -68,6 +68,7 @@ class World(Network):
         seat.starting.begin(now_ms)
         self.recorder.line(now_ms, group.name, plan.name, "started", f"life {seat.lives}")
         process.consumer.start(now_ms, self.brokers.topology)
+        self.started(process)
         settings = plan.settings
         if settings.enable_auto_commit:
             self.agenda.at(
@@ -131,7 +132,7 @@ class World(Network):
             if address == ZOOKEEPER:
                 self.drain(address)
         self._unsettle(state)
-        self._judge(state)
+        self.judge(state)
         if process.then is not None:
             process.then()
 
@@ -313,12 +314,20 @@ class World(Network):
             if offset is None and reset == "none":
                 self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
                 continue
-            end = self.logs.partitions[partition].end(now_ms) if reset == "latest" else 0
-            found[partition] = end if offset is None else offset
+            found[partition] = self._reset_to(process, partition) if offset is None else offset
         process.app.run_to(now_ms)
         process.app.begin(found)
         if process.by_hand:
             self._arrange_poll(process)
+
+    def _reset_to(self, process: Process, partition: TopicPartition) -> int:
+        """Where to begin without a commit, as `auto.offset.reset` has it."""
+        settings = process.seat.plan.settings
+        if settings.auto_offset_reset == "earliest":
+            return 0
+        records = self.logs.seen(partition, committed=settings.isolation_level == "read_committed")
+        # A backlog is as old as the topic.
+        return max(0, records.end(self.now_ms - settings.reset_age_ms))
 
     # ------------------------------------------------------------------ settled or not
 
@@ -326,16 +335,16 @@ class World(Network):
         state = process.group
         if whole is process.whole:
             if whole and state.whole_since_ms is None:
-                self._judge(state)
+                self.judge(state)
             return
         process.whole = whole
         state.restless += -1 if whole else 1
         if whole:
-            self._judge(state)
+            self.judge(state)
         else:
             self._unsettle(state)
 
-    def _judge(self, state: GroupState) -> None:
+    def judge(self, state: GroupState) -> None:
         """Whether the group is whole now, if it was not."""
         if state.whole_since_ms is None and not state.restless and state.alive:
             protocol = state.plan.protocol
@@ -343,10 +352,14 @@ class World(Network):
                 return
             if protocol != "zookeeper" and (state.ledger.free or state.ledger.shared):
                 return
-            if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
+            mixed = protocol == "consumer" or bool(state.rollouts)
+            if mixed and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)
+            waiting, state.when_whole = state.when_whole, []
+            for then in waiting:
+                then()
 
     def _mourned(self, state: GroupState) -> bool:
         """Whether ZooKeeper still holds a session of a process that is gone."""

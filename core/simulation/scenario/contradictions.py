@@ -4,7 +4,7 @@ Each is told with the places in a file that may be to blame, nearest first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.core.coordinator.client.ports import ClientAssignor
@@ -12,6 +12,8 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.ports.client_ports import known_assignor
+from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, NO_CHANGE, Deploy
+from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
 from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
@@ -92,11 +94,38 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
             kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern)
             if kind not in seen:
                 seen.add(kind)
-                yield from _of_subscription(group, plan, known)
+                yield from _of_subscription(scenario, group, plan, known)
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
             yield from _of_common_assignor(group)
+    for number, group, plan in deployed(scenario):
+        wrong = _of_subscription(scenario, group, plan, known)
+        for found in (*wrong, *_of_settings(group, plan)):
+            yield in_deploy(number, found)
     yield from _of_events(scenario)
+
+
+def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
+    """What members are like after each deploy of the original version, with the event's number."""
+    for number, scheduled in enumerate(scenario.events):
+        event = scheduled.event
+        group = scenario.group(event.group) if isinstance(event, Deploy) else None
+        if not isinstance(event, Deploy) or group is None or event.change == NO_CHANGE:
+            continue
+        for plan in group.templates or group.members:
+            if event.entry in (None, plan.entry):
+                yield (
+                    number,
+                    changed_group(group, event.change),
+                    changed_member(group, plan, event.change),
+                )
+
+
+def in_deploy(number: int, found: Contradiction) -> Contradiction:
+    """What is wrong with a deployed member is the event's fault."""
+    change: Path = ("events", number, "deploy", "change")
+    key = found.paths[0][-1]
+    return replace(found, paths=((*change, "settings", key), (*change, key), change[:2]))
 
 
 def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
@@ -126,13 +155,15 @@ def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
 
 
 def _of_subscription(
-    group: GroupPlan, plan: MemberPlan, known: set[str]
+    scenario: Scenario, group: GroupPlan, plan: MemberPlan, known: set[str]
 ) -> Iterator[Contradiction]:
+    created = scenario.auto_partitions and plan.settings.allow_auto_create_topics
     for topic in plan.topics:
-        if topic not in known:
-            yield of_member(
-                group, plan, "topics", f"there is no topic `{topic}`", hint=close_to(topic, known)
-            )
+        if topic not in known and not created:
+            hint = close_to(topic, known)
+            if scenario.auto_partitions and hint is None:
+                hint = "with `allow.auto.create.topics: true` the brokers would create it"
+            yield of_member(group, plan, "topics", f"there is no topic `{topic}`", hint=hint)
     if plan.topics and plan.pattern is not None and plan.library == "java":
         what = "a Java consumer subscribes either to topics or to a pattern"
         yield of_member(group, plan, "pattern", what, hint="leave out `topics` or `pattern`")
@@ -243,8 +274,26 @@ def _of_event(
         yield from _of_growth(event, partitions)
     elif isinstance(event, ScaleOut):
         yield from _of_scale_out(scenario, event, seats[event.group], once=once)
+    elif isinstance(event, Deploy):
+        yield from _of_deploy(scenario, event, seats[event.group], once=once)
     else:
         yield from _of_seats(scenario, scheduled, seats)
+
+
+def _of_deploy(scenario: Scenario, event: Deploy, seats: set[str], *, once: bool) -> Found:
+    group = scenario.group(event.group)
+    assert group is not None
+    if not seats:
+        yield "group", "the group has no members", None
+    if event.kind == "StatefulSet":
+        for key, given in (("maxSurge", event.surge), ("maxUnavailable", event.unavailable)):
+            if given != A_QUARTER:
+                hint = "it replaces one pod after the other, from the highest ordinal down"
+                yield key, f"a StatefulSet has no `{key}`", hint
+    elif once:
+        for plan in group.members:
+            if event.entry in (None, plan.entry):
+                seats.add(next_name(plan.name, seats))
 
 
 def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:

@@ -1,10 +1,16 @@
 """A seat in a group and the process that sits in it now: consumer, application, connection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
+from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.link import Link
@@ -27,6 +33,8 @@ class Process:
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
+        idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
+            heartbeats never let it come to that.
     """
 
     __slots__ = (
@@ -38,6 +46,7 @@ class Process:
         "consumer",
         "frozen_ms",
         "group",
+        "idle_ms",
         "life",
         "lines",
         "link",
@@ -69,6 +78,8 @@ class Process:
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = False
+        idle_ms = settings.connections_max_idle_ms
+        self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
 
     def in_turn(self, line: int, arrives_ms: int) -> int:
         """When a message of one of several connections arrives, not before the one before it.
@@ -92,6 +103,8 @@ class Seat:
         starting: time from the start of a process until its first assignment.
         records: records handed to its application.
         failures: fatal errors.
+        retired: its pod is gone: nobody sits down there any more.
+        coming: its pod is being started.
     """
 
     def __init__(self, group: GroupPlan, plan: MemberPlan) -> None:
@@ -102,6 +115,7 @@ class Seat:
         self.starting = Stretch()
         self.failures: list[str] = []
         self.paused = Stretch()
+        self.retired = self.coming = False
 
     @property
     def name(self) -> str:
@@ -119,13 +133,36 @@ class GroupState:
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
+        deploys: those that began.
+        rollouts: entry -> what ends the rollout under way there, and gives back its version.
+        when_rolled: what waits until no rollout is under way.
+        when_whole: what waits until the group is whole.
     """
 
-    def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
-        self.plan, self.ledger = plan, ledger
+    def __init__(self, plan: GroupPlan, ledger: Ledger, beat_ms: int = 0) -> None:
+        self.plan, self.ledger, self._beat_ms = plan, ledger, beat_ms
         self.readers = Readers() if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
         self.alive = 0
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
+        self.deploys: list[DeployWindow] = []
+        self.rollouts: dict[str, Callable[[], tuple[GroupPlan, tuple[MemberPlan, ...]]]] = {}
+        self.when_rolled: list[Callable[[], None]] = []
+        self.when_whole: list[Callable[[], None]] = []
+
+    def expect(
+        self, group: GroupPlan, members: Iterable[MemberPlan], topology: Topology, now_ms: int
+    ) -> None:
+        """The group is to read what these members subscribe to."""
+        read = replace(group, members=tuple(members), templates=())
+        for name, topic in topology.topics.items():
+            if reads(read, name):
+                partitions = (TopicPartition(name, n) for n in range(topic.partitions))
+                self.ledger.expect(partitions, now_ms, count=False)
+
+    def interval_ms(self, settings: MemberSettings) -> int:
+        """Between the heartbeats of a member."""
+        given = self.plan.config.get("consumer.heartbeat.interval.ms", self._beat_ms)
+        return int(given) if self.plan.protocol == "consumer" else settings.heartbeat_interval_ms
