@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:
     import typer
 
-    from kgroups.cli.parsing.plain_lines import Line
+    from kgroups.cli.parsing.line import Line
 
 OutputFormat = Literal[
     "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"

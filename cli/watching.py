@@ -12,7 +12,7 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms

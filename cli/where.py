@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from kgroups.cli.params import (
     parse_choice,
     split_names,
 )
-from kgroups.cli.parsing.options import Argument, option
+from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where

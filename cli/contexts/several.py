@@ -16,7 +16,7 @@ from kgroups.core.errors import ItemError, KgroupsError, UsageError
 if TYPE_CHECKING:
     import typer
 
-    from kgroups.cli.parsing.plain_lines import Line
+    from kgroups.cli.parsing.line import Line
     from kgroups.core.kafka.admin import ClusterAdmin
 
 FORMS: Final = ("table", "json", "jsonl", "csv", "yaml")

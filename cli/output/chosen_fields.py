@@ -8,7 +8,7 @@ from typing import Annotated, Final, NamedTuple
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 
 FORMS: Final = frozenset({"table", "csv"})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 
 FORM: Final = "openmetrics"
 METRICS: Final = (FORM,)

@@ -10,26 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import Any, Final, Literal, get_args, get_origin
 
 from kgroups.cli.nouns import NOUNS
 from kgroups.cli.output.status_line import is_plugin
 from kgroups.cli.params import GLOBAL_OPTIONS, META, GlobalOption, check_texts
-from kgroups.cli.parsing.options import Argument, Option
+from kgroups.cli.parsing.line import Line
+from kgroups.cli.parsing.option import Argument, Option
 from kgroups.core.errors import KgroupsError
 
 FUNCTIONS: Final = {"list": "list_groups", "describe": "describe"}
 """The commands that are read here, and the function of each."""
-
-
-class Line(NamedTuple):
-    """What stands in for Typer's context.
-
-    Args:
-        meta: the global options that are given.
-    """
-
-    meta: Mapping[str, Any]
 
 
 class _NotPlainError(Exception):

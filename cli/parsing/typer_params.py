@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperOption
 
 from kgroups.cli.params import GLOBAL_OPTIONS, META, WRITE_OPTIONS, GlobalOption
-from kgroups.cli.parsing.options import Argument, Option
+from kgroups.cli.parsing.option import Argument, Option
 
 
 class Commands(typer.Typer):

@@ -36,7 +36,7 @@ from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fi
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
-from kgroups.cli.parsing.options import option
+from kgroups.cli.parsing.option import option
 from kgroups.cli.source import topics_of
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
