@@ -73,12 +73,18 @@ differs from the first combination by more than chance.
 --fail-on exits with 6 if a condition holds for a group: names are those
 of the figures, as in unowned, unowned_p95, read_again_p99.
 
+--search looks for the values with the least --minimise, an expression over
+the figures (durations in seconds), in --trials of them; LOW..HIGH, or a
+list. It needs the extra `search` of the package.
+
 EXAMPLES
   kgroups simulate deploy.yaml --timeline
   kgroups simulate deploy.yaml --vary protocol=eager,cooperative,consumer
   kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
   kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
+  kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
+    --search members=3..12 --minimise 'unowned + 10 * members'
   kgroups simulate --from-group billing --event rolling_restart:down=10s
   kgroups simulate --from-group billing --event deploy:change.static=true
 """
@@ -145,6 +151,15 @@ def simulate_command(
     fail_on: Annotated[
         Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
     ] = None,
+    search: Annotated[
+        Texts, typer.Option("--search", metavar="K=LOW..HIGH", help="Search these values.")
+    ] = None,
+    minimise: Annotated[
+        str | None, typer.Option("--minimise", metavar="EXPR", help="What to search the least of.")
+    ] = None,
+    trials: Annotated[
+        int, typer.Option("--trials", metavar="N", min=1, help="Number of settings to try.")
+    ] = 40,
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
@@ -158,6 +173,17 @@ def simulate_command(
     check(one, document)
     for text in one.assumed:
         printer.note(f"assumed: {text}")
+    if search or minimise:
+        if not search or timeline or vary or master or html or fail_on:
+            raise UsageError(
+                "`--minimise` requires `--search`" if not search else "`--search` stands alone",
+                hint="leave out `--timeline`, `--vary`, `--fail-on`, `--html` and `--master`",
+            )
+        from kgroups.cli.commands.simulate.simulate_search import search_settings
+
+        cores = jobs or os.cpu_count() or 1
+        search_settings(printer, one, search, minimise, trials=trials, repeat=repeat, jobs=cores)
+        return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:
             raise UsageError(
