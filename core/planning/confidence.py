@@ -8,8 +8,9 @@ from typing import Final
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.outcomes.races import events_of, finders_of
+from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
+    foreign_topics,
     hides_libraries,
     may_be_late,
     places_new_partitions,
@@ -36,6 +37,8 @@ class Confidence:
 def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     """How sure it is that what a plan shows will happen, and by what the leader is known."""
     found = _confidence_of(roster, prospects)
+    if found.word != "exact" and not roster.guesses and _leaves_no_choice(roster, prospects):
+        return Confidence("exact", "one member is left, and it gets everything that it reads")
     if not _leader_is_logged(roster) or LOGGED in found.reason:
         return found
     return Confidence(found.word, f"{found.reason}; {LOGGED}")
@@ -62,6 +65,27 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     return Confidence("outcomes", "; ".join(_choices(roster, prospects)))
 
 
+def _leaves_no_choice(roster: Roster, prospects: Prospects) -> bool:
+    """Whether one member gets all partitions, as every release of every library gives them to it.
+
+    Not everything may have been tried then, such as who leaves first; it comes to the same. A
+    strategy that is not the libraries' own may do anything.
+    """
+    ends = prospects.outcomes.each
+    if len(roster.seats) != 1 or len(ends) != 1 or prospects.outcomes.failures:
+        return False
+    seat, end = roster.seats[0], ends[0].settled
+    held = end.shares.get(seat.member.member_id, {})
+    return (
+        all(prospect.strategy.leader_client for prospect in prospects.each)
+        and end.settled
+        and all(
+            set(held.get(name, ())) == set(roster.topics[name].partitions)
+            for name in roster.subscribed()
+        )
+    )
+
+
 def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
     """Why there may be outcomes that were not tried."""
     found = []
@@ -84,7 +108,7 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
     """Why it matters that things happen one after another."""
     strategy = prospect.strategy
     who = strategy.leader_client
-    if events_of(roster, strategy) != finders_of(roster, strategy):
+    if events_of(roster, strategy) - {LEARNS} != finders_of(roster, strategy):
         also = ", or on new member ids" if _has_unknown_ids(roster) else ""
         return (
             "the changes may come in one rebalance or in several, and the result depends on "
@@ -151,6 +175,8 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     unraced = [prospect for prospect in several if not prospect.raced]
     if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
         found.append("the leader may not know a topic at first that it has not read")
+    elif any(foreign_topics(roster, prospect.strategy) for prospect in unraced):
+        found.append("the leader may not know a topic at first that it does not read itself")
     if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
         found.append("members do not show their client libraries")
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
