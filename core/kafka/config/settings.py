@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
-from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
 
