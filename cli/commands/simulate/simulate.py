@@ -184,15 +184,12 @@ def simulate_command(
     if one.idle:
         printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
     if search or minimise:
-        if not search or timeline or vary or master or html or fail_on:
-            raise UsageError(
-                "`--minimise` requires `--search`" if not search else "`--search` stands alone",
-                hint="leave out `--timeline`, `--vary`, `--fail-on`, `--html` and `--master`",
-            )
         from kgroups.cli.commands.simulate.simulate_search import search_settings
 
+        alone = not (timeline or vary or master or html or fail_on)
         cores = jobs or os.cpu_count() or 1
-        search_settings(printer, one, search, minimise, trials=trials, repeat=repeat, jobs=cores)
+        how = {"trials": trials, "repeat": repeat, "jobs": cores}
+        search_settings(printer, one, search, minimise, alone=alone, **how)
         return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:

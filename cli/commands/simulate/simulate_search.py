@@ -43,23 +43,31 @@ PATH_COLUMNS = (
 def search_settings(
     printer: Printer,
     scenario: "Scenario",
-    texts: Sequence[str],
+    texts: Sequence[str] | None,
     minimise: str | None,
     *,
+    alone: bool,
     trials: int,
     repeat: int,
     jobs: int,
 ) -> None:
     """Search, and print what was found.
 
+    Args:
+        alone: whether no other way of running the scenario was asked for.
+
     Raises:
         MissingExtraError: the optimiser is not installed.
         UsageError: what varies or the objective cannot be understood, or nothing has a value.
     """
+    hint = "--search members=3..12 --minimise 'unowned + 10 * members'"
     if minimise is None:
-        raise UsageError(
-            "`--search` requires `--minimise`", hint="--minimise 'unowned + 10 * members'"
-        )
+        raise UsageError("`--search` requires `--minimise`", hint=hint)
+    if not texts:
+        raise UsageError("`--minimise` requires `--search`", hint=hint)
+    if not alone:
+        options = "`--timeline`, `--vary`, `--fail-on`, `--html` and `--master`"
+        raise UsageError("`--search` stands alone", hint=f"leave out {options}")
     require_extra("search", "`simulate --search`")
     from kgroups.core.simulation.engine.sweep import sweep
     from kgroups.core.simulation.search.objective import Objective
