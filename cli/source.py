@@ -12,7 +12,7 @@ from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.group_lag import check_isolation
 from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot, Group
@@ -104,10 +104,13 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSett
         from kgroups.cli.contexts.secrets import properties_of  # YAML: only with a context
 
         given = properties_of(context, options.timeout_ms, silent=silent)
-        return settings_of(given, options.bootstrap_server)
-    settings = read_settings(options.bootstrap_server, file)
-    if file is not None and not silent:
-        warn_of_exposure(file, settings)
+        settings = settings_of(given, options.bootstrap_server)
+    else:
+        settings = read_settings(options.bootstrap_server, file)
+        if file is not None and not silent:
+            warn_of_exposure(file, settings)
+    if silent and settings.oauth is not None and settings.oauth.source == "command":
+        raise UsageError("a command is not run here")
     return settings
 
 

@@ -1,7 +1,9 @@
-"""Java's `sasl.jaas.config`: one login module, its options, a user name and a password in them."""
+"""Java's `sasl.jaas.config`: one login module and its options."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.properties import Property
@@ -17,18 +19,35 @@ _OPTION = re.compile(
 
 
 class Login(NamedTuple):
-    """What a login module was given; None where it was not."""
+    """A login module and what it was given.
+
+    Args:
+        module: the name of its class, without the package.
+        options: by name; some are secrets.
+    """
 
     module: str
-    username: str | None
-    password: str | None
+    options: Mapping[str, str]
+
+    @property
+    def username(self) -> str | None:
+        """For PLAIN and SCRAM."""
+        return self.options.get("username")
+
+    @property
+    def password(self) -> str | None:
+        """For PLAIN and SCRAM."""
+        return self.options.get("password")
+
+
+NO_LOGIN: Final = Login("", MappingProxyType({}))
 
 
 def parse_jaas(config: Property) -> Login:
-    """Login module, user name and password of a `sasl.jaas.config` value.
+    """Login module and options of a `sasl.jaas.config` value.
 
     Args:
-        config: the property; its value is not repeated in messages because it holds a password.
+        config: the property; its value is not repeated in messages because it holds secrets.
     Raises:
         UsageError: the text is not one login module with options, ended by a semicolon.
     """
@@ -47,4 +66,4 @@ def parse_jaas(config: Property) -> Login:
         what = "does not end with `;`" if not text[position:].strip() else "has a malformed option"
         raise UsageError(f"{config.place}: `sasl.jaas.config` {what}", hint=_HINT)
     module = head[1].rpartition(".")[2]
-    return Login(module, options.get("username"), options.get("password"))
+    return Login(module, options)

@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.config.jaas import Login
+    from kgroups.core.kafka.config.oauth import OAuthSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
@@ -18,7 +22,8 @@ SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
     "SASL_PLAINTEXT",
     "SASL_SSL",
 )
-WIRE_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
 
 DEFAULT_PORT = 9092
@@ -87,6 +92,7 @@ class ClientSettings:
         security_protocol: as Kafka spells it.
         sasl_mechanism: as Kafka spells it; None without SASL.
         username, password: for PLAIN and SCRAM.
+        oauth: for OAUTHBEARER; None where only librdkafka can get a token.
         tls: used when the protocol is SSL or SASL_SSL.
         client_id: as brokers log it.
         properties: every property that was given, in librdkafka's spelling, for the way in
@@ -103,6 +109,7 @@ class ClientSettings:
     sasl_mechanism: str | None = None
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+    oauth: "OAuthSettings | None" = None
     tls: TlsSettings = TlsSettings()
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -137,6 +144,8 @@ class ClientSettings:
         """Why the wire client cannot connect with these settings; None if it can."""
         if self.uses_sasl and (self.sasl_mechanism or "GSSAPI") not in WIRE_MECHANISMS:
             return f"SASL mechanism `{self.sasl_mechanism or 'GSSAPI'}`"
+        if self.uses_sasl and self.sasl_mechanism == "OAUTHBEARER" and self.oauth is None:
+            return "SASL mechanism `OAUTHBEARER` with a grant of librdkafka's"
         if self.uses_tls and self.tls.keystore_file is not None:
             return f"PKCS#12 key store `{self.tls.keystore_file}`"
         return None
@@ -226,19 +235,23 @@ def settings_of(
         place = known["security.protocol"].place
         raise UnknownProtocol(place, known["security.protocol"].value)
     username, password = value.get("sasl.username"), value.get("sasl.password")
-    if jaas is not None:
-        module = parse_jaas(jaas)
+    module = None if jaas is None else parse_jaas(jaas)
+    if module is not None:
         username, password = username or module.username, password or module.password
     servers = bootstrap_servers or value.get("bootstrap.servers") or ""
     login = {"sasl.username": username, "sasl.password": password}
     properties = value | {name: text for name, text in login.items() if text is not None}
-    mechanism = value.get("sasl.mechanism")
+    mechanism = value.get("sasl.mechanism", "").upper() or None
+    oauth = None
+    if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
+        oauth, mechanism = _oauth_of(given, module, mechanism), "OAUTHBEARER"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
-        sasl_mechanism=mechanism.upper() if mechanism else None,
+        sasl_mechanism=mechanism,
         username=username,
         password=password,
+        oauth=oauth,
         tls=_tls_of(value),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
@@ -246,13 +259,26 @@ def settings_of(
         or DEFAULT_ANSWER_BYTES,
         api_timeout_ms=_number(given, _API_TIMEOUT, _API_TIMEOUT_RANGE, "milliseconds"),
     )
-    needs_login = settings.uses_sasl and settings.sasl_mechanism in WIRE_MECHANISMS
+    needs_login = settings.uses_sasl and settings.sasl_mechanism in PASSWORD_MECHANISMS
     if needs_login and (username is None or password is None):
         raise UsageError(
             f"SASL `{settings.sasl_mechanism}` needs a user name and a password",
             hint="set `sasl.jaas.config`, or `sasl.username` and `sasl.password`",
         )
     return settings
+
+
+def _oauth_of(
+    given: Mapping[str, Property], login: "Login | None", mechanism: str
+) -> "OAuthSettings | None":
+    """Where tokens come from; None where only librdkafka can get one.
+
+    Amazon's brokers take tokens that are signed for them by the standard mechanism too.
+    """
+    from kgroups.core.kafka.config.oauth import is_of_aws, oauth_obstacle, oauth_of
+
+    aws = is_of_aws(given, mechanism)
+    return None if oauth_obstacle(given) else oauth_of(given, login, aws=aws)
 
 
 def _number(

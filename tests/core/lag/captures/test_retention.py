@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pytest
 
 from kgroups.core.errors import NotFoundError
-from kgroups.core.lag.captures import retention
 from kgroups.core.lag.captures.capture_window import Window, open_window
 from kgroups.core.lag.captures.collector import write_capture
+from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import active_files, append, dated, marks_in, rows_in
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import HOUR_MS, SERIES, hour_files, hours_schema
@@ -155,14 +155,13 @@ def test_a_run_that_died_is_finished_by_the_next(
     for at_ms in TIMES:
         write_capture(tmp_path, fleet(1, 3, at_ms=at_ms))
     raw = seen(open_window(tmp_path))
-    opened = retention.opened
 
     def dies(folder: Path, name: str) -> Any:
         if name == table:
             raise Died
         return opened(folder, name)
 
-    monkeypatch.setattr(retention, "opened", dies)
+    monkeypatch.setattr("kgroups.core.lag.captures.retention.opened", dies)
     with pytest.raises(Died):
         list(roll_up(tmp_path, before_ms=DAY_MS))
     between = seen(open_window(tmp_path))
