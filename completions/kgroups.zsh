@@ -78,6 +78,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
+    "simulate/--properties") echo '@files' ;;
     "simulate/--event") echo '@free' ;;
     "simulate/--seed") echo '@free' ;;
     "simulate/--until") echo '@free' ;;
@@ -416,6 +417,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--from-group:Simulate a group as it is now.'
         '--from:Read the group from a snapshot.'
+        '--properties:Properties of all members.'
         '--event:Add an event.'
         '--seed:Random seed. [default\: 1]'
         '--until:Length of the run. [default\: until settled]'

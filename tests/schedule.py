@@ -47,6 +47,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/kafka/security/test_history_rights.py",
         "tests/kafka/security/test_java_stores.py",
         "tests/kafka/security/test_leader_rights.py",
+        "tests/kafka/security/test_mutual_tls.py",
         "tests/kafka/security/test_ping.py",
         "tests/kafka/security/test_secure.py",
         "tests/kafka/security/test_secure_writes.py",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.input_files.files import MIB, read_text
-from kgroups.core.kafka.config.properties import parse_properties
+from kgroups.core.input_files.properties import parse_properties
 
 MAX_BYTES: Final = MIB
 EXPECTED: Final = "Java properties, or the configuration of kcl, kaf, kafkactl or rpk"

@@ -13,8 +13,8 @@ from kgroups.cli.exits import warn_once
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.input_files.files import MIB, read_text
+from kgroups.core.input_files.properties import Property
 from kgroups.core.kafka.config.exposure import exposure_of, is_secret
-from kgroups.core.kafka.config.properties import Property
 
 HIDDEN: Final = "(hidden)"
 KINDS: Final = ("env", "file", "exec")

@@ -217,6 +217,10 @@ CASES = {
         "simulate --from-group billing --from shop.json --event crash:restart_after=5s --members"
     ),
     "simulate a group that is not there": "simulate --from-group nobody --from shop.json",
+    "simulate with a consumer's properties": (
+        "simulate --from-group billing --from shop.json --properties app.properties"
+    ),
+    "simulate with wrong properties": "simulate deploy.yaml --properties wrong.properties",
     "simulate an event of no kind": "simulate deploy.yaml --event flood",
     "simulate an event without what it needs": "simulate deploy.yaml --event gc_pause:at=5s",
     "simulate nothing": "simulate",

@@ -70,6 +70,9 @@ members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
 (crash.at, rolling_restart.pause). With --repeat, a `*` marks what
 differs from the first combination by more than chance.
 
+--properties FILE gives every member the properties of a consumer's own
+file; those without effect on a group are named, unknown ones are refused.
+
 --fail-on exits with 6 if a condition holds for a group: names are those
 of the figures, as in unowned, unowned_p95, read_again_p99.
 
@@ -103,6 +106,10 @@ def simulate_command(
     file: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
+    ] = None,
+    properties: Annotated[
+        Path | None,
+        typer.Option("--properties", metavar="FILE", help="Properties of all members."),
     ] = None,
     event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
     seed: Annotated[
@@ -154,10 +161,14 @@ def simulate_command(
         require_extra("spark", "`simulate --master`")
     printer = Printer(options_of(ctx))
     one, document = read_scenario(printer, scenario, from_group, file)
+    if properties is not None:
+        one = with_member_properties(one, properties)
     one = with_options(one, event or (), seed, until)
     check(one, document)
     for text in one.assumed:
         printer.note(f"assumed: {text}")
+    if one.idle:
+        printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:
             raise UsageError(
@@ -215,6 +226,14 @@ def read_scenario(
     assert path is not None
     document = read_document(path)
     return parse_simulation(document), document
+
+
+def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
+    """The scenario with a client's own properties for every member."""
+    from kgroups.core.input_files.document import read_document
+    from kgroups.core.simulation.scenario.member_file import with_properties
+
+    return with_properties(scenario, read_document(path, "properties"))
 
 
 def with_options(

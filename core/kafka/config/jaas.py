@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.properties import Property
+from kgroups.core.input_files.properties import Property
 
 _HINT = (
     'expected `org.apache.kafka.common.security.scram.ScramLoginModule required username="…" '

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.command_output import check_owner
+from kgroups.core.input_files.properties import Property
 from kgroups.core.kafka.config.jaas import NO_LOGIN, Login
-from kgroups.core.kafka.config.properties import Property
 
 TokenSource = Literal["oidc", "file", "command", "unsecured", "aws"]
 

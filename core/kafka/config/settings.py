@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
-from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
 
@@ -25,6 +25,9 @@ SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
 PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
+
+TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
+"""Ascending; older ones are broken."""
 
 DEFAULT_PORT = 9092
 
@@ -68,6 +71,7 @@ class TlsSettings:
         verify_host: check that it is for the host that we connect to.
         keystore_file: a PKCS#12 store, which only librdkafka reads.
         keystore_password: its password.
+        versions: of TLS, as Java spells them; empty for all that are safe.
     """
 
     ca_file: str | None = None
@@ -81,6 +85,7 @@ class TlsSettings:
     verify_host: bool = True
     keystore_file: str | None = None
     keystore_password: str | None = field(default=None, repr=False)
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +257,7 @@ def settings_of(
         username=username,
         password=password,
         oauth=oauth,
-        tls=_tls_of(value),
+        tls=_tls_of(value, _tls_versions(given)),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
         max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
@@ -302,7 +307,26 @@ def _number(
     return int(text)
 
 
-def _tls_of(value: Mapping[str, str]) -> TlsSettings:
+def _tls_versions(given: Mapping[str, Property]) -> tuple[str, ...]:
+    """Java's `ssl.enabled.protocols`; librdkafka has no such property.
+
+    Raises:
+        UsageError: it names none that is safe to use.
+    """
+    named = given.get("ssl.enabled.protocols")
+    if named is None:
+        return ()
+    versions = {each.strip() for each in named.value.split(",")}
+    known = tuple(each for each in TLS_VERSIONS if each in versions)
+    if not known:
+        raise UsageError(
+            f"{named.place}: `ssl.enabled.protocols` names no version of TLS that is supported",
+            hint=f"expected {' or '.join(TLS_VERSIONS)}, or both",
+        )
+    return known
+
+
+def _tls_of(value: Mapping[str, str], versions: tuple[str, ...]) -> TlsSettings:
     """The TLS part of properties in librdkafka's spelling."""
     return TlsSettings(
         ca_file=value.get("ssl.ca.location"),
@@ -316,6 +340,7 @@ def _tls_of(value: Mapping[str, str]) -> TlsSettings:
         verify_host=value.get("ssl.endpoint.identification.algorithm", "https").lower() == "https",
         keystore_file=value.get("ssl.keystore.location"),
         keystore_password=value.get("ssl.keystore.password"),
+        versions=versions,
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.files import first_bytes
-from kgroups.core.kafka.config.properties import Property
+from kgroups.core.input_files.properties import Property
 
 
 class Spelling(NamedTuple):

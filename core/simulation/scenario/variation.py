@@ -16,6 +16,7 @@ from kgroups.core.simulation.scenario.member_settings import (
     SETTINGS,
     Library,
     Protocol,
+    read_setting,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Network, Scenario
 from kgroups.core.simulation.scenario.units import read_ms
@@ -107,10 +108,8 @@ def _members(
 
 
 def _setting(name: str) -> Change:
-    field, read = SETTINGS[name]
-
     def change(scenario: Scenario, value: str) -> Scenario:
-        found: Any = {field: read(_cursor(name, value))}
+        found = read_setting(name, _cursor(name, value))
         return _members(
             scenario, lambda plan: replace(plan, settings=replace(plan.settings, **found))
         )

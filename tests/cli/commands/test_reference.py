@@ -45,6 +45,7 @@ NO_CODES: Final = {
     "PYSPARK_PYTHON": "likewise",
     "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
+    "AWS_MSK_IAM": "a SASL mechanism",
     "SASL_PLAINTEXT": "a security protocol",
     "SASL_SSL": "likewise",
 }
