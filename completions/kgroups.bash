@@ -193,6 +193,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "lag compact/--keep-raw") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
@@ -274,7 +275,7 @@ _kgroups_words() { # path: what can be typed there
     "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
-    "lag compact") echo "--today --upgrade --help $common" ;;
+    "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;
     "context list") echo "--help $common" ;;
     "context show") echo "--help $common" ;;

@@ -194,6 +194,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--remote") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "lag compact/--keep-raw") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
@@ -730,6 +731,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--keep-raw:Roll up captures that are older\: 14d.'
         '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )
