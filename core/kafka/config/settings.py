@@ -26,6 +26,9 @@ PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
 
+TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
+"""Ascending; older ones are broken."""
+
 DEFAULT_PORT = 9092
 
 DEFAULT_ANSWER_BYTES = 64 * 1024 * 1024
@@ -68,6 +71,7 @@ class TlsSettings:
         verify_host: check that it is for the host that we connect to.
         keystore_file: a PKCS#12 store, which only librdkafka reads.
         keystore_password: its password.
+        versions: of TLS, as Java spells them; empty for all that are safe.
     """
 
     ca_file: str | None = None
@@ -81,6 +85,7 @@ class TlsSettings:
     verify_host: bool = True
     keystore_file: str | None = None
     keystore_password: str | None = field(default=None, repr=False)
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +249,7 @@ def settings_of(
     mechanism = value.get("sasl.mechanism", "").upper() or None
     oauth = None
     if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
-        oauth, mechanism = _oauth_of(given, module, mechanism), "OAUTHBEARER"
+        oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
@@ -252,7 +257,7 @@ def settings_of(
         username=username,
         password=password,
         oauth=oauth,
-        tls=_tls_of(value),
+        tls=_tls_of(value, _tls_versions(given)),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
         max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
@@ -269,16 +274,17 @@ def settings_of(
 
 
 def _oauth_of(
-    given: Mapping[str, Property], login: "Login | None", mechanism: str
+    given: Mapping[str, Property], login: "Login | None", mechanism: str, servers: str
 ) -> "OAuthSettings | None":
     """Where tokens come from; None where only librdkafka can get one.
 
     Amazon's brokers take tokens that are signed for them by the standard mechanism too.
     """
-    from kgroups.core.kafka.config.oauth import is_of_aws, oauth_obstacle, oauth_of
+    from kgroups.core.kafka.config.oauth import aws_of, is_of_aws, oauth_obstacle, oauth_of
 
-    aws = is_of_aws(given, mechanism)
-    return None if oauth_obstacle(given) else oauth_of(given, login, aws=aws)
+    if is_of_aws(given, mechanism):
+        return aws_of(given, login, servers)
+    return None if oauth_obstacle(given) else oauth_of(given, login)
 
 
 def _number(
@@ -302,7 +308,26 @@ def _number(
     return int(text)
 
 
-def _tls_of(value: Mapping[str, str]) -> TlsSettings:
+def _tls_versions(given: Mapping[str, Property]) -> tuple[str, ...]:
+    """Java's `ssl.enabled.protocols`; librdkafka has no such property.
+
+    Raises:
+        UsageError: it names none that is safe to use.
+    """
+    named = given.get("ssl.enabled.protocols")
+    if named is None:
+        return ()
+    versions = {each.strip() for each in named.value.split(",")}
+    known = tuple(each for each in TLS_VERSIONS if each in versions)
+    if not known:
+        raise UsageError(
+            f"{named.place}: `ssl.enabled.protocols` names no version of TLS that is supported",
+            hint=f"expected {' or '.join(TLS_VERSIONS)}, or both",
+        )
+    return known
+
+
+def _tls_of(value: Mapping[str, str], versions: tuple[str, ...]) -> TlsSettings:
     """The TLS part of properties in librdkafka's spelling."""
     return TlsSettings(
         ca_file=value.get("ssl.ca.location"),
@@ -316,6 +341,7 @@ def _tls_of(value: Mapping[str, str]) -> TlsSettings:
         verify_host=value.get("ssl.endpoint.identification.algorithm", "https").lower() == "https",
         keystore_file=value.get("ssl.keystore.location"),
         keystore_password=value.get("ssl.keystore.password"),
+        versions=versions,
     )
 
 

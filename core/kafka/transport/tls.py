@@ -5,10 +5,13 @@ import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.config.stores import check_stores
+
+_VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
 
 def make_context(tls: TlsSettings) -> ssl.SSLContext:
@@ -22,6 +25,9 @@ def make_context(tls: TlsSettings) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = tls.verify and tls.verify_host
     context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
+    if tls.versions:
+        context.minimum_version = _VERSIONS[tls.versions[0]]
+        context.maximum_version = _VERSIONS[tls.versions[-1]]
     if tls.ca_file is None and tls.ca_pem is None:
         context.load_default_certs()
     else:

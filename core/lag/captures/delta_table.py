@@ -2,6 +2,7 @@
 
     DIR/captures    one row a capture: it is there as a whole once this row is
     DIR/rows        DIR/members    DIR/topics
+    DIR/hours       captures that are rolled up by the hour (`hour_table`)
 
 Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any number of processes
 may append at once. No Spark and no Java.
@@ -89,11 +90,19 @@ def utc_date(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
 
 
-def append(folder: Path, table: str, content: pa.Table) -> None:
+def append(
+    folder: Path,
+    table: str,
+    content: pa.Table,
+    *,
+    partitions: Sequence[str] = PARTITIONS,
+    settings: Mapping[str, str] = SETTINGS,
+) -> None:
     """One commit with these rows; the table is made if it is not there.
 
     Args:
         content: in `TABLES`, with `date`.
+        partitions, settings: of a table that is made.
     Raises:
         UsageError: the path of the folder is one that tables cannot have.
         KgroupsError: it cannot be written; nothing of it is in the table.
@@ -108,9 +117,9 @@ def append(folder: Path, table: str, content: pa.Table) -> None:
                 folder / table,
                 content,
                 mode="append",
-                partition_by=list(PARTITIONS),
+                partition_by=list(partitions),
                 schema_mode="merge",
-                configuration=dict(SETTINGS),
+                configuration=dict(settings),
                 writer_properties=WriterProperties(compression="ZSTD"),
             )
             return
