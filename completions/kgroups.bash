@@ -172,6 +172,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--compare") echo '@free' ;;
     "lag report/--html") echo '@files' ;;
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
@@ -272,7 +273,7 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
     "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;

@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 from kgroups.core.errors import UsageError
 
-Extra = Literal["spark", "collect", "html", "search"]
+Extra = Literal["spark", "collect", "html", "search", "aws"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
@@ -18,6 +18,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
         "collect": ("pyarrow", "deltalake"),
         "html": ("altair", "vl_convert"),
         "search": ("optuna",),
+        "aws": ("aws_msk_iam_sasl_signer",),
     }
 )
 """What each of them brings, as it is imported."""

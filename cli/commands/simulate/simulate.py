@@ -65,10 +65,11 @@ FIGURES
 
 --vary compares every combination: any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
-zookeeper), client (java, librdkafka), static, latency, processing,
-members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
-(crash.at, rolling_restart.pause). With --repeat, a `*` marks what
-differs from the first combination by more than chance.
+zookeeper), client (java, librdkafka, sarama, franz-go, kafka-python,
+aiokafka, kafkajs), static, latency, processing, members, rate,
+partitions (TOPIC.rate, TOPIC.partitions), and events (crash.at,
+rolling_restart.pause). With --repeat, a `*` marks what differs from the
+first combination by more than chance.
 
 --properties FILE gives every member the properties of a consumer's own
 file; those without effect on a group are named, unknown ones are refused.

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
@@ -34,6 +35,8 @@ class Process:
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
+        record_ms: a timer waits for the end of this record; None if none does.
+        beats_late: its timers wait until the record that is being processed is done.
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
             heartbeats never let it come to that.
     """
@@ -41,6 +44,7 @@ class Process:
     __slots__ = (
         "alive",
         "app",
+        "beats_late",
         "by_hand",
         "closing",
         "commit_due",
@@ -53,6 +57,7 @@ class Process:
         "link",
         "poll_ms",
         "received_ms",
+        "record_ms",
         "seat",
         "sent_ms",
         "then",
@@ -79,8 +84,21 @@ class Process:
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = False
+        self.beats_late = LIBRARIES[seat.plan.library].beats_between_records
+        self.record_ms: float | None = None
         idle_ms = settings.connections_max_idle_ms
         self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
+
+    def waits_for_record(self, now_ms: int) -> bool:
+        """Whether a timer that is due must wait for a record; it waits for one, not for more."""
+        if self.record_ms is not None:
+            self.record_ms = None
+            return False
+        self.app.run_to(now_ms)
+        if self.app.free_ms <= now_ms:
+            return False
+        self.record_ms = self.app.free_ms
+        return True
 
     def in_turn(self, line: int, arrives_ms: int) -> int:
         """When a message of one of several connections arrives, not before the one before it.
