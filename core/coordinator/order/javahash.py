@@ -11,13 +11,16 @@ Source: `java.util.HashMap` (OpenJDK 17); the table itself is `kgroups.assignors
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, TypeVar
 
-from kgroups.assignors.order.java_order import CHAIN_LIMIT, MASK, hash_order, utf16_key
-from kgroups.assignors.order.java_table import HashTable
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from kgroups.assignors.order.java_table import HashTable
 
 INITIAL_CAPACITY = 16
+CHAIN_LIMIT = 8  # a longer chain doubles the table or becomes a tree
+MASK = 0xFFFFFFFF
 
 V = TypeVar("V")
 
@@ -61,6 +64,11 @@ def copied_capacity(size: int) -> int:
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
     """The keys as a HashMap gives them back that got them in this order and grew with them."""
+    from kgroups.assignors.order.java_order import (
+        hash_order,
+        utf16_key,
+    )  # commands that only hash do without
+
     ordered = list(keys)
     return hash_order(ordered, [java_hash(key) & MASK for key in ordered], order=utf16_key)
 
@@ -70,22 +78,26 @@ def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list
 
     Numbers that are 16 apart share a bucket of the first table: nine of them double it.
     """
+    from kgroups.assignors.order.java_order import hash_order  # commands that only hash do without
+
     ordered = list(keys)
     return hash_order(ordered, ordered, capacity=capacity)
 
 
-def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
+def uuid_map_order(keys: "Iterable[UUID]") -> "list[UUID]":
     """Ids as a HashMap gives them back that got them in this order and grew with them."""
+    from kgroups.assignors.order.java_order import hash_order  # commands that only hash do without
+
     ordered = list(keys)
     return hash_order(ordered, [_uuid_hash(key) for key in ordered], order=_signed_halves)
 
 
-def _uuid_hash(key: UUID) -> int:
+def _uuid_hash(key: "UUID") -> int:
     mixed = (key.int >> 64) ^ (key.int & 0xFFFFFFFFFFFFFFFF)
     return (mixed >> 32) ^ (mixed & MASK)
 
 
-def _signed_halves(key: UUID) -> tuple[int, int]:
+def _signed_halves(key: "UUID") -> tuple[int, int]:
     """As `Uuid.compareTo` compares."""
     high, low = (half ^ (1 << 63) for half in divmod(key.int, 1 << 64))
     return high, low
@@ -105,7 +117,7 @@ class JavaHashMap(dict[str, V]):
         self._hashes: dict[str, int] = {}
         self._order: list[str] | None = None
         self._chains: Counter[int] = Counter()
-        self._table: HashTable[str] | None = None
+        self._table: "HashTable[str] | None" = None
         for key, value in (items or {}).items():
             self[key] = value
 
@@ -157,10 +169,7 @@ class JavaHashMap(dict[str, V]):
         """Note a new key: in the table if there is one, else what is needed to build one."""
         place = code & self._capacity - 1
         if self._table is None and self._chains[place] == CHAIN_LIMIT:
-            table = HashTable(self._capacity, utf16_key)
-            for each in self.ordered_keys():
-                table.put(each, self._hashes[each])
-            self._table = table
+            self._table = self._built()
         self._order = None
         self._hashes[key] = code
         if self._table is not None:
@@ -171,3 +180,13 @@ class JavaHashMap(dict[str, V]):
             self._capacity *= 2
             mask = self._capacity - 1
             self._chains = Counter(each & mask for each in self._hashes.values())
+
+    def _built(self) -> "HashTable[str]":
+        """The table as it is, with its chains."""
+        from kgroups.assignors.order.java_order import utf16_key
+        from kgroups.assignors.order.java_table import HashTable
+
+        table: HashTable[str] = HashTable(self._capacity, utf16_key)
+        for each in self.ordered_keys():
+            table.put(each, self._hashes[each])
+        return table

@@ -14,7 +14,7 @@ SETTLE_S = 90.0
 QUIET_S = 2.0
 # The same where partitions are with nobody, or with two.
 DOUBTFUL_QUIET_S = 8.0
-# The same where a coordinator may still have to look which topics a pattern stands for.
+# The same where a coordinator may still have to look which topics another pattern stands for.
 PATTERN_QUIET_S = 12.0
 
 
@@ -62,10 +62,8 @@ class Rest:
     def _quiet_s(self, group: Group, *, complete: bool) -> float:
         """How long nothing may happen; coordinators look at patterns every ten seconds at most."""
         patterns = {member.subscription_regex for member in group.members or ()}
-        looks = group.type == "consumer" and (
-            len(patterns) > 1 or (patterns != {None} and not complete)
-        )
-        if looks:
+        late = len(patterns) > 1 or (not complete and patterns != {None})
+        if group.type == "consumer" and late:
             return PATTERN_QUIET_S
         return QUIET_S if complete else DOUBTFUL_QUIET_S
 
