@@ -64,10 +64,7 @@ def copied_capacity(size: int) -> int:
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
     """The keys as a HashMap gives them back that got them in this order and grew with them."""
-    from kgroups.assignors.order.java_order import (
-        hash_order,
-        utf16_key,
-    )  # commands that only hash do without
+    from kgroups.assignors.order.java_order import hash_order, utf16_key  # not to hash one name
 
     ordered = list(keys)
     return hash_order(ordered, [java_hash(key) & MASK for key in ordered], order=utf16_key)
@@ -78,7 +75,7 @@ def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list
 
     Numbers that are 16 apart share a bucket of the first table: nine of them double it.
     """
-    from kgroups.assignors.order.java_order import hash_order  # commands that only hash do without
+    from kgroups.assignors.order.java_order import hash_order  # not to hash one name
 
     ordered = list(keys)
     return hash_order(ordered, ordered, capacity=capacity)
@@ -86,7 +83,7 @@ def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list
 
 def uuid_map_order(keys: "Iterable[UUID]") -> "list[UUID]":
     """Ids as a HashMap gives them back that got them in this order and grew with them."""
-    from kgroups.assignors.order.java_order import hash_order  # commands that only hash do without
+    from kgroups.assignors.order.java_order import hash_order  # not to hash one name
 
     ordered = list(keys)
     return hash_order(ordered, [_uuid_hash(key) for key in ordered], order=_signed_halves)
@@ -117,7 +114,7 @@ class JavaHashMap(dict[str, V]):
         self._hashes: dict[str, int] = {}
         self._order: list[str] | None = None
         self._chains: Counter[int] = Counter()
-        self._table: "HashTable[str] | None" = None
+        self._table: HashTable[str] | None = None
         for key, value in (items or {}).items():
             self[key] = value
 
