@@ -69,7 +69,7 @@ OWN = ("kgroups.core.coordinator", "kgroups.assignors.wire", "kgroups.assignors.
 
 
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """Itself, a codec, hash tables, and of the standard library no clocks, chance, files, threads."""
+    """Itself, a codec, hash tables; of the standard library no clocks, chance, files, threads."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
         for name in imported_modules(path):
