@@ -8,12 +8,12 @@ may append at once. No Spark and no Java.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import compress
 from operator import not_
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,6 +22,16 @@ import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.delta_log import check_path, opened
+from kgroups.core.lag.captures.held_tables import CHECKPOINT_EVERY, HeldTables
+from kgroups.core.lag.captures.places import (
+    Place,
+    Store,
+    failures_told,
+    key_in,
+    parquet_source,
+    storage_options,
+    store_failure,
+)
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -46,7 +56,12 @@ ATTEMPTS: Final = 20
 # Rows of a merged file that are read, and written, together.
 BATCH_ROWS: Final = 131_072
 # Versions are kept no longer than their files.
-SETTINGS: Mapping[str, str] = MappingProxyType({"delta.logRetentionDuration": "interval 7 days"})
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "delta.logRetentionDuration": "interval 7 days",
+        "delta.checkpointInterval": str(CHECKPOINT_EVERY),
+    }
+)
 TIME: Final = "captured_at_ms"
 MARKED: Final = frozenset(CAPTURES.names) - {"cluster"}
 
@@ -69,6 +84,17 @@ class ActiveFile(NamedTuple):
     values: Mapping[str, int]
 
 
+class FileOfDay(Protocol):
+    """A Parquet file of a table; cluster and date are those of its folder."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def cluster(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+
+
 class Days(NamedTuple):
     """The first and the last date (UTC) that are asked for; None: without end."""
 
@@ -89,11 +115,12 @@ def utc_date(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
 
 
-def append(folder: Path, table: str, content: pa.Table) -> None:
+def append(folder: Place, table: str, content: pa.Table, held: HeldTables | None = None) -> None:
     """One commit with these rows; the table is made if it is not there.
 
     Args:
         content: in `TABLES`, with `date`.
+        held: keeps the table open for the next commit.
     Raises:
         UsageError: the path of the folder is one that tables cannot have.
         KgroupsError: it cannot be written; nothing of it is in the table.
@@ -102,33 +129,45 @@ def append(folder: Path, table: str, content: pa.Table) -> None:
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     check_path(folder)
+    place, held = folder / table, HeldTables() if held is None else held
     for attempt in range(1, ATTEMPTS + 1):
+        delta = None
         try:
+            delta = held.find(place)
             write_deltalake(
-                folder / table,
+                str(place) if delta is None else delta,
                 content,
                 mode="append",
                 partition_by=list(PARTITIONS),
                 schema_mode="merge",
                 configuration=dict(SETTINGS),
                 writer_properties=WriterProperties(compression="ZSTD"),
+                storage_options=storage_options(place) if delta is None else None,
             )
+        except (CommitFailedError, DeltaError, OSError) as exc:
+            held.drop(place)
+            # A table that stayed open may be behind others who changed it, in any way.
+            is_behind = delta is not None or isinstance(exc, CommitFailedError)
+            if not is_behind or attempt == ATTEMPTS:
+                raise _not_written(place, exc) from exc
+        else:
+            held.keep(place, delta)
             return
-        except CommitFailedError as exc:
-            if attempt == ATTEMPTS:
-                raise _not_written(folder / table, exc) from exc
-        except (DeltaError, OSError) as exc:
-            raise _not_written(folder / table, exc) from exc
 
 
 def replace_day(
-    delta: "DeltaTable", cluster: str, date: str, batches: Iterable[pa.RecordBatch]
+    place: Place,
+    delta: "DeltaTable",
+    cluster: str,
+    date: str,
+    batches: Iterable[pa.RecordBatch],
 ) -> bool:
     """One commit in which these rows take the place of those of a cluster and date.
 
     Whoever reads the version before goes on reading it: its files stay until they are vacuumed.
 
     Args:
+        place: of the table.
         delta: the version that the rows were read from.
         batches: in its schema.
     Returns:
@@ -143,7 +182,7 @@ def replace_day(
     try:
         write_deltalake(
             delta,
-            pa.RecordBatchReader.from_batches(schema_of(delta), batches),
+            pa.RecordBatchReader.from_batches(schema_of(delta), _read_aside(batches)),
             mode="overwrite",
             predicate=f"cluster = '{name}' AND date = '{date}'",
             writer_properties=WriterProperties(compression="ZSTD"),
@@ -151,11 +190,24 @@ def replace_day(
     except CommitFailedError:
         return False
     except (DeltaError, OSError) as exc:
-        raise _not_written(Path(delta.table_uri), exc) from exc
+        raise _not_written(place, exc) from exc
     return True
 
 
-def _not_written(place: Path, exc: Exception) -> KgroupsError:
+def _read_aside(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, read in a thread of ours.
+
+    delta-rs asks for them in one of its own, where it cannot wait for what it reads from a store.
+    """
+    left = iter(batches)
+    with ThreadPoolExecutor(1) as aside:
+        while (batch := aside.submit(next, left, None).result()) is not None:
+            yield batch
+
+
+def _not_written(place: Place, exc: Exception) -> KgroupsError:
+    if isinstance(place, Store):
+        return store_failure(place, exc)
     why = str(exc).splitlines()[0].rstrip(".")
     return KgroupsError(
         f"captures were not written to `{place}`: {why}",
@@ -171,7 +223,7 @@ def dated(content: pa.Table) -> pa.Table:
     return content.append_column(DATE, dates)
 
 
-def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile]:
+def active_files(folder: Place, table: str, days: Days = EVER) -> list[ActiveFile]:
     """The files of the newest version, by cluster and time.
 
     Raises:
@@ -183,7 +235,7 @@ def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile
     return files_of(delta, folder / table, days)
 
 
-def files_of(delta: "DeltaTable", place: Path, days: Days = EVER) -> list[ActiveFile]:
+def files_of(delta: "DeltaTable", place: Place, days: Days = EVER) -> list[ActiveFile]:
     """The files of one version of a table, by cluster and time."""
     found = [
         _file(place, fact)
@@ -198,12 +250,15 @@ def schema_of(delta: "DeltaTable") -> pa.Schema:
     return pa.schema(delta.schema().to_arrow())
 
 
-def _file(place: Path, fact: Mapping[str, Any]) -> ActiveFile:
+def _file(place: Place, fact: Mapping[str, Any]) -> ActiveFile:
     """A file as the log tells of it."""
     path = str(place / unquote(fact["path"]))
     least, most, rows = _of("min.", fact), _of("max.", fact), fact["num_records"]
     if TIME not in least or TIME not in most or rows is None:  # written by others
-        times = pq.read_table(path, columns=[TIME], partitioning=None)[TIME]
+        source = parquet_source(place)
+        times = pq.read_table(key_in(place, path), columns=[TIME], partitioning=None, **source)[
+            TIME
+        ]
         rows, bounds = len(times), pc.min_max(times).as_py()
         least, most = {TIME: bounds["min"]}, {TIME: bounds["max"]}
     values = {name: low for name, low in least.items() if most.get(name) == low}
@@ -222,11 +277,14 @@ def _of(kind: str, fact: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def rows_in(files: Iterable[ActiveFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of files in a schema with `date`; null what a file does not have."""
+def rows_in(
+    place: Place, files: Iterable[FileOfDay], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table's files in a schema with `date`; null what a file does not have."""
+    source = parquet_source(place)
     for file in files:
-        with pq.ParquetFile(file.path) as source:
-            for batch in source.iter_batches(BATCH_ROWS):
+        with pq.ParquetFile(key_in(place, file.path), **source) as opened_file:
+            for batch in opened_file.iter_batches(BATCH_ROWS):
                 told = {"cluster": file.cluster, "date": file.date}
                 yield pa.RecordBatch.from_arrays(
                     [_column(batch, field, told) for field in schema], schema=schema
@@ -241,7 +299,7 @@ def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> 
     return batch.column(field.name).cast(field.type)
 
 
-def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
+def marks_in(folder: Place, files: Sequence[ActiveFile]) -> pa.Table:
     """The rows of `captures` in these files; those of one row are told by the log itself."""
     is_told = [file.rows == 1 and file.values.keys() >= MARKED for file in files]
     schema = CAPTURES.append(DATE)
@@ -249,10 +307,12 @@ def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
         {**file.values, "cluster": file.cluster, "date": file.date}
         for file in compress(files, is_told)
     ]
-    read = rows_in(compress(files, map(not_, is_told)), schema)
-    return pa.concat_tables(
-        [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
-    )
+    place = folder / "captures"
+    with failures_told(place):
+        read = rows_in(place, compress(files, map(not_, is_told)), schema)
+        return pa.concat_tables(
+            [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
+        )
 
 
 def marks_of(rows: pa.Table, cluster: str, times: Iterable[int]) -> pa.Table:

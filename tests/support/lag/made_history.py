@@ -1,9 +1,9 @@
 """Months in miniature: captures made from a seed, as the collector would have left them."""
 
 import random
-from pathlib import Path
 from typing import Any
 
+from kgroups.core.lag.captures.places import Place
 from kgroups.core.lag.captures.table_columns import arrow_schema
 from tests.support.lag.capture_writer import write_finished
 
@@ -103,7 +103,7 @@ def _consume(
     return max(committed, end - rng.randrange(speed))
 
 
-def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
+def write_rows(folder: Place, rows: list[dict[str, Any]]) -> None:
     """Captures as `collect` leaves them: a commit each."""
     by_time: dict[int, list[dict[str, Any]]] = {}
     for row in rows:
