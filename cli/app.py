@@ -130,6 +130,7 @@ def _run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
+        signals.be_quiet()
         return EXIT_CODE_INTERRUPTED
     except KgroupsError as error:
         from kgroups.cli.exits import show_error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 import typer
 
 from kgroups.cli.exits import write_lines
+from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError
 from kgroups.core.offsets.result import Doubt
 
@@ -76,6 +77,7 @@ class Interruption:
             self._sending = False
             return found
         except KeyboardInterrupt:
+            be_quiet()
             self._sending = False
             self.is_cut = True
             return None
@@ -92,6 +94,7 @@ class Interruption:
             finally:
                 self._handle(self._note)
         except KeyboardInterrupt:
+            be_quiet()
             self._handle(self._note)
             self.asked = True
             return otherwise

@@ -7,7 +7,9 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
+from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -17,6 +19,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_S: Final = 0.01
 
 _told: list[signal.Signals] = []
+_quiet: list[bool] = []
 
 Result = TypeVar("Result")
 
@@ -46,7 +49,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _deliver_again(lost: Any) -> None:
     """Interrupt once more: an interrupt in a destructor or a callback is thrown away by Python."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
+        if not _quiet:
+            sys.__unraisablehook__(lost)
         return
 
     def later() -> None:
@@ -54,6 +58,20 @@ def _deliver_again(lost: Any) -> None:
         _thread.interrupt_main(_told[-1] if _told else signal.SIGINT)
 
     _thread.start_new_thread(later, ())
+
+
+def be_quiet() -> None:
+    """From now on Python says nothing of what an interrupt has left half made.
+
+    An event loop whose `__init__` was interrupted fails in its destructor, its task is pending and
+    the task's coroutine was never awaited. Called before the interrupt's traceback, which keeps
+    them alive, is let go.
+    """
+    if sys.unraisablehook is _deliver_again:  # else another program handles the signals
+        _quiet.append(True)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        if "logging" in sys.modules:
+            import_module("logging").disable()
 
 
 def told_to_end() -> bool:

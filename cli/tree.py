@@ -13,6 +13,7 @@ from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.status_line import is_plugin
 from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params, write_params
+from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 from kgroups.core.release import VERSION
 
@@ -135,6 +136,9 @@ class Root(Noun):
     def _mapped(self, step: Callable[[], Any]) -> Any:
         try:
             return step()
+        except KeyboardInterrupt:
+            be_quiet()
+            raise
         except KgroupsError as error:
             raise typer.Exit(end_of(error, as_plugin=self.as_plugin)) from error
 

@@ -14,7 +14,7 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
-from kgroups.cli.signals import told_to_end
+from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms
@@ -97,6 +97,7 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
                 before, code = documents, exit_code_of(tuple(found.report.errors))
             printer.rest(max(0.0, every_ms / 1_000 - (time.monotonic() - began)))
     except KeyboardInterrupt:
+        be_quiet()
         printer.wipe()
         if told_to_end():
             raise

@@ -420,6 +420,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--until:Length of the run. [default\: until settled]'
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
+        '--deploys:Show figures of deploys.'
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'

@@ -30,6 +30,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/window/test_windows.py",
         "tests/core/simulation/test_spark.py",
         "tests/kafka/reads/test_acls.py",
+        "tests/pages/test_hostile_names.py",
         "tests/pages/test_lag_page.py",
     ),
     "the world of the official tool": (

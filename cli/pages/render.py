@@ -22,6 +22,13 @@ POLICY = (
     "img-src data:; base-uri 'none'; form-action 'none'"
 )
 
+# What every object of JavaScript has. Vega looks names up in objects, and takes these for found.
+OF_EVERY_OBJECT = frozenset(
+    {"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"}
+    | {"toString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__"}
+    | {"__lookupGetter__", "__lookupSetter__"}
+)
+
 FOOTER = "Made by kgroups. Times are UTC; a dash means unknown."
 
 
@@ -159,9 +166,9 @@ def _json(value: Any) -> str:
 
 
 def _spelled(value: Any) -> Any:
-    """The value with every text in it fit to be drawn."""
+    """The value with every text in it fit to be drawn; names that would break a chart in quotes."""
     if isinstance(value, str):
-        return printable(value)
+        return f'"{value}"' if value in OF_EVERY_OBJECT else printable(value)
     if isinstance(value, dict):
         return {name: _spelled(part) for name, part in value.items()}
     return [_spelled(part) for part in value] if isinstance(value, list | tuple) else value

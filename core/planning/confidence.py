@@ -8,8 +8,9 @@ from typing import Final
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
-from kgroups.core.planning.outcomes.races import events_of, finders_of
+from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
+    foreign_topics,
     hides_libraries,
     may_be_late,
     places_new_partitions,
@@ -84,7 +85,7 @@ def _one_by_one(roster: Roster, prospect: Prospect) -> str:
     """Why it matters that things happen one after another."""
     strategy = prospect.strategy
     who = strategy.leader_client
-    if events_of(roster, strategy) != finders_of(roster, strategy):
+    if events_of(roster, strategy) - {LEARNS} != finders_of(roster, strategy):
         also = ", or on new member ids" if _has_unknown_ids(roster) else ""
         return (
             "the changes may come in one rebalance or in several, and the result depends on "
@@ -151,6 +152,8 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
     unraced = [prospect for prospect in several if not prospect.raced]
     if any(may_be_late(roster, prospect.strategy) for prospect in unraced):
         found.append("the leader may not know a topic at first that it has not read")
+    elif any(foreign_topics(roster, prospect.strategy) for prospect in unraced):
+        found.append("the leader may not know a topic at first that it does not read itself")
     if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
         found.append("members do not show their client libraries")
     if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):

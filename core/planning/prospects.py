@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.assignors.spec import Fault
-from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import (
     LagByPartition,
     Round,
     first_round,
-    next_round,
 )
 from kgroups.core.planning.leaders.guess import infer_leader
 from kgroups.core.planning.leaders.strategies import (
@@ -28,8 +26,7 @@ from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
-from kgroups.core.planning.outcomes.races import is_raced, race_ends
-from kgroups.core.planning.outcomes.unseen import unread_topics
+from kgroups.core.planning.outcomes.races import is_played, is_raced, race_ends
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 
@@ -126,7 +123,7 @@ def _prospect(
     roster: Roster, strategy: Strategy, lags: LagByPartition, runs: int, *, faithful: bool
 ) -> Prospect:
     brought = first_round(roster, strategy.protocol, strategy.leader_client)
-    raced = is_raced(roster, strategy)
+    played = is_played(roster, strategy)
 
     def play(
         known: Roster,
@@ -156,9 +153,7 @@ def _prospect(
     def run(draw: Draw, rounds: int) -> Ends:
         if strategy.runs_on_broker:
             return _in_stages(roster, brought, draw, play)
-        if draw.late:
-            return _late(roster, brought, strategy, draw, play)
-        if raced:
+        if played:
             return race_ends(
                 roster,
                 brought,
@@ -169,41 +164,7 @@ def _prospect(
         return play(roster, brought, draw)
 
     outcomes = find_outcomes(roster, strategy, run, runs=runs)
-    return Prospect(strategy, outcomes.led_by(strategy.leader_client), raced)
-
-
-def _late(
-    roster: Roster,
-    brought: Round,
-    strategy: Strategy,
-    draw: Draw,
-    play: Callable[[Roster, Round, Draw, int], Ends],
-) -> Ends:
-    """The ends where the leader does not know at first what nobody has read.
-
-    It learns that after the first round, or after any other until nothing moves any more.
-    """
-    unread = unread_topics(roster, strategy)
-    topics = {name: topic for name, topic in roster.topics.items() if name not in unread}
-    ends: list[Settled] = []
-    failures: list[KgroupsError] = []
-    complete = True
-    for rounds in range(1, MAX_ROUNDS + 1):
-        first = play(replace(roster, topics=topics), brought, draw, rounds)
-        failures += first.failures
-        for one in first.each:
-            generation = brought.generation + len(one.steps)
-            held = next_round(roster, one.shares, generation, strategy.protocol)
-            then = play(roster, held, draw, MAX_ROUNDS)
-            ends += [
-                replace(end, steps=one.steps + end.steps, faults=one.faults + end.faults)
-                for end in then.each
-            ]
-            failures += then.failures
-            complete = complete and then.complete
-        if all(one.settled for one in first.each):
-            return Ends(tuple(ends), tuple(failures), complete and first.complete)
-    return Ends(tuple(ends), tuple(failures), complete=False)
+    return Prospect(strategy, outcomes.led_by(strategy.leader_client), is_raced(roster, strategy))
 
 
 def _in_stages(

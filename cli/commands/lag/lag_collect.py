@@ -13,7 +13,7 @@ from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, View
 from kgroups.cli.params import options_of, parse_timeout_ms
-from kgroups.cli.signals import Pauses
+from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.extras import require_extra
@@ -183,6 +183,7 @@ class CollectLog:
                     self._add([failure], is_live=bool(every_ms))
                 yield _item(capture)
         except KeyboardInterrupt:
+            be_quiet()
             self.is_stopped = True
             if not every_ms:
                 raise

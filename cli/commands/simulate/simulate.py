@@ -40,6 +40,8 @@ network and applications are simulated. The same scenario and seed give the
 same result.
 
 EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
+  deploy           a new version is rolled out as Kubernetes does: kind,
+                   maxSurge, maxUnavailable, startup, readiness, change
   rolling_restart  members restart one after another: down, pause
   scale_out, scale_in   members join or leave: count, like, members
   crash            a process dies: member, restart_after
@@ -78,6 +80,7 @@ EXAMPLES
   kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
   kgroups simulate --from-group billing --event rolling_restart:down=10s
+  kgroups simulate --from-group billing --event deploy:change.static=true
 """
 
 Texts = list[str] | None
@@ -115,6 +118,7 @@ def simulate_command(
     rebalances: Annotated[
         bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
     ] = False,
+    deploys: Annotated[bool, typer.Option("--deploys", help="Show figures of deploys.")] = False,
     members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Show figures of partitions.")
@@ -164,6 +168,7 @@ def simulate_command(
         return
     flags = {
         "rebalances": rebalances,
+        "deploys": deploys,
         "members": members,
         "partitions": partitions,
         "requests": requests,
@@ -183,7 +188,7 @@ def simulate_command(
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
         from kgroups.cli.pages.render import write_page
 
-        views = Simulated(plain=False).chosen(["groups", "rebalances", "members"])
+        views = Simulated(plain=False).chosen(["groups", "rebalances", "deploys", "members"])
         write_page(html, simulation_page(one, items, runs, views, errors))
     show_items(printer, items, errors, chosen)
     end_with(errors)

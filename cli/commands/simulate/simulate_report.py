@@ -36,6 +36,22 @@ REBALANCE_COLUMNS = (
     Column("epoch", "EPOCH", right=True),
     Column("cause", "CAUSE"),
 )
+DEPLOY_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("entry", "ENTRY"),
+    Column("kind", "KIND"),
+    Column("at_ms", "AT", right=True),
+    Column("replicas", "REPLICAS", right=True),
+    Column("took_ms", "TOOK", right=True),
+    Column("settled_ms", "SETTLED", right=True),
+    Column("rebalances", "REBALANCES", right=True),
+    Column("unowned_ms", "UNOWNED", right=True),
+    Column("doubled_ms", "DOUBLED", right=True, quiet=(0,)),
+    Column("moved", "MOVED", right=True),
+    Column("read_again", "READ-AGAIN", right=True),
+    Column("failure", "FAILURE", quiet=(None,)),
+)
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),
     Column("variation", "VARIATION", quiet=(None,)),
@@ -111,6 +127,7 @@ class Simulated:
         self.views: Mapping[str, View] = {
             "groups": View("groups", GROUP_COLUMNS, self._groups),
             "rebalances": View("rebalances", REBALANCE_COLUMNS, self._rebalances),
+            "deploys": View("deploys", DEPLOY_COLUMNS, self._deploys),
             "members": View("members", MEMBER_COLUMNS, self._members),
             "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
             "requests": View("requests", REQUEST_COLUMNS, self._requests),
@@ -169,6 +186,20 @@ class Simulated:
                 one["cause"],
             )
             for one in item["rebalances"]
+        ]
+
+    def _deploys(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        names = [column.field for column in DEPLOY_COLUMNS[2:]]
+        return [
+            (
+                *where,
+                *(
+                    _duration(one[name], self._plain) if name.endswith("_ms") else one[name]
+                    for name in names
+                ),
+            )
+            for one in item["deploys"]
         ]
 
     def _members(self, item: Item) -> list[Row]:

@@ -38,6 +38,7 @@ class Strategy:
             the library's own.
         notes: what had to be assumed.
         said: whether the user named the library.
+        leaders: ids of the members that may lead with that library; empty if that is not known.
     """
 
     assignor: Assignor
@@ -46,6 +47,7 @@ class Strategy:
     doubt: str | None = None
     notes: tuple[str, ...] = ()
     said: bool = False
+    leaders: frozenset[str] = frozenset()
 
     @property
     def runs_on_broker(self) -> bool:
@@ -111,6 +113,7 @@ def leader_strategies(name: str, guess: LeaderGuess, racks: Sequence[str]) -> tu
             library,
             _doubt(library, name, guess, racks),
             said=guess.said,
+            leaders=frozenset(one for one, can_be in guess.leaders.items() if library in can_be),
         )
         for library in guess.libraries
     )

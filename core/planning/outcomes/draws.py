@@ -27,7 +27,6 @@ from kgroups.core.planning.outcomes.places import (
     bucket_orders,
     text_orders,
 )
-from kgroups.core.planning.outcomes.races import is_raced
 from kgroups.core.planning.outcomes.spaces import (
     HEADS,
     IdSpace,
@@ -45,7 +44,7 @@ MAX_RUNS: Final = 256
 BROKER_RUNS: Final = 2  # times as many: a run is one assignment, and there are more orders
 LEAST_RUNS: Final = 4
 RUN_BUDGET: Final = 400_000  # members + partitions, all runs together
-MOST_ROUNDS: Final = 2_000  # of all races together
+MOST_ROUNDS: Final = 4_000  # of all races together
 LEAST_ROUNDS: Final = 8  # of each
 MOST_NEW_TOPICS: Final = 2
 DRAWS: Final = 64  # where not every class can be named
@@ -61,7 +60,7 @@ class Draw:
         weight: how likely ids are that strategies cannot tell from these.
         batches: in which batches a coordinator takes in what happens to a KIP-848 group.
         orders: in which it meets the members at each target; empty: those that join last.
-        unlike, racks, libraries, late: what leaders see and nobody else does, as of `Unseen`.
+        unlike, racks, libraries: what leaders see and nobody else does, as of `Unseen`.
     """
 
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -72,7 +71,6 @@ class Draw:
     unlike: bool = False
     racks: PartitionRacks = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
-    late: bool = False
 
 
 def find_outcomes(
@@ -89,15 +87,12 @@ def find_outcomes(
     draws, complete = drawn(roster, strategy, unknown)
     hidden, all_hidden = unseen(roster, strategy)
     complete = complete and all_hidden
-    if is_raced(roster, strategy):  # which plays leaders that are late as one thing among others
-        hidden = [each for each in hidden if not each.late]
     draws = [
         replace(
             draw,
             unlike=each.unlike,
             racks=each.racks,
             libraries=each.libraries,
-            late=each.late,
             weight=draw.weight * each.weight,
         )
         for draw, each in product(draws, hidden)
@@ -110,7 +105,7 @@ def find_outcomes(
     ranked = sorted(draws, key=lambda draw: -draw.weight)
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
-    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 8 * allowed) // max(min(len(draws), allowed), 1))
+    rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, 16 * allowed) // max(min(len(draws), allowed), 1))
     for draw in ranked[:allowed]:
         ends = run(draw, rounds)
         complete = complete and ends.complete

@@ -15,7 +15,7 @@ rd_kafka_cgrp_metadata_update_check; ConsumerCoordinator.ensureActivePatternSubs
 KIP-134 (the delay).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final
@@ -27,10 +27,11 @@ from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.moves import RoundStep
 from kgroups.core.planning.outcomes.outcome import canonical
-from kgroups.core.planning.outcomes.unseen import may_be_late, unread_topics
+from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late, unread_topics
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
 from kgroups.core.planning.roster import Roster, Seat
 from kgroups.core.planning.settle import MAX_ROUNDS, Ends, Settled, Shares
+from kgroups.core.snapshot import Topic
 
 # Of two members the ends of real groups were always among ours. With more of them rounds in which
 # some know the topic and others do not are tied differently by librdkafka in about one of 20 cases.
@@ -39,8 +40,14 @@ SURE_FINDERS: Final = 2
 # With more events than this, only all of them together, and one after the other in one order.
 MOST_EVENTS: Final = 5
 
-# How much likelier it is that all that is to come comes with the next round than any other way.
+# How much likelier it is that all that is to come comes with the next round than any other way, and
+# that a leader knows what it has read before.
 ALL_AT_ONCE: Final = 4.0
+KNOWN: Final = 9.0
+
+# How often a Java leader may lack topics that it does not read: each time it asks for all of them
+# and is up to date for `metadata.max.age.ms`, which is longer than a rebalance takes.
+LAPSES: Final = 1
 
 # What stands beside ids of members: topics that are created or grow, and a leader that learns of
 # topics that it has not read before.
@@ -74,8 +81,7 @@ def events_of(roster: Roster, strategy: Strategy) -> frozenset[str]:
     Ids of members that come with something new, join or leave; `TOPICS` and `LEARNS`.
     """
     events = _events(roster, strategy)
-    learns = len(events) > 1 and may_be_late(roster, strategy)
-    return events | {LEARNS} if learns else events
+    return events | {LEARNS} if may_be_late(roster, strategy) else events
 
 
 def _events(roster: Roster, strategy: Strategy) -> frozenset[str]:
@@ -102,7 +108,15 @@ def _find_topics(roster: Roster, finders: frozenset[str]) -> bool:
 
 def is_raced(roster: Roster, strategy: Strategy) -> bool:
     """Whether it matters what meets in one rebalance."""
-    return len(events_of(roster, strategy)) > 1
+    return len(_events(roster, strategy)) > 1
+
+
+def is_played(roster: Roster, strategy: Strategy) -> bool:
+    """Whether rounds are played one by one: what happens between them makes a difference."""
+    if strategy.runs_on_broker:
+        return False
+    late = may_be_late(roster, strategy) or bool(foreign_topics(roster, strategy))
+    return late or is_raced(roster, strategy)
 
 
 def _remembers(strategy: Strategy) -> bool:
@@ -127,10 +141,11 @@ def race_ends(
         rounds: that are played at most, one for each of the answers that a leader may give.
     """
     events = events_of(roster, strategy)
-    race = _Race(roster, strategy, len(events))
+    race = _Race(roster, strategy, len(events), foreign_topics(roster, strategy))
     waiting: dict[object, _State] = {}
-    for late, share in _later(events, moved=False):
-        _queue(waiting, _State(late, brought.held, brought.generation, (), share))
+    for late, share in _starts(roster, strategy):
+        start = _State(late, brought.held, brought.generation, (), share, LAPSES)
+        _queue(waiting, start)
     seen: set[object] = set()
     while waiting and rounds > 0:
         key = max(waiting, key=lambda each: waiting[each].share)
@@ -180,17 +195,22 @@ def _speak_for(roster: Roster, leader: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A group between two rounds of a race: what has not come yet, and what is held."""
+    """A group between two rounds of a race: what has not come yet, and what is held.
+
+    Args:
+        lapses: how often the leader may still not know topics that it does not read.
+    """
 
     late: frozenset[str]
     held: Mapping[str, Holdings]
     generation: int
     steps: tuple[RoundStep, ...]
     share: float
+    lapses: int = 0
 
 
 def _key(state: _State) -> object:
-    return (state.late, canonical(state.held))
+    return (state.late, canonical(state.held), state.lapses)
 
 
 def _queue(waiting: dict[object, _State], state: _State) -> None:
@@ -203,11 +223,16 @@ def _queue(waiting: dict[object, _State], state: _State) -> None:
 
 @dataclass(slots=True)
 class _Race:
-    """A race and what came of it so far."""
+    """A race and what came of it so far.
+
+    Args:
+        foreign: topics that a leader may not know in a round, one set for each that may lead.
+    """
 
     roster: Roster
     strategy: Strategy
     events: int
+    foreign: Sequence[frozenset[str]] = ()
     ends: list[tuple[Settled, float]] = field(default_factory=list)
     failures: list[tuple[KgroupsError, float]] = field(default_factory=list)
     last: _State | None = None
@@ -216,8 +241,27 @@ class _Race:
 
     def after(self, state: _State, play: PlayRound, most: int) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
-        protocol = self.strategy.protocol
         roster = without_events(self.roster, state.late, self.strategy)
+        foreign = self.foreign if state.lapses else ()
+        known = replace(state, share=state.share * KNOWN / (KNOWN + 1)) if foreign else state
+        yield from self._after_round(known, roster, play, most)
+        share = (state.share - known.share) / max(len(foreign), 1)
+        for unknown in foreign:
+            less = _without_topics(roster, unknown)
+            one = replace(state, share=share, lapses=state.lapses - 1)
+            yield from self._after_round(one, less, play, most, learns=True)
+
+    def _after_round(
+        self,
+        state: _State,
+        roster: Roster,
+        play: PlayRound,
+        most: int,
+        *,
+        learns: bool = False,
+    ) -> Iterator[_State]:
+        """As `after`, of one roster; `learns` where the leader sees afterwards what is missing."""
+        protocol = self.strategy.protocol
         found = play(roster, next_round(roster, state.held, state.generation, protocol), most)
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
@@ -226,16 +270,31 @@ class _Race:
         for settled in found.each:
             steps = state.steps + settled.steps
             moved = protocol == "cooperative" and bool(settled.steps[-1].revoked)
+            moved = moved or learns
             if not moved and not state.late:
                 self.ends.append((Settled(settled.shares, steps, settled.faults), share))
                 continue
-            after = _State(state.late, settled.shares, state.generation + 1, steps, share)
+            after = replace(
+                state,
+                held=settled.shares,
+                generation=state.generation + 1,
+                steps=steps,
+                share=share,
+            )
             self.last = after
             if len(steps) == MAX_ROUNDS + self.events:
                 self.complete = False
                 continue
             for late, chance in _later(state.late, moved=moved):
                 yield replace(after, late=late, share=share * chance)
+
+
+def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], float]]:
+    """What may still be to come in the first round, and how likely that is."""
+    events = events_of(roster, strategy)
+    if is_raced(roster, strategy):
+        return _later(events, moved=False)
+    return _later(events & {LEARNS}, moved=True)
 
 
 def _later(late: frozenset[str], *, moved: bool) -> list[tuple[frozenset[str], float]]:
@@ -276,13 +335,22 @@ def without_events(roster: Roster, late: frozenset[str], strategy: Strategy) -> 
     seats += [s for s in roster.seats if s.joins and s.member.member_id not in late]
     topics = roster.topics
     if LEARNS in late:
-        unread = unread_topics(roster, strategy)
-        topics = {name: topic for name, topic in topics.items() if name not in unread}
+        topics = _known_topics(topics, unread_topics(roster, strategy))
     if TOPICS in late:
         changed = roster.topics_before
         topics = {name: changed.get(name, topic) or topic for name, topic in topics.items()}
         topics = {name: each for name, each in topics.items() if changed.get(name, each)}
     return replace(roster, seats=tuple(seats), topics=topics)
+
+
+def _without_topics(roster: Roster, unknown: frozenset[str]) -> Roster:
+    """The group as a leader sees it that does not know these topics."""
+    topics = _known_topics(roster.topics, unknown)
+    return replace(roster, topics=topics) if unknown else roster
+
+
+def _known_topics(topics: Mapping[str, Topic], unknown: frozenset[str]) -> dict[str, Topic]:
+    return {name: topic for name, topic in topics.items() if name not in unknown}
 
 
 def _as_shares(held: Mapping[str, Holdings]) -> Shares:

@@ -6,14 +6,17 @@ their topics in different orders, which their sets decide, or where it knows a t
 subscribes to, as one that subscribes by a pattern does.
 
 A leader of Java or kafka-python may not know a topic yet that nobody has read, and then assigns the
-others first and everything a moment later.
+others first and everything a moment later. Java's knows those that it does not read itself only
+while it leads: each time it joins it drops them, and asks for them when it leads again. It waits
+then for metadata, but any answer will do: one to a question from before has its own topics alone.
 
 Members whose bytes fit several libraries say what they have as any of these would: where a group is
 mixed, where Java would have had to send what franz-go always does, and where a sticky member that
 has just joined has said nothing yet and nobody named the library, each of them is tried.
 
 Source: StripedReplicaPlacer; kafka-python 3.0.12 and aiokafka 0.14,
-_are_subscriptions_identical of their sticky assignors.
+_are_subscriptions_identical of their sticky assignors; ConsumerCoordinator.onJoinPrepare and
+.updateGroupSubscription, ConsumerNetworkClient.awaitMetadataUpdate.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +38,6 @@ UNLIKE_WEIGHT: Final = 0.25
 MOST_PLACEMENTS: Final = 64
 MOST_LIBRARIES: Final = 27
 LATE: Final = frozenset({"java", "kafka-python"})
-LATE_WEIGHT: Final = 0.1
 LEADERS_OWN_WEIGHT: Final = 4.0
 
 
@@ -45,14 +47,12 @@ class Unseen:
 
     Args:
         unlike, racks, libraries: as of `build_request`.
-        late: whether the leader meets topics that nobody has read one round late.
         weight: how likely it is.
     """
 
     unlike: bool
     racks: PartitionRacks
     libraries: Mapping[str, str]
-    late: bool
     weight: float
 
 
@@ -65,14 +65,11 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
     libraries = list(islice(_libraries(roster, strategy), MOST_LIBRARIES + 1))
     complete = len(placements) <= MOST_PLACEMENTS and len(libraries) <= MOST_LIBRARIES
     placements, libraries = placements[:MOST_PLACEMENTS], libraries[:MOST_LIBRARIES]
-    lateness = [(False, 1.0)]
-    if may_be_late(roster, strategy):
-        lateness = [(False, 1 - LATE_WEIGHT), (True, LATE_WEIGHT)]
     weights = [1.0 if place else LEADERS_OWN_WEIGHT for place in range(len(libraries))]
     return [
-        Unseen(unlike, racks, named, late, weight * share * chance / sum(weights) / len(placements))
-        for (unlike, weight), racks, (named, share), (late, chance) in product(
-            likeness, placements, zip(libraries, weights, strict=True), lateness
+        Unseen(unlike, racks, named, weight * share / sum(weights) / len(placements))
+        for (unlike, weight), racks, (named, share) in product(
+            likeness, placements, zip(libraries, weights, strict=True)
         )
     ], complete
 
@@ -100,10 +97,30 @@ def unread_topics(roster: Roster, strategy: Strategy) -> frozenset[str]:
     if roster.leavers and first is not None:
         before &= set(first.read_before)
     if strategy.leader_client == "kafka-python":
+        known = {seat.member.member_id for seat in roster.seats}
         for seat in roster.seats:
             if not seat.joins and seat.member.instance_id and not seat.member.user_data:
                 before &= set(seat.read_before)
+            # It asks for its own topics alone from then on, until it leads again.
+            if seat.changed and seat.member.member_id in (strategy.leaders or known):
+                before &= set(seat.topics)
     return frozenset(roster.subscribed()) - before
+
+
+def foreign_topics(roster: Roster, strategy: Strategy) -> list[frozenset[str]]:
+    """Topics that a Java leader may not know in any round, because it does not read them.
+
+    One set for each of the members that may lead; nothing where that makes no difference.
+    """
+    if strategy.leader_client != "java" or strategy.assignor.name not in STICKY_FAMILY:
+        return []
+    known = strategy.leaders or {roster.group.leader}
+    seats = [seat for seat in roster.seats if seat.member.member_id in known] or roster.seats
+    reads = [seat.topics for seat in seats]
+    reads += [member.subscription or () for member in roster.leavers]
+    subscribed = frozenset(roster.subscribed())
+    found = {subscribed - frozenset(own) for own in reads}
+    return sorted((topics for topics in found if topics), key=sorted)
 
 
 def _libraries(roster: Roster, strategy: Strategy) -> Iterator[Mapping[str, str]]:

@@ -7,8 +7,11 @@ from typing import Any, Final
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.network import START_MS
+from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.rollout import roll_out
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
+from kgroups.core.simulation.kubernetes.deploy_event import Deploy
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENT_NAMES,
     AddPartitions,
@@ -26,7 +29,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     ScenarioEvent,
     Scheduled,
 )
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, TopicPlan
+from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.process import Seat
@@ -70,18 +73,6 @@ def _pend(world: World, at_ms: int, event: ScenarioEvent) -> None:
     world.agenda.at(at_ms, now)
 
 
-def _later(world: World, after_ms: int, what: Callable[[], None]) -> None:
-    """Part of an event that is still to come: a run is not over before it."""
-
-    def now() -> None:
-        world.pending -= 1
-        world.last_ms = world.now_ms
-        what()
-
-    world.pending += 1
-    world.agenda.at(world.now_ms + after_ms, now)
-
-
 def happen(world: World, event: ScenarioEvent) -> None:
     """Let it happen now."""
     name = SCENARIO_EVENT_NAMES[type(event)]
@@ -112,7 +103,17 @@ def _one(world: World, group: str, member: str | None) -> Seat | None:
     return world.chance.choice(running) if running else None
 
 
+def _waits(world: World, event: RollingRestart | ScaleOut | ScaleIn) -> bool:
+    """Whether it waits until no deploy of the group is under way."""
+    state = world.groups[event.group]
+    if state.rollouts:
+        state.when_rolled.append(lambda: EVENT_EFFECTS[type(event)](world, event))
+    return bool(state.rollouts)
+
+
 def _rolling_restart(world: World, event: RollingRestart) -> None:
+    if _waits(world, event):
+        return
     seats = world.groups[event.group].seats
     names = event.members or tuple(seat.name for seat in _running(world, event.group))
     _restart_next(world, event, [seats[name] for name in names if name in seats])
@@ -125,10 +126,10 @@ def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) 
 
     def start() -> None:
         world.start(seat)
-        _later(world, event.pause_ms, lambda: _restart_next(world, event, rest))
+        later(world, event.pause_ms, lambda: _restart_next(world, event, rest))
 
     def gone() -> None:
-        _later(world, event.down_ms, start)
+        later(world, event.down_ms, start)
 
     if seat.process is None:
         gone()
@@ -140,18 +141,23 @@ def _restart_next(world: World, event: RollingRestart, waiting: Sequence[Seat]) 
 
 
 def _scale_out(world: World, event: ScaleOut) -> None:
+    if _waits(world, event):
+        return
+    group = world.groups[event.group].plan
     seats = world.groups[event.group].seats
     seat = seats.get(event.like or "")
-    like = world.groups[event.group].plan.like(event.like) if seat is None else seat.plan
+    like = group.like(event.like) if seat is None else seat.plan
     assert like is not None, "check_scenario has seen to that"
     for _ in range(event.count):
         name = next_name(like.name, seats)
         instance = None if like.instance_id is None else name
         plan = replace(like, name=name, instance_id=instance, start_ms=0)
-        world.start(world.add_seat(event.group, plan))
+        world.start(world.add_seat(group, plan))
 
 
 def _scale_in(world: World, event: ScaleIn) -> None:
+    if _waits(world, event):
+        return
     running = _running(world, event.group)
     seats = world.groups[event.group].seats
     named = [seats[name] for name in event.members if name in seats]
@@ -165,14 +171,20 @@ def _crash(world: World, event: Crash) -> None:
         return
     world.kill(seat)
     if event.restart_after_ms is not None:
-        _later(world, event.restart_after_ms, lambda: world.start(seat))
+        seat.coming = True
+        later(world, event.restart_after_ms, lambda: _sit_down(world, seat))
+
+
+def _sit_down(world: World, seat: Seat) -> None:
+    seat.coming = False
+    world.start(seat)
 
 
 def _pause(world: World, event: Pause) -> None:
     seat = _one(world, event.group, event.member)
     if seat is not None:
         world.freeze(seat, event.for_ms)
-        _later(world, event.for_ms, lambda: None)
+        later(world, event.for_ms, lambda: None)
 
 
 def _poison(world: World, event: Poison) -> None:
@@ -180,7 +192,7 @@ def _poison(world: World, event: Poison) -> None:
     if seat is not None and seat.process is not None:
         seat.process.app.run_to(world.now_ms)
         seat.process.app.delay(event.for_ms)
-        _later(world, event.for_ms, lambda: None)
+        later(world, event.for_ms, lambda: None)
 
 
 def _cut_off(world: World, event: NetworkSplit) -> None:
@@ -190,7 +202,7 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
         link.cut(world.now_ms, world.now_ms + event.for_ms, stalls=event.stall)
         seat.process.app.cut_off(world.now_ms, link.opens_ms)
         world.stop_reading(seat.process, link.opens_ms - world.now_ms)
-        _later(world, event.for_ms, lambda: None)
+        later(world, event.for_ms, lambda: None)
 
 
 # ---------------------------------------------------------------------- brokers
@@ -212,7 +224,7 @@ def _move(world: World, partition: int, to: int | None) -> None:
         _drain(world)
 
     if to is not None:
-        _later(world, LOAD_MS, loaded)
+        later(world, LOAD_MS, loaded)
     _drain(world)
 
 
@@ -236,9 +248,9 @@ def _broker_down(world: World, event: BrokerDown) -> None:
                 _move(world, partition, brokers.next_up(event.broker))
             _tell_others(world)
 
-    _later(world, event.failover_ms, fail_over)
+    later(world, event.failover_ms, fail_over)
     if event.for_ms is not None:
-        _later(world, event.for_ms, lambda: _broker_up(world, BrokerUp(event.broker)))
+        later(world, event.for_ms, lambda: _broker_up(world, BrokerUp(event.broker)))
 
 
 def _broker_up(world: World, event: BrokerUp) -> None:
@@ -318,13 +330,5 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     BrokerUp: _broker_up,
     AddPartitions: _add_partitions,
     CreateTopic: _create_topic,
+    Deploy: roll_out,
 }
-
-
-def expect_topics(world: World, group: GroupPlan) -> None:
-    """What a group is to read from the start on."""
-    ledger = world.groups[group.name].ledger
-    for name, topic in world.brokers.topology.topics.items():
-        if reads(group, name):
-            partitions = (TopicPartition(name, n) for n in range(topic.partitions))
-            ledger.expect(partitions, world.now_ms, count=False)

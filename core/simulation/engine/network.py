@@ -204,7 +204,7 @@ class Network(ABC):
         state = self.groups.get(event.group_id)
         if state is not None and event.member_id and asking is not None:
             name = asking.consumer.member_id
-            if name in ("", event.member_id) and asking.seat.group is state.plan:
+            if name in ("", event.member_id) and asking.seat.group.name == event.group_id:
                 state.names.setdefault(event.member_id, asking.seat.name)
         found = self.brokers.snapshot_of(event.group_id) if self.invariants.asks(event) else None
         self.invariants.told(event, found)

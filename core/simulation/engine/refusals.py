@@ -20,6 +20,8 @@ from kgroups.core.ports.broker_ports import coordinator_ports
 from kgroups.core.simulation.scenario.contradictions import (
     Contradiction,
     contradictions,
+    deployed,
+    in_deploy,
     of_member,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
@@ -64,6 +66,10 @@ def check_scenario(scenario: Scenario, document: Document | None = None) -> None
                 wrong = _refusal(scenario, group, plan)
                 if wrong is not None:
                     raise wrong.error(document)
+    for number, group, plan in deployed(scenario):
+        wrong = _refusal(scenario, group, plan)
+        if wrong is not None:
+            raise in_deploy(number, wrong).error(document)
 
 
 def _check_cluster(config: CoordinatorConfig) -> None:

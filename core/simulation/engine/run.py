@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from kgroups.core.simulation.engine.event_effects import expect_topics, plan_events
+from kgroups.core.simulation.engine.event_effects import plan_events
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.lag_watch import LagWatch
@@ -124,9 +124,10 @@ class Run:
         for group in self.scenario.groups:
             if group.protocol != "zookeeper":
                 world.brokers.commit(world.now_ms, group.name, group.committed)
-            expect_topics(world, group)
+            members = (*group.members, *group.templates)
+            world.groups[group.name].expect(group, members, world.brokers.topology, world.now_ms)
             for plan in group.members:
-                seat = world.add_seat(group.name, plan)
+                seat = world.add_seat(group, plan)
                 world.pending += 1
                 world.agenda.at(START_MS + plan.start_ms, self._start, seat)
         for address in world.services:
@@ -206,7 +207,8 @@ class Run:
         members = tuple(member_outcome(seat, owned, now_ms) for seat in state.seats.values())
         ledger.finish(now_ms)
         watch.behind.end(now_ms)
-        accounts = ledger.accounts.values()
+        accounts = (*ledger.accounts.values(), *ledger.retired)
+        unowned_ms, doubled_ms = ledger.totals(now_ms)
         whole_ms = state.whole_since_ms
         return GroupOutcome(
             group=name,
@@ -221,9 +223,9 @@ class Run:
             first_owned_ms=None
             if ledger.first_owned_ms is None
             else ledger.first_owned_ms - START_MS,
-            unowned_ms=sum(a.unowned.total_ms for a in accounts),
+            unowned_ms=unowned_ms,
             longest_unowned_ms=max((a.unowned.longest_ms for a in accounts), default=0),
-            doubled_ms=sum(a.doubled.total_ms for a in accounts),
+            doubled_ms=doubled_ms,
             never_owned=sum(a.last is None for a in accounts),
             moved=ledger.moved,
             records=ledger.highest.read,
@@ -239,6 +241,7 @@ class Run:
             partitions=partition_outcomes(ledger),
             samples=watch.kept(),
             counts=dict(sorted(told.counts.items())),
+            deploys=tuple(one.outcome(now_ms, START_MS) for one in state.deploys),
             owned=tuple(
                 one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)
                 for one in ledger.owned

@@ -13,7 +13,7 @@ from typing import Any
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.engine.network import Network
 from kgroups.core.simulation.figures.readers import Readers
-from kgroups.core.simulation.scenario.scenario_model import MemberPlan
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ZOOKEEPER,
     Ask,
@@ -36,15 +36,14 @@ class World(Network):
 
     # ------------------------------------------------------------------ lives
 
-    def add_seat(self, group: str, plan: MemberPlan) -> Seat:
-        """A place for a member."""
-        state = self.groups[group]
-        seat = state.seats[plan.name] = Seat(state.plan, plan)
+    def add_seat(self, group: GroupPlan, plan: MemberPlan) -> Seat:
+        """A place for a member; the group's plan as this member sees it."""
+        seat = self.groups[group.name].seats[plan.name] = Seat(group, plan)
         return seat
 
     def start(self, seat: Seat) -> None:
         """A new process sits down, if nobody sits there."""
-        if seat.process is not None:
+        if seat.process is not None or seat.retired:
             return
         now_ms, plan, group = self.now_ms, seat.plan, seat.group
         seat.lives += 1
@@ -131,7 +130,7 @@ class World(Network):
             if address == ZOOKEEPER:
                 self.drain(address)
         self._unsettle(state)
-        self._judge(state)
+        self.judge(state)
         if process.then is not None:
             process.then()
 
@@ -326,16 +325,16 @@ class World(Network):
         state = process.group
         if whole is process.whole:
             if whole and state.whole_since_ms is None:
-                self._judge(state)
+                self.judge(state)
             return
         process.whole = whole
         state.restless += -1 if whole else 1
         if whole:
-            self._judge(state)
+            self.judge(state)
         else:
             self._unsettle(state)
 
-    def _judge(self, state: GroupState) -> None:
+    def judge(self, state: GroupState) -> None:
         """Whether the group is whole now, if it was not."""
         if state.whole_since_ms is None and not state.restless and state.alive:
             protocol = state.plan.protocol
@@ -343,10 +342,14 @@ class World(Network):
                 return
             if protocol != "zookeeper" and (state.ledger.free or state.ledger.shared):
                 return
-            if protocol == "consumer" and self.brokers.state_of(state.plan.name) != "Stable":
+            mixed = protocol == "consumer" or bool(state.rollouts)
+            if mixed and self.brokers.state_of(state.plan.name) != "Stable":
                 return  # settled members of a consumer group do not know of a new target
             state.whole_since_ms = self.now_ms
             self.recorder.whole(self.now_ms, state.plan.name)
+            waiting, state.when_whole = state.when_whole, []
+            for then in waiting:
+                then()
 
     def _mourned(self, state: GroupState) -> bool:
         """Whether ZooKeeper still holds a session of a process that is gone."""

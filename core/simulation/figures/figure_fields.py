@@ -4,7 +4,7 @@ A figure's name stands for the median of all runs, with `_p95` and `_p99` for wh
 runs do not exceed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kgroups.core.conditions.fields import SECONDS, Field, Fields, Value
@@ -34,6 +34,30 @@ _MEANINGS: Final = {
     "catch_up_ms": "longest time in which the group was behind",
     "requests": "requests to brokers",
 }
+# Of all deploys of a run (`deploys_failed`, `deploy`, `deploy_rebalances`, `deploy_unowned`): how
+# many failed, how long the longest took, what they cost together.
+DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
+    "deploys_failed": (
+        "deploys that did not complete",
+        lambda g: sum(not one.completed for one in g.deploys),
+    ),
+    "deploy_ms": (
+        "longest time until a deploy was complete",
+        lambda g: max((one.took_ms or 0 for one in g.deploys), default=0),
+    ),
+    "deploy_rebalances": (
+        "rebalances that deploys caused",
+        lambda g: sum(one.rebalances for one in g.deploys),
+    ),
+    "deploy_unowned_ms": (
+        "time without an owner during deploys, added up over partitions",
+        lambda g: sum(one.unowned_ms for one in g.deploys),
+    ),
+}
+_READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
+    **FIGURES,
+    **{name: read for name, (_, read) in DEPLOYS.items()},
+}
 assert _MEANINGS.keys() == FIGURES.keys()
 
 
@@ -43,7 +67,8 @@ def _unit(name: str) -> str | None:
 
 def _rows() -> list[Field]:
     rows = []
-    for name, meaning in _MEANINGS.items():
+    deploys = {name: meaning for name, (meaning, _) in DEPLOYS.items()}
+    for name, meaning in (_MEANINGS | deploys).items():
         short, whole = name.removesuffix(_MS), "partitions" if name == "moved" else None
         rows.append(Field(short, "number", _unit(name), meaning, whole))
         for ending in SHARES:
@@ -61,7 +86,7 @@ SIMULATION_FIELDS: Final = Fields("a simulation", _rows())
 def values_of(runs: Sequence[GroupOutcome]) -> dict[str, Value]:
     """What the fields come to for one group in all its runs; durations in seconds."""
     values: dict[str, Value] = {}
-    for name, read in FIGURES.items():
+    for name, read in _READ.items():
         found = [read(run) for run in runs]
         short, in_ms = name.removesuffix(_MS), name.endswith(_MS)
         shares = {"": median(found)} | {one: percentile(found, at) for one, at in SHARES.items()}

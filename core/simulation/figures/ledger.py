@@ -4,7 +4,7 @@ Counted as it happens, so that nothing grows with time. Source of every entry ar
 `Hold` and `Release` outputs and what the service stored.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
@@ -45,6 +45,10 @@ class Stretch:
         """It is so from now on, if it was not already."""
         if self.since_ms is None:
             self.since_ms = now_ms
+
+    def until(self, now_ms: int) -> int:
+        """How long it was in all, with what goes on."""
+        return self.total_ms if self.since_ms is None else self.total_ms + now_ms - self.since_ms
 
     def end(self, now_ms: int) -> int:
         """It is so no more; how long it was, 0 if it was not."""
@@ -94,6 +98,7 @@ class Ledger:
         moved: partitions that went over to another seat.
         free: partitions that nobody owns now.
         shared: partitions that several own now.
+        retired: accounts of partitions that the group reads no more.
         owned: who owned what from when to when, for a picture; the first `MAX_OWNED` of a run.
     """
 
@@ -110,6 +115,7 @@ class Ledger:
         self.free: set[TopicPartition] = set()
         self.shared: set[TopicPartition] = set()
         self.first_owned_ms: int | None = None
+        self.retired: list[Account] = []
         self.owned: list[Owned] = []
         self._since: dict[tuple[TopicPartition, str], tuple[str, int]] = {}
 
@@ -172,6 +178,20 @@ class Ledger:
         backwards = [p for p, at in offsets.items() if at < self.committed.get(p, 0)]
         self.committed.update(offsets)
         return backwards
+
+    def retire(self, topics: Container[str], now_ms: int) -> None:
+        """The group reads only these topics from now on."""
+        for partition in [one for one in self.free if one.topic not in topics]:
+            account = self.accounts.pop(partition)
+            account.unowned.end(now_ms)
+            self.free.discard(partition)
+            self.retired.append(account)
+
+    def totals(self, now_ms: int) -> tuple[int, int]:
+        """Time without an owner, and with two, until now; added up over partitions."""
+        accounts = (*self.accounts.values(), *self.retired)
+        unowned_ms = sum(one.unowned.until(now_ms) for one in accounts)
+        return unowned_ms, sum(one.doubled.until(now_ms) for one in accounts)
 
     def _draw(self, partition: TopicPartition, life: str, now_ms: int) -> None:
         began = self._since.pop((partition, life), None)

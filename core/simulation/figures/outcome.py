@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from kgroups.core.simulation.figures.deploy_window import DeployOutcome
 from kgroups.core.simulation.figures.ledger import Owned
 from kgroups.core.simulation.figures.recorder import Rebalance
 
@@ -81,6 +82,7 @@ class GroupOutcome:
         behind_ms: time in which the group was behind by more than it reads in passing.
         catch_up_ms: the longest such time at once.
         owned: who owned what from when to when (virtual ms), as far as it was kept.
+        deploys: in the order of their starts.
         counts: further figures by name (the ZooKeeper era's notifications, retries, ...).
     """
 
@@ -113,6 +115,7 @@ class GroupOutcome:
     samples: tuple[Sample, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     owned: tuple[Owned, ...] = ()
+    deploys: tuple[DeployOutcome, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

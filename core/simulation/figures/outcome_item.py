@@ -113,6 +113,7 @@ def _item(
         "counts": dict(group.counts),
         "events": dict(outcomes[0].events),
         "rebalances": [asdict(one) for one in group.rebalances],
+        "deploys": [one._asdict() for one in group.deploys],
         "members": [{**asdict(m), "failures": list(m.failures)} for m in group.members],
         "partitions": [one._asdict() for one in group.partitions],
         "samples": [asdict(sample) for sample in group.samples],

@@ -4,7 +4,7 @@ Each is told with the places in a file that may be to blame, nearest first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from kgroups.core.coordinator.client.ports import ClientAssignor
@@ -12,6 +12,8 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.ports.client_ports import known_assignor
+from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, NO_CHANGE, Deploy
+from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
 from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
@@ -96,7 +98,33 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
             yield from _of_common_assignor(group)
+    for number, group, plan in deployed(scenario):
+        for found in (*_of_subscription(group, plan, known), *_of_settings(group, plan)):
+            yield in_deploy(number, found)
     yield from _of_events(scenario)
+
+
+def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
+    """What members are like after each deploy of the original version, with the event's number."""
+    for number, scheduled in enumerate(scenario.events):
+        event = scheduled.event
+        group = scenario.group(event.group) if isinstance(event, Deploy) else None
+        if not isinstance(event, Deploy) or group is None or event.change == NO_CHANGE:
+            continue
+        for plan in group.templates or group.members:
+            if event.entry in (None, plan.entry):
+                yield (
+                    number,
+                    changed_group(group, event.change),
+                    changed_member(group, plan, event.change),
+                )
+
+
+def in_deploy(number: int, found: Contradiction) -> Contradiction:
+    """What is wrong with a deployed member is the event's fault."""
+    change: Path = ("events", number, "deploy", "change")
+    key = found.paths[0][-1]
+    return replace(found, paths=((*change, "settings", key), (*change, key), change[:2]))
 
 
 def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
@@ -243,8 +271,26 @@ def _of_event(
         yield from _of_growth(event, partitions)
     elif isinstance(event, ScaleOut):
         yield from _of_scale_out(scenario, event, seats[event.group], once=once)
+    elif isinstance(event, Deploy):
+        yield from _of_deploy(scenario, event, seats[event.group], once=once)
     else:
         yield from _of_seats(scenario, scheduled, seats)
+
+
+def _of_deploy(scenario: Scenario, event: Deploy, seats: set[str], *, once: bool) -> Found:
+    group = scenario.group(event.group)
+    assert group is not None
+    if not seats:
+        yield "group", "the group has no members", None
+    if event.kind == "StatefulSet":
+        for key, given in (("maxSurge", event.surge), ("maxUnavailable", event.unavailable)):
+            if given != A_QUARTER:
+                hint = "it replaces one pod after the other, from the highest ordinal down"
+                yield key, f"a StatefulSet has no `{key}`", hint
+    elif once:
+        for plan in group.members:
+            if event.entry in (None, plan.entry):
+                seats.add(next_name(plan.name, seats))
 
 
 def _of_growth(event: AddPartitions, partitions: dict[str, int]) -> Found:

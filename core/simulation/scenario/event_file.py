@@ -5,13 +5,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.kubernetes.deploy_file import (
+    nest_change,
+    read_amount,
+    read_change,
+    read_entry,
+    read_kind,
+    read_unavailable,
+)
 from kgroups.core.simulation.scenario.scenario_events import (
     SCENARIO_EVENTS,
     ScenarioEvent,
     Scheduled,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, Scenario
-from kgroups.core.simulation.scenario.units import read_ms, read_rate
+from kgroups.core.simulation.scenario.units import read_ms, read_rate, read_seconds
 
 DEFAULT_EVENT_TIME: Final = "60s"
 WHEN_KEYS: Final = ("at", "every", "from", "until")
@@ -52,6 +60,8 @@ def parse_event(text: str, scenario: Scenario) -> Scheduled:
     when: dict[str, object] = {key: given.pop(key) for key in WHEN_KEYS if key in given}
     if not {"at", "every"} & when.keys():
         when["at"] = DEFAULT_EVENT_TIME
+    if "change" in FIELDS.get(kind, {}):
+        given = nest_change(given)
     if "group" in FIELDS.get(kind, {}):
         given.setdefault("group", scenario.groups[0].name)
     names = Names(
@@ -127,6 +137,10 @@ def _read_members(cursor: Cursor, names: Names, group: str) -> tuple[str, ...]:
     return tuple(_read_member(each, names, group) for each in cursor.items())
 
 
+def _of_group(read: Callable[[Cursor, GroupPlan], object]) -> Reader:
+    return lambda cursor, names, group: read(cursor, names.groups[group])
+
+
 def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
     return cursor.integer(0, names.brokers - 1)
 
@@ -138,6 +152,7 @@ def _plain(read: Callable[[Cursor], object]) -> Reader:
 _COUNT = _plain(lambda cursor: cursor.integer(1, MAX_MEMBERS))
 _PARTITIONS = _plain(lambda cursor: cursor.integer(1, MAX_PARTITIONS))
 _MS = _plain(read_ms)
+_SECONDS = _plain(read_seconds)
 _GROUP = ("group", True, _read_group)
 _MEMBER = ("member", False, _read_member)
 _FOR = ("for_ms", True, _MS)
@@ -189,5 +204,19 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "topic": ("topic", True, _plain(Cursor.text)),
         "partitions": ("partitions", True, _PARTITIONS),
         "rate": ("rate", False, _plain(read_rate)),
+    },
+    "deploy": {
+        "group": _GROUP,
+        "entry": ("entry", False, _of_group(read_entry)),
+        "kind": ("kind", False, _plain(read_kind)),
+        "maxSurge": ("surge", False, _plain(read_amount)),
+        "maxUnavailable": ("unavailable", False, _plain(read_unavailable)),
+        "startup": ("startup_ms", False, _MS),
+        "readiness": ("readiness_ms", False, _MS),
+        "minReadySeconds": ("min_ready_ms", False, _SECONDS),
+        "terminationGracePeriodSeconds": ("grace_ms", False, _SECONDS),
+        "progressDeadlineSeconds": ("deadline_ms", False, _SECONDS),
+        "graceful": ("graceful", False, _plain(Cursor.flag)),
+        "change": ("change", False, _of_group(read_change)),
     },
 }

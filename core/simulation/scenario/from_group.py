@@ -11,11 +11,11 @@ from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     Library,
     MemberSettings,
+    Protocol,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
     GroupPlan,
     MemberPlan,
-    Protocol,
     Scenario,
     TopicPlan,
 )

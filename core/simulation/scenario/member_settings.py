@@ -11,6 +11,11 @@ from typing import Any, Final, Literal, cast
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
+# `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how
+# consumers shared partitions before there was a coordinator (Kafka 0.8).
+Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
+PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
+
 Library = Literal["java", "librdkafka"]
 OffsetReset = Literal["earliest", "latest", "none"]
 
@@ -62,6 +67,17 @@ class MemberSettings:
     rebalance_backoff_ms: int | None = None
     zookeeper_session_timeout_ms: int = 6_000
     zookeeper_sync_time_ms: int = 2_000
+
+    def on_other_defaults(
+        self, before: "MemberSettings", after: "MemberSettings"
+    ) -> "MemberSettings":
+        """Defaults are those of another library; what was set otherwise stays."""
+        changed: dict[str, Any] = {
+            one.name: getattr(after, one.name)
+            for one in fields(before)
+            if getattr(self, one.name) == getattr(before, one.name)
+        }
+        return replace(self, **changed)
 
 
 # librdkafka hands records out one by one, so a rebalance need not wait for a batch of them.
@@ -165,9 +181,18 @@ def read_settings(cursor: Cursor, base: MemberSettings) -> MemberSettings:
     Raises:
         UsageError: a property is not known or its value is wrong; names file and line.
     """
+    return replace(base, **read_values(cursor))
+
+
+def read_values(cursor: Cursor) -> dict[str, Any]:
+    """Field of `MemberSettings` -> value, of a mapping of properties.
+
+    Raises:
+        UsageError: a property is not known or its value is wrong; names file and line.
+    """
     given = cursor.fields((), tuple(SETTINGS))
     found: dict[str, Any] = {}
     for name in given.values:
         field, read = SETTINGS[name]
         found[field] = read(given[name])
-    return replace(base, **found)
+    return found

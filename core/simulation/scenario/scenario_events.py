@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from kgroups.core.simulation.kubernetes.deploy_event import Deploy
+
 
 @dataclass(frozen=True, slots=True)
 class RollingRestart:
@@ -154,6 +156,7 @@ ScenarioEvent = (
     | BrokerUp
     | AddPartitions
     | CreateTopic
+    | Deploy
 )
 
 # The key that a scenario file, a timeline and an answer call each of them by.
@@ -170,6 +173,7 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "broker_up": BrokerUp,
     "add_partitions": AddPartitions,
     "create_topic": CreateTopic,
+    "deploy": Deploy,
 }
 SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {
     cls: name for name, cls in SCENARIO_EVENTS.items()

@@ -16,29 +16,28 @@ from kgroups.core.simulation.scenario.event_file import (
     Names,
     read_events,
 )
+from kgroups.core.simulation.scenario.member_readers import (
+    check_protocol,
+    read_processing,
+    read_spread,
+    read_topics,
+)
 from kgroups.core.simulation.scenario.member_settings import (
-    INSTEAD,
     LIBRARY_DEFAULTS,
-    OTHER_PROTOCOLS,
+    PROTOCOLS,
     Library,
+    Protocol,
     read_settings,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
-    PROTOCOLS,
     GroupPlan,
     MemberPlan,
     Network,
-    Protocol,
     Scenario,
     TopicPlan,
 )
-from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
-from kgroups.core.simulation.scenario.units import (
-    read_duration,
-    read_ms,
-    read_positive_ms,
-    read_rate,
-)
+from kgroups.core.simulation.scenario.spread import Spread
+from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms, read_rate
 
 SCHEMA: Final = "kgroups.simulation/1"
 
@@ -148,29 +147,6 @@ def _share(cursor: Cursor) -> float:
     return float(number)
 
 
-def read_spread(cursor: Cursor) -> Spread:
-    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms} or {heavy: 2ms, tail: 1.5}."""
-    if not isinstance(cursor.value, dict):
-        return Spread(read_duration(cursor))
-    fields = cursor.fields((), ("fixed", "normal", "deviation", "heavy", "tail"))
-    shapes = [shape for shape in ("fixed", "normal", "heavy") if shape in fields.values]
-    if len(shapes) != 1:
-        cursor.fail("expected one of `fixed`, `normal` and `heavy`")
-    mean_ms = read_duration(fields[shapes[0]])
-    if shapes[0] == "normal":
-        return Spread(mean_ms, "normal", fields.optional("deviation", read_duration) or 0.0)
-    if shapes[0] == "heavy":
-        return Spread(mean_ms, "heavy", tail=fields.optional("tail", _tail) or DEFAULT_TAIL)
-    return Spread(mean_ms)
-
-
-def _tail(cursor: Cursor) -> float:
-    value = cursor.value
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
-        cursor.fail(f"expected a number above 1, found `{value}`")
-    return float(value)
-
-
 def _topic(name: str, cursor: Cursor) -> TopicPlan:
     """A topic: its number of partitions, or a mapping that has more."""
     if not isinstance(cursor.value, dict):
@@ -265,16 +241,16 @@ def _members(
     library = fields.optional("client", read_library) or "java"
     settings = LIBRARY_DEFAULTS[library]
     for place in (group, fields):
-        place.optional("settings", partial(_check_protocol, protocol))
+        place.optional("settings", partial(check_protocol, protocol))
         settings = place.optional("settings", _settings_on(settings)) or settings
-    record, poll = fields.optional("processing", _processing) or (Spread(1.0), Spread())
+    record, poll = fields.optional("processing", read_processing) or (Spread(1.0), Spread())
     instance = fields.optional("instance_id", Cursor.text)
     if instance is not None and count is not None and count > 1:
         fields["instance_id"].fail("several members cannot share one; write `static: true`")
     one = MemberPlan(
         name=label,
         library=library,
-        topics=fields.optional("topics", _topics_of) or (),
+        topics=fields.optional("topics", read_topics) or (),
         pattern=fields.optional("pattern", Cursor.text),
         instance_id=instance,
         client_id=fields.optional("client_id", Cursor.text) or label,
@@ -298,31 +274,6 @@ def _members(
 
 def _settings_on(base: Any) -> Callable[[Cursor], Any]:
     return lambda cursor: read_settings(cursor, base)
-
-
-def _processing(cursor: Cursor) -> tuple[Spread, Spread]:
-    """Time a record, or a mapping with time a record and time a poll."""
-    if isinstance(cursor.value, dict) and not {"record", "poll"}.isdisjoint(cursor.value):
-        fields = cursor.fields((), ("record", "poll"))
-        record = fields.optional("record", read_spread) or Spread(1.0)
-        return record, fields.optional("poll", read_spread) or Spread()
-    return read_spread(cursor), Spread()
-
-
-def _check_protocol(protocol: Protocol, settings: Cursor) -> None:
-    """A client that is given a property of the other protocol does not start."""
-    for name, cursor in settings.entries():
-        if protocol in OTHER_PROTOCOLS.get(name, ()):
-            what = f"`{name}` cannot be set with protocol {protocol}: a client refuses to start"
-            cursor.fail(what, hint=INSTEAD.get(name), key=True)
-
-
-def _topics_of(cursor: Cursor) -> tuple[str, ...]:
-    """Topics that members name."""
-    found = tuple(each.text() for each in cursor.items())
-    if not found:
-        cursor.fail("expected at least one topic")
-    return found
 
 
 def _config(cursor: Cursor) -> dict[str, str]:

@@ -2,17 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
 from kgroups.core.coordinator.config import CoordinatorConfig
-from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings
+from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
-
-# `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how
-# consumers shared partitions before there was a coordinator (Kafka 0.8).
-Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
-PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
 
 # How long a run may take that says no end and does not settle.
 PATIENCE_MS: Final = 3_600_000

@@ -1,6 +1,7 @@
 """Durations and rates as a scenario spells them: `250`, `10s`, `1.5m`; `100`, `20/s`, `5/m`."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from kgroups.core.errors import UsageError
@@ -47,6 +48,14 @@ def read_positive_ms(cursor: Cursor) -> int:
     if found == 0:
         cursor.fail("expected more than 0")
     return found
+
+
+def read_seconds(cursor: Cursor) -> int:
+    """Milliseconds of a duration whose bare number is seconds, as in a manifest of Kubernetes."""
+    value = cursor.value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        cursor = replace(cursor, value=f"{value}s")
+    return read_ms(cursor)
 
 
 def read_rate(cursor: Cursor) -> float:

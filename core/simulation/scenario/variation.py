@@ -1,7 +1,7 @@
 """One scenario in variations: `session.timeout.ms=6000,45000` beside `protocol=eager,consumer`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final, cast
 
@@ -9,16 +9,15 @@ from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.scenario.contradictions import COOPERATIVE, STRATEGY
-from kgroups.core.simulation.scenario.member_settings import LIBRARY_DEFAULTS, SETTINGS, Library
-from kgroups.core.simulation.scenario.scenario_file import read_spread
-from kgroups.core.simulation.scenario.scenario_model import (
+from kgroups.core.simulation.scenario.member_readers import read_spread
+from kgroups.core.simulation.scenario.member_settings import (
+    LIBRARY_DEFAULTS,
     PROTOCOLS,
-    GroupPlan,
-    MemberPlan,
-    Network,
+    SETTINGS,
+    Library,
     Protocol,
-    Scenario,
 )
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Network, Scenario
 from kgroups.core.simulation.scenario.units import read_ms
 from kgroups.core.simulation.scenario.varied_parts import PARTS, part_of
 
@@ -164,14 +163,9 @@ def _client(scenario: Scenario, value: str) -> Scenario:
     library = cast(Library, _cursor("client", value).text(tuple(LIBRARY_DEFAULTS)))
 
     def change(plan: MemberPlan) -> MemberPlan:
-        """Defaults are those of the new library; what was set otherwise stays."""
         before, after = LIBRARY_DEFAULTS[plan.library], LIBRARY_DEFAULTS[library]
-        changed = {
-            one.name: getattr(after, one.name)
-            for one in fields(before)
-            if getattr(plan.settings, one.name) == getattr(before, one.name)
-        }
-        return replace(plan, library=library, settings=replace(plan.settings, **changed))
+        settings = plan.settings.on_other_defaults(before, after)
+        return replace(plan, library=library, settings=settings)
 
     return _members(scenario, change)
 

@@ -5,7 +5,8 @@ from typing import Final
 from uuid import UUID
 
 from kgroups.core.coordinator.client.ports import Positions
-from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Protocol
+from kgroups.core.simulation.scenario.member_settings import Protocol
+from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import Address, Consumer, Service
 from kgroups.core.simulation.world.classic_consumer import ClassicConsumer
 from kgroups.core.simulation.world.kip848_consumer import Kip848Consumer

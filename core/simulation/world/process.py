@@ -1,10 +1,15 @@
 """A seat in a group and the process that sits in it now: consumer, application, connection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from kgroups.core.coordinator.client.effects import TopicPartition
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
+from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import Consumer
 from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.link import Link
@@ -92,6 +97,8 @@ class Seat:
         starting: time from the start of a process until its first assignment.
         records: records handed to its application.
         failures: fatal errors.
+        retired: its pod is gone: nobody sits down there any more.
+        coming: its pod is being started.
     """
 
     def __init__(self, group: GroupPlan, plan: MemberPlan) -> None:
@@ -102,6 +109,7 @@ class Seat:
         self.starting = Stretch()
         self.failures: list[str] = []
         self.paused = Stretch()
+        self.retired = self.coming = False
 
     @property
     def name(self) -> str:
@@ -119,6 +127,10 @@ class GroupState:
         whole_since_ms: since when everybody is settled and everything owned; None if not.
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
+        deploys: those that began.
+        rollouts: entry -> what ends the rollout under way there, and gives back its version.
+        when_rolled: what waits until no rollout is under way.
+        when_whole: what waits until the group is whole.
     """
 
     def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
@@ -129,3 +141,17 @@ class GroupState:
         self.alive = 0
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
+        self.deploys: list[DeployWindow] = []
+        self.rollouts: dict[str, Callable[[], tuple[GroupPlan, tuple[MemberPlan, ...]]]] = {}
+        self.when_rolled: list[Callable[[], None]] = []
+        self.when_whole: list[Callable[[], None]] = []
+
+    def expect(
+        self, group: GroupPlan, members: Iterable[MemberPlan], topology: Topology, now_ms: int
+    ) -> None:
+        """The group is to read what these members subscribe to."""
+        read = replace(group, members=tuple(members), templates=())
+        for name, topic in topology.topics.items():
+            if reads(read, name):
+                partitions = (TopicPartition(name, n) for n in range(topic.partitions))
+                self.ledger.expect(partitions, now_ms, count=False)

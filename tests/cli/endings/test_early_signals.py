@@ -12,6 +12,18 @@ from tests.support.kafka.child import run_program
 
 WAYS = {"kgroups": [str(PROGRAM)], "python -m kgroups.cli": [sys.executable, "-m", "kgroups.cli"]}
 LINE = ("describe", "--all-groups", "-b", "127.0.0.1:1")
+HALF_MADE = (
+    "asyncio.base_events.__init__",
+    "asyncio.selector_events.__init__",
+    "asyncio.selector_events._make_self_pipe",
+    "asyncio.base_events.set_debug",
+    "asyncio.runners.run",
+    "asyncio.base_events.run_until_complete",
+    "asyncio.base_events.run_forever",
+    "asyncio.base_events.shutdown_asyncgens",
+)
+"""Functions that leave a loop, a task or a coroutine behind about which Python complains."""
+
 NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 
 
@@ -29,6 +41,13 @@ def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> Non
     assert many > 100
     for at in (1, 2, many // 3, many // 2):
         assert ended(way, f"{name}:import:{at}") == (NUMBERS[name], "", ""), at
+
+
+@pytest.mark.parametrize("function", HALF_MADE)
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None:
+    """Nothing is said of what is half made then."""
+    assert ended("kgroups", f"{name}:{function}:1") == (NUMBERS[name], "", "")
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:

@@ -358,3 +358,46 @@ def test_a_late_leader_learns_between_two_rounds() -> None:
     came = {a1: {"f": [1, 2, 3]}, x2: {"a": [2, 4, 6], "f": [0]}, c3: {"a": [0, 1, 3, 5]}}
     assert canonical(came) in ends(plan)
     assert plan.confidence == "outcomes"
+
+
+def java_without(topics: str) -> ClusterSnapshot:
+    """A cooperative Java group as seen on a broker; `k-z2`, which leads it, reads these topics."""
+    held = {
+        "m-c4": {"b": [2], "e": [2], "f": [2]},
+        "c3": {"f": [3, 4, 5, 6]},
+        "c1": {"b": [0], "f": [0], "e": [1]},
+        "k-z2": {"e": [0], "b": [1], "f": [1]},
+    }
+    group = group_of(
+        *(
+            member(f"{name}-1", given, topics=topics if name == "k-z2" else "bef", user_data=NUMBER)
+            for name, given in held.items()
+        ),
+        assignor="cooperative-sticky",
+    )
+    return cluster_of(replace(group, leader="k-z2-1"), {"b": 3, "e": 3, "f": 7})
+
+
+def test_a_java_leader_may_not_know_what_it_does_not_read() -> None:
+    """Seen on a broker: its metadata had its own topic alone, so everybody lost the others."""
+    snapshot = java_without("bef")
+    change = Subscribe(("e",), member="k-z2-1")
+    plan = plan_group(snapshot, snapshot.groups[0], [change], leader="java")
+    came = {
+        "k-z2-1": {"e": [0, 1, 2]},
+        "c1-1": {"b": [1], "f": [1, 4]},
+        "c3-1": {"b": [0, 2], "f": [2, 5]},
+        "m-c4-1": {"f": [0, 3, 6]},
+    }
+    assert canonical(came) in ends(plan)
+    assert plan.confidence == "outcomes"
+    assert "does not read itself" in (plan.confidence_reason or "")
+
+
+def test_a_leader_that_reads_everything_knows_everything() -> None:
+    """Then nothing is in doubt; nor is it with another library, which waits for an answer."""
+    snapshot = java_without("bef")
+    change = Subscribe(("e",), member="c1-1")
+    assert plan_group(snapshot, snapshot.groups[0], [change]).confidence == "exact"
+    plan = plan_group(snapshot, snapshot.groups[0], [change], leader="librdkafka")
+    assert "does not read itself" not in (plan.confidence_reason or "")

@@ -40,6 +40,7 @@ events:
   - {every: 5m, until: 13m, broker_down: {broker: 1, for: 15s}}
   - {every: 5m, until: 14m, broker_up: {broker: 1}}
   - {every: 5m, until: 10m, rolling_restart: {group: app, down: 2s, pause: 3s}}
+  - {every: 4m, until: 10m, deploy: {group: app, startup: 2s, readiness: 2s}}
   - {every: 4m, until: 14m, scale_out: {group: app}}
   - {every: 6m, until: 14m, scale_in: {group: app}}
   - {at: 5m, add_partitions: {topic: bills, partitions: 5}}

@@ -24,7 +24,7 @@ def moments_in(file: Path) -> dict[str, int]:
 
 
 def counted(line: Sequence[str], folder: Path) -> dict[str, int]:
-    """How many moments of each kind (`import`, `call`) a line has that ends by itself."""
+    """How many moments of each kind (`import`, `call`, a function) the line has."""
     file = folder / "moments"
     run_program(line, env=environment_with(SIGNAL_COUNT=str(file)), timeout_s=TIMEOUT_S)
     return moments_in(file)

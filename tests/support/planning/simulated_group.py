@@ -8,13 +8,12 @@ from kgroups.core.coordinator.group_snapshot import GroupSnapshot
 from kgroups.core.kafka.reads.member_subscriptions import decode_assignment, decode_subscription
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.run import Run
-from kgroups.core.simulation.scenario.member_settings import MemberSettings
+from kgroups.core.simulation.scenario.member_settings import MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Crash, ScaleIn, Scheduled
 from kgroups.core.simulation.scenario.scenario_model import (
     GroupPlan,
     MemberPlan,
     Network,
-    Protocol,
     Scenario,
     TopicPlan,
 )

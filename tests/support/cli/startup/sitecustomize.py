@@ -2,8 +2,9 @@
 
 Time says little of how far a program is on a busy machine, so a moment is a number: of modules that
 were looked for, or of functions that were called in the main thread, since the program has taken
-the signals into its own hands. `SIGNAL_AT=SIGINT:import:37` sends it there; `SIGNAL_COUNT=FILE`
-writes to FILE how many moments there were.
+the signals into its own hands. `SIGNAL_AT=SIGINT:import:37` sends it there,
+`SIGINT:asyncio.runners.run:3` at the third call of a function of that name in that module;
+`SIGNAL_COUNT=FILE` writes to FILE how many moments there were.
 """
 
 import atexit
@@ -32,19 +33,20 @@ class Moments:
             if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
                 return None
             self.is_begun = True
-            if self.what == "call" or "SIGNAL_COUNT" in os.environ:
+            if self.what != "import" or "SIGNAL_COUNT" in os.environ:
                 sys.setprofile(self.called)
         self.pass_by("import")
         return None
 
-    def called(self, _frame: FrameType, event: str, _argument: object) -> None:
+    def called(self, frame: FrameType, event: str, _argument: object) -> None:
         """As a profiler: it sees every call."""
         if event == "call":
             self.pass_by("call")
+            self.pass_by(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
 
     def pass_by(self, what: str) -> None:
         """Count one more of these."""
-        NUMBERS[what] += 1
+        NUMBERS[what] = NUMBERS.get(what, 0) + 1
         if what == self.what and NUMBERS[what] == self.at:
             sys.setprofile(None)
             os.kill(os.getpid(), self.number)

@@ -1,0 +1,1 @@
+"""What Kubernetes does to members: deployments, stateful sets, autoscalers."""

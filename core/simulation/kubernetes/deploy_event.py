@@ -1,0 +1,98 @@
+"""A new version of a deployment, as data: how it is rolled out, and what is new about it.
+
+Names and rules are those of Kubernetes (apps/v1 Deployment and StatefulSet).
+"""
+
+from dataclasses import dataclass, fields
+from math import ceil, floor
+from typing import Any, Final, Literal
+
+from kgroups.core.simulation.scenario.member_settings import Library, Protocol
+from kgroups.core.simulation.scenario.spread import Spread
+
+Kind = Literal["Deployment", "StatefulSet"]
+KINDS: Final[tuple[Kind, ...]] = ("Deployment", "StatefulSet")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """So many pods, or so many of a hundred."""
+
+    value: int
+    percent: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.value}%" if self.percent else str(self.value)
+
+
+A_QUARTER: Final = Amount(25, percent=True)
+
+
+def fenceposts(surge: Amount, unavailable: Amount, replicas: int) -> tuple[int, int]:
+    """Pods that may be there beyond the replicas, and replicas that may be missing.
+
+    Source: ResolveFenceposts of Kubernetes' deployment controller: a share of the surge is rounded
+    up, one of the unavailable down; where both come to nothing, one may be missing.
+    """
+    more = ceil(surge.value * replicas / 100) if surge.percent else surge.value
+    fewer = floor(unavailable.value * replicas / 100) if unavailable.percent else unavailable.value
+    return (more, fewer) if more or fewer else (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the new version has otherwise than the old one; None, or nothing: as before.
+
+    Args:
+        settings: field of `MemberSettings` -> value.
+    """
+
+    protocol: Protocol | None = None
+    library: Library | None = None
+    static: bool | None = None
+    client_id: str | None = None
+    rack: str | None = None
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    record: Spread | None = None
+    poll: Spread | None = None
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        given = [(one.name, getattr(self, one.name)) for one in fields(self)[:-1]]
+        told = [
+            (name, value) for name, value in (*given, *self.settings) if value not in (None, ())
+        ]
+        return ", ".join(f"{name}={value}" for name, value in told)
+
+
+NO_CHANGE: Final = Change()
+
+
+@dataclass(frozen=True, slots=True)
+class Deploy:
+    """The members of a group are replaced by those of a new version, as Kubernetes does it.
+
+    Args:
+        entry: the entry of the scenario whose members are a deployment; None: every entry is one.
+        surge, unavailable: of a Deployment; a StatefulSet replaces one pod after the other.
+        startup_ms: from the pod's creation until its consumer is made.
+        readiness_ms: from then until the pod is ready.
+        min_ready_ms: how long it has to be ready to be available.
+        grace_ms: from SIGTERM until the pod is killed.
+        graceful: whether the application closes its consumer on SIGTERM; else it just ends.
+        deadline_ms: without progress for so long a deployment has failed.
+    """
+
+    group: str
+    entry: str | None = None
+    kind: Kind = "Deployment"
+    surge: Amount = A_QUARTER
+    unavailable: Amount = A_QUARTER
+    startup_ms: int = 5_000
+    readiness_ms: int = 5_000
+    min_ready_ms: int = 0
+    grace_ms: int = 30_000
+    graceful: bool = True
+    deadline_ms: int = 600_000
+    change: Change = NO_CHANGE

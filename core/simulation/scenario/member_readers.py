@@ -1,0 +1,54 @@
+"""Parts of a member as a file has them: durations that vary, processing time, topics, protocol."""
+
+from kgroups.core.input_files.document import Cursor
+from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
+from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
+from kgroups.core.simulation.scenario.units import read_duration
+
+
+def read_spread(cursor: Cursor) -> Spread:
+    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms} or {heavy: 2ms, tail: 1.5}."""
+    if not isinstance(cursor.value, dict):
+        return Spread(read_duration(cursor))
+    fields = cursor.fields((), ("fixed", "normal", "deviation", "heavy", "tail"))
+    shapes = [shape for shape in ("fixed", "normal", "heavy") if shape in fields.values]
+    if len(shapes) != 1:
+        cursor.fail("expected one of `fixed`, `normal` and `heavy`")
+    mean_ms = read_duration(fields[shapes[0]])
+    if shapes[0] == "normal":
+        return Spread(mean_ms, "normal", fields.optional("deviation", read_duration) or 0.0)
+    if shapes[0] == "heavy":
+        return Spread(mean_ms, "heavy", tail=fields.optional("tail", _tail) or DEFAULT_TAIL)
+    return Spread(mean_ms)
+
+
+def _tail(cursor: Cursor) -> float:
+    value = cursor.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 1:
+        cursor.fail(f"expected a number above 1, found `{value}`")
+    return float(value)
+
+
+def read_processing(cursor: Cursor) -> tuple[Spread, Spread]:
+    """Time a record, or a mapping with time a record and time a poll."""
+    if isinstance(cursor.value, dict) and not {"record", "poll"}.isdisjoint(cursor.value):
+        fields = cursor.fields((), ("record", "poll"))
+        record = fields.optional("record", read_spread) or Spread(1.0)
+        return record, fields.optional("poll", read_spread) or Spread()
+    return read_spread(cursor), Spread()
+
+
+def check_protocol(protocol: str, settings: Cursor) -> None:
+    """A client that is given a property of the other protocol does not start."""
+    for name, cursor in settings.entries():
+        if protocol in OTHER_PROTOCOLS.get(name, ()):
+            what = f"`{name}` cannot be set with protocol {protocol}: a client refuses to start"
+            cursor.fail(what, hint=INSTEAD.get(name), key=True)
+
+
+def read_topics(cursor: Cursor) -> tuple[str, ...]:
+    """Topics that members name."""
+    found = tuple(each.text() for each in cursor.items())
+    if not found:
+        cursor.fail("expected at least one topic")
+    return found
