@@ -1,7 +1,7 @@
 """`kgroups lag`: reports on lag, computed by Spark."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,7 +30,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Where,
     column_name,
     conditions_on_rows,
-    parse_folder,
+    place_of,
     window_of,
 )
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
@@ -42,6 +42,7 @@ from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.stores.places import Place, within
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
@@ -96,6 +97,7 @@ EXAMPLES
   kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
   kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
+  kgroups lag report --captures s3://metrics/captures --over 6h
 """
 
 
@@ -131,12 +133,12 @@ def report(
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
     captures: Annotated[
-        Path | None,
+        Any,
         typer.Option(
             "--captures",
             metavar="DIR",
-            help="Report on captures of `lag collect`.",
-            parser=parse_folder,
+            help="Report on captures of `lag collect`, in a folder or at a URI.",
+            parser=place_of,
         ),
     ] = None,
     over: Over = None,
@@ -163,6 +165,8 @@ def report(
 
     options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
+    captures = captures and within(captures, options.timeout_ms)
+    parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
     assignors = split_names(assignor)
     query = LagQuery(
@@ -210,7 +214,7 @@ def report(
 
 
 def _check_source(
-    captures: Path | None, file: Path | None, *, has_window: bool, record_times: bool
+    captures: Place | None, file: Path | None, *, has_window: bool, record_times: bool
 ) -> None:
     if captures is not None:
         if file is not None or record_times:

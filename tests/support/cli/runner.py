@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,8 +29,14 @@ class Outcome:
         return json.loads(self.stdout)
 
 
-def run(*args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> Outcome:
-    """The end of `kgroups ARGS…`, run without a terminal and without our environment."""
+def run(
+    *args: str, stdin: str | None = None, env: Mapping[str, str | None] | None = None
+) -> Outcome:
+    """The end of `kgroups ARGS…`, run without a terminal and without our environment.
+
+    Args:
+        env: variables; None: not set.
+    """
     clean: dict[str, str | None] = {
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }
