@@ -87,6 +87,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
     "simulate/--fail-on") echo '@free' ;;
+    "simulate/--search") echo '@free' ;;
+    "simulate/--minimise") echo '@free' ;;
+    "simulate/--trials") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -433,6 +436,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
         '--fail-on:Exit with 6 if this holds.'
+        '--search:Search these values.'
+        '--minimise:What to search the least of.'
+        '--trials:Number of settings to try.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )

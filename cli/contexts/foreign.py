@@ -228,6 +228,8 @@ def _fields(profile: Profile, path: Path) -> Fields:
             found["sasl.mechanism"] = MECHANISMS[plain]
             found["sasl.username"] = str(sasl.get(user) or "")
             found["sasl.password"] = str(sasl.get(password) or "")
+        elif plain == "awsmskiam" and not sasl.get(user):
+            found["sasl.mechanism"] = "AWS_MSK_IAM"
         elif plain == "oauthbearer" and all(sasl.get(key) for key in CLIENT):
             found["sasl.mechanism"] = "OAUTHBEARER"
             found |= {name: str(sasl[key]) for key, name in CLIENT.items()}

@@ -204,6 +204,23 @@ CASES = {
         "simulate deploy.yaml --vary protocol=eager,cooperative --repeat 6 --jobs 1 --spread"
     ),
     "simulate the spread as csv": "simulate deploy.yaml --repeat 6 --jobs 1 --spread -o csv",
+    "simulate a search": (
+        "simulate deploy.yaml --search members=2..3 --search protocol=eager,consumer "
+        "--minimise 'unowned + members' --jobs 1"
+    ),
+    "simulate a search as json": (
+        "simulate deploy.yaml --search members=2..3 --minimise rebalances --jobs 1 -o json"
+    ),
+    "simulate a search as csv": (
+        "simulate deploy.yaml --search heartbeat.interval.ms=3s,20s --minimise unowned -o csv"
+    ),
+    "simulate a search for nothing": "simulate deploy.yaml --search members=2..3",
+    "simulate a search with variations": (
+        "simulate deploy.yaml --search members=2..3 --minimise unowned --vary members=1"
+    ),
+    "simulate a search for no figure": (
+        "simulate deploy.yaml --search members=2..3 --minimise unownd"
+    ),
     "simulate with an unknown condition": "simulate deploy.yaml --fail-on 'unownd > 2s'",
     "simulate a variation of nothing known": "simulate deploy.yaml --vary colour=red",
     "simulate a short session": "simulate deploy.yaml --vary session.timeout.ms=4000",

@@ -12,9 +12,8 @@ _HINT = (
     'expected `org.apache.kafka.common.security.scram.ScramLoginModule required username="…" '
     'password="…";`'
 )
-_OPTION = re.compile(
-    r"""\s*(?P<name>[\w.$-]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s";]+))""",
-    re.DOTALL,
+_OPTION = (
+    r"""(?s)\s*(?P<name>[\w.$-]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s";]+))"""
 )
 
 
@@ -57,7 +56,8 @@ def parse_jaas(config: Property) -> Login:
         raise UsageError(f"{config.place}: `sasl.jaas.config` has no login module", hint=_HINT)
     options: dict[str, str] = {}
     position = head.end()
-    while match := _OPTION.match(text, position):
+    option = re.compile(_OPTION)
+    while match := option.match(text, position):
         quoted = match["quoted"]
         value = match["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         options[match["name"]] = value

@@ -31,6 +31,7 @@ _CLIENT_HINT: Final = (
 )
 _UNSECURED: Final = "enable.sasl.oauthbearer.unsecure.jwt"
 _LIFETIME_S: Final = 3_600
+AWS_OPTIONS: Final = ("awsProfileName", "awsRoleArn", "awsRoleSessionName")
 _AWS_HANDLERS: Final = ("IAMClientCallbackHandler", "IAMOAuthBearerLoginCallbackHandler")
 _EXTENSION_NAME: Final = re.compile(r"[A-Za-z]+")
 _EXTENSION_VALUE: Final = re.compile(r"[\x21-\x7e \t\r\n]+")
@@ -42,7 +43,7 @@ class OAuthSettings:
 
     Args:
         source: who gives it.
-        place: URL of the endpoint, path of the file, the command; empty for the other sources.
+        place: URL of the endpoint, path of the file, the command, the brokers' addresses (`aws`).
         client_id, client_secret: for the endpoint.
         scope: asked of the endpoint, or written into an unsecured token.
         extensions: SASL extensions (RFC 7628), sent with the token.
@@ -51,7 +52,7 @@ class OAuthSettings:
         claims: of an unsecured token: name and value, a text or a number.
         lifetime_s: of an unsecured token.
         principal_claim: which claim says who we are.
-        aws: profile, role, session and region for the signer, by the names of Amazon's module.
+        aws: profile, role and session for the signer, by the names of Amazon's login module.
     """
 
     source: TokenSource
@@ -84,20 +85,38 @@ def oauth_obstacle(given: Mapping[str, Property]) -> str | None:
     return None
 
 
-def oauth_of(given: Mapping[str, Property], login: Login | None, *, aws: bool) -> OAuthSettings:
+def aws_of(given: Mapping[str, Property], login: Login | None, servers: str) -> OAuthSettings:
+    """How tokens for Amazon MSK are signed.
+
+    Args:
+        given: the properties.
+        login: of `sasl.jaas.config`, if that is given.
+        servers: the brokers' addresses, whose names tell the region.
+    Raises:
+        UsageError: the login module has an option that Amazon's signer for Python has not.
+    """
+    options = (login or NO_LOGIN).options
+    for name in options:
+        if name not in AWS_OPTIONS:
+            place = given["sasl.jaas.config"].place
+            raise UsageError(
+                f"{place}: `{name[:30]}` is not an option that the AWS signer has",
+                hint=f"expected {', '.join(AWS_OPTIONS)}; or set a profile in ~/.aws/config",
+            )
+    return OAuthSettings("aws", servers, aws=tuple(sorted(options.items())))
+
+
+def oauth_of(given: Mapping[str, Property], login: Login | None) -> OAuthSettings:
     """Where tokens come from.
 
     Args:
         given: the properties, in either spelling.
         login: of `sasl.jaas.config`, if that is given.
-        aws: tokens are signed for Amazon MSK.
     Raises:
         UsageError: the properties do not say it, or what they say cannot be understood.
     """
     login = login or NO_LOGIN
     options = login.options
-    if aws:
-        return OAuthSettings("aws", aws=tuple(sorted(options.items())))
     extensions = _extensions(given, options)
     if given.get(_UNSECURED, _NOTHING).value.lower() == "true":
         return _unsecured_of_librdkafka(given.get("sasl.oauthbearer.config", _NOTHING).value)

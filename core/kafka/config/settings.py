@@ -249,7 +249,7 @@ def settings_of(
     mechanism = value.get("sasl.mechanism", "").upper() or None
     oauth = None
     if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
-        oauth, mechanism = _oauth_of(given, module, mechanism), "OAUTHBEARER"
+        oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
@@ -274,16 +274,17 @@ def settings_of(
 
 
 def _oauth_of(
-    given: Mapping[str, Property], login: "Login | None", mechanism: str
+    given: Mapping[str, Property], login: "Login | None", mechanism: str, servers: str
 ) -> "OAuthSettings | None":
     """Where tokens come from; None where only librdkafka can get one.
 
     Amazon's brokers take tokens that are signed for them by the standard mechanism too.
     """
-    from kgroups.core.kafka.config.oauth import is_of_aws, oauth_obstacle, oauth_of
+    from kgroups.core.kafka.config.oauth import aws_of, is_of_aws, oauth_obstacle, oauth_of
 
-    aws = is_of_aws(given, mechanism)
-    return None if oauth_obstacle(given) else oauth_of(given, login, aws=aws)
+    if is_of_aws(given, mechanism):
+        return aws_of(given, login, servers)
+    return None if oauth_obstacle(given) else oauth_of(given, login)
 
 
 def _number(

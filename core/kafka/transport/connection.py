@@ -21,7 +21,6 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
-from kgroups.core.kafka.transport.handshake import no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -335,6 +334,8 @@ class Connection:
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
         if isinstance(error, ssl.SSLError):  # with TLS 1.3 it judges us after our own handshake
+            from kgroups.core.kafka.transport.handshake import no_handshake
+
             return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None

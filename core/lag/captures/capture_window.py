@@ -8,7 +8,6 @@ window.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from kgroups.core.lag.captures.delta_table import (
     marks_in,
     utc_date,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     MARKS,
@@ -37,7 +37,7 @@ from kgroups.core.lag.captures.hour_table import (
 )
 from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
-from kgroups.core.lag.stores.places import Place, Store, has_tables, sizes_in
+from kgroups.core.lag.stores.places import Place, Store, has_tables
 
 # A capture has its row a moment after its facts: a reader between the two looks again.
 LOOKS = 3
@@ -282,21 +282,6 @@ def _are_outside(captures: pa.Table, hours: Set[HourKey]) -> pa.Array:
     return pa.array([key not in hours for key in hour_keys(captures)], pa.bool_())
 
 
-def whole_files(
-    files: Sequence[ActiveFile],
-) -> tuple[tuple[ActiveFile, ...], tuple[ItemError, ...]]:
-    """The files of a table that are there as they were written, and what is wrong with others."""
-    place = files[0].place if files else None
-    if isinstance(place, Store):
-        sizes = sizes_in(place, {file.path.rpartition("/")[0] for file in files})
-        why = [_why_other(file, sizes.get(file.path)) for file in files]
-    else:
-        why = [_why_unreadable(file) for file in files]
-    pairs = list(zip(files, why, strict=True))
-    errors = tuple(broken(file.path, text) for file, text in pairs if text is not None)
-    return tuple(file for file, text in pairs if text is None), errors
-
-
 def _bounds(date: str) -> tuple[int, int]:
     """The first and the last millisecond of a date (UTC)."""
     first_ms = round(datetime.fromisoformat(f"{date}T00:00Z").timestamp() * 1000)
@@ -329,22 +314,6 @@ def _held_by_day(files: Iterable[ActiveFile]) -> dict[Day, int]:
         day = file.cluster, file.date
         held[day] = held.get(day, 0) + file.rows
     return held
-
-
-def _why_unreadable(file: ActiveFile) -> str | None:
-    """What is wrong with a file that the log knows; None if it is there as it was written."""
-    try:
-        size = Path(file.path).stat().st_size
-    except OSError as exc:
-        return f"a file of the table cannot be read: {exc.strerror}"
-    return _why_other(file, size)
-
-
-def _why_other(file: ActiveFile, size: int | None) -> str | None:
-    """What is wrong with a file of this size; None where it is as it was written."""
-    if size is None:
-        return "a file of the table is not there"
-    return None if size == file.size else f"it has {size} bytes, the table says {file.size}"
 
 
 def _inside(marks: pa.Table, since_ms: int | None, until_ms: int | None) -> pa.Table:

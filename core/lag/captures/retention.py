@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgroups.core.lag.captures.capture_window import must_be_folder, whole_files
+from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -25,6 +25,7 @@ from kgroups.core.lag.captures.delta_table import (
     schema_of,
     utc_date,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,

@@ -15,8 +15,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time, whole_files
+from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
 from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (

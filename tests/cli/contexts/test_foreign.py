@@ -166,6 +166,10 @@ def test_tokens(config: Path) -> None:
     told = run("context", "show", "java", env=env)
     assert "exec:print-token …" in told.stdout
     assert "--as" not in told.stdout
+    assert take(config, "config-c", f"{one}{{mechanism: AWS_MSK_IAM}}\n").exit_code == 2  # taken
+    amazon = one.replace("name: one", "name: amazon")
+    assert take(config, "config-c", f"{amazon}{{mechanism: AWS_MSK_IAM}}\n").exit_code == 0
+    assert seen(config)["amazon"][2]["sasl.mechanism"] == "AWS_MSK_IAM"
     lone = f"{one}{{mechanism: OAUTHBEARER, token: t}}\n"
     assert take(config, "config-b", lone).exit_code == 2
 

@@ -12,6 +12,7 @@ from kgroups.core.input_files.command_output import command_output
 from kgroups.core.input_files.files import MIB, read_text
 from kgroups.core.kafka.config.oauth import OAuthSettings, TokenSource
 from kgroups.core.kafka.transport.logins.background import Abort
+from kgroups.core.kafka.transport.logins.msk import token_of_aws
 from kgroups.core.kafka.transport.logins.oidc import endpoint_name, token_of_endpoint
 from kgroups.core.kafka.transport.logins.tokens import Token, no_token, token_of
 
@@ -76,8 +77,9 @@ def _encoded(part: Mapping[str, object]) -> str:
 
 
 _SOURCES: Final[Mapping[TokenSource, Source]] = {
-    "oidc": lambda settings, timeout_s, abort: token_of_endpoint(settings, timeout_s, abort),
+    "oidc": token_of_endpoint,
     "file": _of_file,
     "command": _of_command,
     "unsecured": _unsecured,
+    "aws": token_of_aws,
 }
