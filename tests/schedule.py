@@ -25,6 +25,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/test_report.py",
         "tests/core/lag/test_rosters.py",
         "tests/core/lag/window/test_plain_truth.py",
+        "tests/core/lag/window/test_comparison.py",
         "tests/core/lag/window/test_hourly_truth.py",
         "tests/core/lag/window/test_known_figures.py",
         "tests/core/lag/test_transforms.py",

@@ -11,6 +11,7 @@ from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
     foreign_topics,
+    hides_claims,
     hides_libraries,
     may_be_late,
     places_new_partitions,
@@ -92,7 +93,9 @@ def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
     for prospect in prospects.each:
         if prospect.outcomes.complete:
             continue
-        if prospect.raced:
+        if hides_claims(roster, prospect.strategy):
+            found.append("a franz-go leader does not see what members without generations have")
+        elif prospect.raced:
             found.append(_one_by_one(roster, prospect))
         elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
             found.append("the group does not settle")

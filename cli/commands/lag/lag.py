@@ -16,6 +16,7 @@ from kgroups.cli.commands.lag.lag_collect import COLLECT_HELP, COMPACT_HELP, col
 from kgroups.cli.commands.lag.lag_history import HISTORY_HELP, history
 from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
+    Compare,
     FailOn,
     HtmlFile,
     Master,
@@ -44,6 +45,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, within
+from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
@@ -66,6 +68,10 @@ With --captures DIR the report covers a window of time, from the captures of
 time to catch up, trend, Burrow's verdict with its rule, and the time until
 retention reaches the commit. TIME is 2026-11-20T22:00Z (with its zone), or 2h
 for two hours ago.
+
+--compare 7d sets each row beside the same window 7 days before: figures now,
+_before and their _change, the highest growth of lag first. Rows are in both,
+new or gone. It fails if nothing was captured then (exit code 5).
 
 With --assignor A[,B] every group is also planned with these assignors. The
 report then starts with the groups that would gain most, from the assignor or
@@ -99,6 +105,7 @@ EXAMPLES
   kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
   kgroups lag report --captures s3://metrics/captures --over 6h
+  kgroups lag report --captures ~/captures --compare 7d --top 10
 """
 
 
@@ -145,6 +152,7 @@ def report(
     over: Over = None,
     since: Since = None,
     until: Until = None,
+    compare: Compare = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail if a capture cannot be read.")
     ] = False,
@@ -181,13 +189,14 @@ def report(
         fail_on=conditions_on_rows(fail_on or ()),
         pictures=html is not None,
         times=record_times,
+        compare_ms=0 if compare is None else round(parse_duration_ms(compare, least_ms=1_000)),
         leader_of=lambda group: infer_leader(group).likeliest,
     )
     source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
+    has_window = bool(over or since or until or strict or compare)
+    _check_source(captures, file, has_window=has_window, record_times=record_times)
     check_query(query, source)
     chosen = chosen_fields(fields, options, report_columns(query, source))
-    has_window = bool(over or since or until or strict)
-    _check_source(captures, file, has_window=has_window, record_times=record_times)
     session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
@@ -223,7 +232,7 @@ def _check_source(
         return
     if has_window:
         raise UsageError(
-            "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
+            "`--over`, `--since`, `--until`, `--compare` and `--strict` require `--captures DIR`",
             hint="collect captures with `kgroups lag collect DIR`",
         )
     if record_times and file is not None:

@@ -147,6 +147,9 @@ class World(Network):
         if process.frozen_ms > now_ms:
             self._wake_at(process, process.frozen_ms)
             return
+        if process.beats_late and process.waits_for_record(now_ms):
+            self._wake_at(process, ceil(process.app.free_ms))
+            return
         if now_ms - process.told_ms > process.seat.plan.settings.max_poll_interval_ms // 2:
             process.app.run_to(now_ms)
             process.told_ms = int(process.app.polled_ms)

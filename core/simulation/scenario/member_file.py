@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
@@ -103,7 +104,7 @@ def read_members(
 
 
 def protocol_of(group: Fields) -> Protocol:
-    """A group's protocol; where it is not written, what its members' properties say."""
+    """A group's protocol; where it is not written, what its members' properties or clients say."""
 
     def read_protocol(value: Cursor) -> Protocol:
         return cast(Protocol, value.text(PROTOCOLS))
@@ -122,7 +123,13 @@ def protocol_of(group: Fields) -> Protocol:
         settings = value.get("settings")
         if isinstance(settings, dict) and settings.get("group.protocol") == "consumer":
             return "consumer"
-    return "eager"
+    clients = {
+        entry.value.get("client", "java")
+        for _, entry in group["members"].entries()
+        if isinstance(entry.value, dict)
+    }
+    defaults = {LIBRARIES[one].default_protocol for one in clients if one in LIBRARIES}
+    return "cooperative" if defaults == {"cooperative"} else "eager"
 
 
 def with_properties(scenario: Scenario, document: Document) -> Scenario:

@@ -32,6 +32,7 @@ from kgroups.core.coordinator.client.kip848.client import Kip848Client
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ANY_BROKER,
@@ -64,7 +65,7 @@ def kind_of(class_name: str) -> str:
 
 def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
     """The client half's settings."""
-    given = plan.settings
+    given, traits = plan.settings, LIBRARIES[plan.library]
     return ClientConfig(
         group.name,
         client_id=plan.client_id,
@@ -80,14 +81,15 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         retry_backoff_ms=given.retry_backoff_ms,
         retry_backoff_max_ms=given.retry_backoff_max_ms,
         enable_auto_commit=given.enable_auto_commit,
-        session_ends_membership=plan.library == "librdkafka",
+        session_ends_membership=traits.session_ends_membership,
+        first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,
     )
 
 
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
-    __slots__ = ("_callbacks", "_client", "_look_at_ms", "_looking", "_lookup")
+    __slots__ = ("_background", "_callbacks", "_client", "_look_at_ms", "_looking", "_lookup")
 
     _client: ClassicClient | Kip848Client
 
@@ -99,6 +101,7 @@ class GroupConsumer(Consumer):
         self._lookup = CommittedLookup(group.name, plan.client_id)
         self._looking = False
         self._look_at_ms: int | None = None
+        self._background = LIBRARIES[plan.library].background
 
     # ------------------------------------------------------------------ what differs by protocol
 
@@ -126,6 +129,12 @@ class GroupConsumer(Consumer):
         self._client = self._make(now_ms)
         self._tell(now_ms, UpdateTopics(topology.topics))
         self._tell(now_ms, self._subscription(topology))
+        self._go_on(now_ms)
+
+    def _go_on(self, now_ms: int) -> None:
+        """Rebalance by itself, where the library does not wait for the application's poll."""
+        if self._background and not self._is_leaving and self.wants_poll:
+            self.poll(now_ms)
 
     def poll(self, now_ms: int) -> None:
         """Run the callbacks that wait, then let a rebalance begin if one is due."""
@@ -160,6 +169,7 @@ class GroupConsumer(Consumer):
         if self._callbacks and self._is_leaving:
             while self._callbacks:
                 self._run(now_ms, self._callbacks.popleft())
+        self._go_on(now_ms)
 
     def notify(self, now_ms: int, message: object) -> None:
         """A coordinator sends nothing that was not asked for."""
@@ -168,6 +178,7 @@ class GroupConsumer(Consumer):
         """What a pattern stands for may have changed; a leader watches the partitions."""
         self._tell(now_ms, self._subscription(topology))
         self._tell(now_ms, UpdateTopics(topology.topics))
+        self._go_on(now_ms)
 
     def advance(self, now_ms: int) -> None:
         """Fire timers."""
@@ -175,6 +186,7 @@ class GroupConsumer(Consumer):
         self._carry_out(now_ms)
         if self._look_at_ms is not None and self._look_at_ms <= now_ms:
             self._look(now_ms)
+        self._go_on(now_ms)
 
     def next_deadline(self) -> int | None:
         """Of the client half, or of the next attempt at the lookup."""
