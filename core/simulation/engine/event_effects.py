@@ -32,6 +32,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import Process, Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
@@ -42,6 +43,7 @@ SAME_POLL: Final = 0.5
 
 def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
+    world.failed = lambda seat: _start_again(world, seat)
     if world.scenario.auto_partitions:
         world.started = lambda process: _create_missing(world, process)
     for scheduled in world.scenario.events:
@@ -306,6 +308,14 @@ def _create_topic(world: World, event: CreateTopic) -> None:
     world.logs.create(topic, world.now_ms)
     new = tuple(TopicPartition(event.topic, n) for n in range(event.partitions))
     _topics_changed(world, event.topic, new)
+
+
+def _start_again(world: World, seat: Seat) -> None:
+    """The application ended because its listener failed: its supervisor starts it again."""
+    listener = seat.plan.listener
+    after_ms = None if listener is None else listener.restart_after_ms
+    if after_ms is not None and seat.failures[-1] == FAILED:
+        later(world, after_ms, lambda: world.start(seat))
 
 
 def _create_missing(world: World, process: Process) -> None:
