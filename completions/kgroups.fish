@@ -177,6 +177,7 @@ complete -c kgroups -n '__kgroups_at "simulate"' -l until -x -d 'Length of the r
 complete -c kgroups -n '__kgroups_at "simulate"' -l timeline -d 'Print the protocol step by step.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l rebalances -d 'Show each rebalance and its cause.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l deploys -d 'Show figures of deploys.'
+complete -c kgroups -n '__kgroups_at "simulate"' -l scalings -d 'Show what autoscalers did.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l members -d 'Show figures of members.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l partitions -d 'Show figures of partitions.'
 complete -c kgroups -n '__kgroups_at "simulate"' -l requests -d 'Show requests and errors by kind.'

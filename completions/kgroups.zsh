@@ -428,6 +428,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
         '--deploys:Show figures of deploys.'
+        '--scalings:Show what autoscalers did.'
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'

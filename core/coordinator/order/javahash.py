@@ -8,8 +8,10 @@ for its own needs, by the thousand: this package imports nobody, and a test hold
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 INITIAL_CAPACITY = 16
 
@@ -74,7 +76,7 @@ def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list
     return ordered
 
 
-def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
+def uuid_map_order(keys: "Iterable[UUID]") -> "list[UUID]":
     """Ids as a HashMap gives them back that got them in this order and grew with them."""
     ordered = list(keys)
     mask = grown_capacity(len(ordered)) - 1
@@ -82,7 +84,7 @@ def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
     return ordered
 
 
-def _spread_uuid(key: UUID) -> int:
+def _spread_uuid(key: "UUID") -> int:
     mixed = (key.int >> 64) ^ (key.int & 0xFFFFFFFFFFFFFFFF)
     value = (mixed >> 32) ^ (mixed & 0xFFFFFFFF)
     return value ^ (value >> 16)

@@ -25,15 +25,22 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
-from kgroups.assignors.rejoin import STICKY
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, Form, form_of
+from kgroups.core.planning.leaders.libraries import (
+    GENERATION_VERSION,
+    LIBRARIES,
+    Form,
+    form_of,
+)
 from kgroups.core.planning.leaders.strategies import Strategy
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
 
 PYTHON: Final = frozenset({"kafka-python", "aiokafka"})
+# Libraries whose cooperative members say what they own without a generation, in some releases.
+UNDATED: Final = frozenset({"java", "sarama"})
 UNLIKE_WEIGHT: Final = 0.25
 MOST_PLACEMENTS: Final = 64
 MOST_LIBRARIES: Final = 27
@@ -77,6 +84,28 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
 def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
     """Whether it makes a difference which libraries members use that do not show theirs."""
     return len(list(islice(_libraries(roster, strategy), 2))) > 1
+
+
+def hides_claims(roster: Roster, strategy: Strategy) -> bool:
+    """Whether members may have something that the leader cannot see.
+
+    A cooperative franz-go leader takes what is owned from subscriptions with a generation, and else
+    from user data like its own. sarama's members have neither when they are told that brokers are
+    of a time before generations, and older ones of Java's.
+
+    Source: franz-go, kgo/internal/sticky, parseMemberMetadata.
+    """
+    name = strategy.assignor.name
+    if strategy.leader_client != "franz-go" or name != COOPERATIVE:
+        return False
+    return any(
+        seat.library == "sarama"
+        if seat.joins
+        else (version := seat.member.subscription_version) is not None
+        and version < GENERATION_VERSION
+        and not UNDATED.isdisjoint(possible_libraries(seat.member, name, roster.known))
+        for seat in roster.seats
+    )
 
 
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:

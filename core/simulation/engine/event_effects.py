@@ -8,6 +8,7 @@ from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.rates import plan_hours, set_rate
 from kgroups.core.simulation.engine.rollout import roll_out
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
@@ -19,6 +20,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
     BrokerUp,
     Crash,
     CreateTopic,
+    Load,
     MoveCoordinator,
     NetworkSplit,
     Pause,
@@ -44,6 +46,9 @@ SAME_POLL: Final = 0.5
 def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
     world.failed = lambda seat: _start_again(world, seat)
+    for topic in world.scenario.topics:
+        if topic.hours:
+            plan_hours(world, topic)
     if world.scenario.auto_partitions:
         world.started = lambda process: _create_missing(world, process)
     for scheduled in world.scenario.events:
@@ -347,6 +352,13 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
     world.refresh_all()
 
 
+def _load(world: World, event: Load) -> None:
+    before = world.logs.rate_of(event.topic)
+    set_rate(world, event.topic, event.rate)
+    if event.for_ms is not None:
+        later(world, event.for_ms, lambda: set_rate(world, event.topic, before))
+
+
 EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]] = {
     RollingRestart: _rolling_restart,
     ScaleOut: _scale_out,
@@ -361,4 +373,5 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     AddPartitions: _add_partitions,
     CreateTopic: _create_topic,
     Deploy: roll_out,
+    Load: _load,
 }

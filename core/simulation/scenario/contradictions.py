@@ -18,6 +18,7 @@ from kgroups.core.simulation.kubernetes.new_version import changed_group, change
 from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
+    Load,
     RollingRestart,
     ScaleIn,
     ScaleOut,
@@ -104,7 +105,21 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
         wrong = _of_subscription(scenario, group, plan, known)
         for found in (*wrong, *_of_library(group, plan), *_of_settings(group, plan)):
             yield in_deploy(number, found)
+    yield from _of_autoscalers(scenario)
     yield from _of_events(scenario)
+
+
+def _of_autoscalers(scenario: Scenario) -> Iterator[Contradiction]:
+    for group in scenario.groups:
+        if group.autoscaler is None:
+            continue
+        where, place = f"`{group.name}`", ("groups", group.name, "autoscaler")
+        if scenario.until_ms is None:
+            what = "an autoscaler never rests: the scenario has no `until`"
+            yield Contradiction(where, what, (place,), "write how long it lasts: `until: 1h`")
+        if group.like(group.autoscaler.entry) is None:
+            what = f"there is no entry `{group.autoscaler.entry}`"
+            yield Contradiction(where, what, (place,))
 
 
 def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
@@ -292,6 +307,10 @@ def _of_event(
             what = f"topic `{event.topic}` is created twice"
             yield "topic", what, None if once else "write `at` instead of `every`"
         partitions[event.topic] = event.partitions
+    elif isinstance(event, Load):
+        if event.topic not in partitions:
+            hint = close_to(event.topic, partitions)
+            yield "topic", f"there is no topic `{event.topic}` yet", hint
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
     elif isinstance(event, ScaleOut):

@@ -205,6 +205,11 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "partitions": ("partitions", True, _PARTITIONS),
         "rate": ("rate", False, _plain(read_rate)),
     },
+    "load": {
+        "topic": ("topic", True, _plain(Cursor.text)),
+        "rate": ("rate", True, _plain(read_rate)),
+        "for": ("for_ms", False, _MS),
+    },
     "deploy": {
         "group": _GROUP,
         "entry": ("entry", False, _of_group(read_entry)),

@@ -143,6 +143,20 @@ class CreateTopic:
     rate: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Another number of records comes to a topic.
+
+    Args:
+        rate: records a second over all its partitions.
+        for_ms: after which the rate is what it was; None for good.
+    """
+
+    topic: str
+    rate: float
+    for_ms: int | None = None
+
+
 ScenarioEvent = (
     RollingRestart
     | ScaleOut
@@ -157,6 +171,7 @@ ScenarioEvent = (
     | AddPartitions
     | CreateTopic
     | Deploy
+    | Load
 )
 
 # The key that a scenario file, a timeline and an answer call each of them by.
@@ -174,6 +189,7 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "add_partitions": AddPartitions,
     "create_topic": CreateTopic,
     "deploy": Deploy,
+    "load": Load,
 }
 SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {
     cls: name for name, cls in SCENARIO_EVENTS.items()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
@@ -40,6 +41,10 @@ class TopicPlan:
         racks: per partition the racks of its replicas; empty for none.
         record_bytes: of each record.
         transaction_ms: records are written in transactions that commit so often; 0: in none.
+        weights: of the partitions in the rate; empty: all alike.
+        hours: factors of the rate, one for each hour of a day that begins with the run; empty:
+            it is steady.
+        backlogs: of each partition, in the place of equal shares of `backlog`; empty: equal ones.
     """
 
     name: str
@@ -49,9 +54,14 @@ class TopicPlan:
     racks: tuple[frozenset[str], ...] = ()
     record_bytes: int = RECORD_BYTES
     transaction_ms: int = 0
+    weights: tuple[float, ...] = ()
+    hours: tuple[float, ...] = ()
+    backlogs: tuple[int, ...] = ()
 
     def backlog_of(self, partition: int) -> int:
         """Records of the backlog that lie in one partition."""
+        if self.backlogs:
+            return self.backlogs[partition] if partition < len(self.backlogs) else 0
         share, rest = divmod(self.backlog, self.partitions)
         return share + (partition < rest)
 
@@ -126,6 +136,7 @@ class GroupPlan:
             is not named has no commit.
         config: the group's dynamic settings (`consumer.session.timeout.ms`, ...), KIP-848 only.
         templates: what further members of each entry are like, also of one without members.
+        autoscaler: what scales it; None: nothing does.
     """
 
     name: str
@@ -134,6 +145,7 @@ class GroupPlan:
     committed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     templates: tuple[MemberPlan, ...] = ()
+    autoscaler: Autoscaler | None = None
 
     def like(self, name: str | None) -> MemberPlan | None:
         """What a further member is like: a member's or an entry's name, None for the first."""

@@ -9,6 +9,7 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
+from kgroups.core.simulation.figures.scaling import Scaling
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
@@ -152,6 +153,7 @@ class GroupState:
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
         deploys: those that began.
+        scalings: what its autoscaler did.
         rollouts: entry -> what ends the rollout under way there, and gives back its version.
         when_rolled: what waits until no rollout is under way.
         when_whole: what waits until the group is whole.
@@ -166,6 +168,7 @@ class GroupState:
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
         self.deploys: list[DeployWindow] = []
+        self.scalings: list[Scaling] = []
         self.rollouts: dict[str, Callable[[], tuple[GroupPlan, tuple[MemberPlan, ...]]]] = {}
         self.when_rolled: list[Callable[[], None]] = []
         self.when_whole: list[Callable[[], None]] = []

@@ -43,6 +43,7 @@ events:
   - {every: 4m, until: 10m, deploy: {group: app, startup: 2s, readiness: 2s}}
   - {every: 4m, until: 14m, scale_out: {group: app}}
   - {every: 6m, until: 14m, scale_in: {group: app}}
+  - {every: 5m, until: 14m, load: {topic: orders, rate: 60/s, for: 30s}}
   - {at: 5m, add_partitions: {topic: bills, partitions: 5}}
   - {at: 6m, create_topic: {topic: more, partitions: 2, rate: 3}}
 """

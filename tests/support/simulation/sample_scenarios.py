@@ -43,6 +43,7 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "broker_up": (BASE, {"broker": 0}),
     "add_partitions": (BASE, {"topic": "orders", "partitions": 9}),
     "create_topic": (PATTERN, {"topic": "orders-eu", "partitions": 3, "rate": 30}),
+    "load": (BASE, {"topic": "orders", "rate": "200/s", "for": "60s"}),
     "deploy": (BASE, {"group": "app", "maxSurge": 1, "readiness": "8s"}),
 }
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, fields, is_dataclass
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, get_args, get_origin
+from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -85,7 +86,7 @@ def same(ours: Any, kios: Any) -> bool:
         return all(same(value, value_of(kios, name)) for name, value in vars(ours).items())
     if isinstance(ours, tuple):
         return len(ours) == len(kios) and all(map(same, ours, kios))
-    return bool(ours == kios)
+    return bool(ours == (kios.bytes if isinstance(kios, UUID) else kios))
 
 
 def value_of(message: Any, name: str) -> Any:
