@@ -53,7 +53,7 @@ def test_a_cooperative_group_waits_for_nobody_who_gives_up_nothing() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["eager", "cooperative", "consumer"])
-def test_a_listener_longer_than_max_poll_interval_costs_the_membership(protocol: str) -> None:
+def test_a_listener_longer_than_max_poll_interval_has_its_member_thrown_out(protocol: str) -> None:
     """The consumer leaves meanwhile, and joins again; with time enough it does not."""
 
     def departures(interval: str) -> int:
