@@ -29,6 +29,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
         "tests/core/lag/window/test_known_figures.py",
         "tests/core/lag/test_transforms.py",
         "tests/core/lag/window/test_windows.py",
+        "tests/core/spark/test_jobs.py",
         "tests/core/simulation/test_spark.py",
         "tests/kafka/reads/test_acls.py",
         "tests/pages/test_hostile_names.py",

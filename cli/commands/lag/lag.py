@@ -34,6 +34,7 @@ from kgroups.cli.commands.lag.lag_options import (
     parse_folder,
     window_of,
 )
+from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -193,12 +194,15 @@ def report(
     _check_source(captures, file, has_window=has_window, record_times=record_times)
     check_query(query, source)
     chosen = chosen_fields(fields, options, report_columns(query, source))
-    session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
+    line = SparkLine(printer)
+    session = SessionOptions(
+        master=master, remote=remote, verbose=options.verbose, watcher=line.watcher
+    )
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
         answer = lag_report(
-            [snapshot], query, session=session, progress=printer.waiting, record_times=times
+            [snapshot], query, session=session, progress=line.step, record_times=times
         )
         shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
@@ -212,7 +216,7 @@ def report(
             until_ms=end_ms,
             strict=strict,
             session=session,
-            progress=printer.waiting,
+            progress=line.step,
         )
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)

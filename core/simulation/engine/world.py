@@ -27,7 +27,7 @@ from kgroups.core.simulation.world.actors import (
 )
 from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.member_kinds import make_consumer
-from kgroups.core.simulation.world.process import GroupState, Process, Seat
+from kgroups.core.simulation.world.process import GroupState, Process, Seat, both
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
 
@@ -84,7 +84,7 @@ class World(Network):
         if process is None or process.closing:
             return
         process.closing = True
-        process.then = then
+        process.then = both(process.then, then)
         self._arrange_poll(process)
 
     def kill(self, seat: Seat) -> None:

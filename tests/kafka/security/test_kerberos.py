@@ -145,7 +145,7 @@ def test_no_ticket(
     assert "WRONG.TEST" in refusal(file)
     write(file, broker, keytab | {"sasl.kerberos.keytab": str(tmp_path / "none")})
     assert f"{tmp_path}/none" in refusal(file)
-    write(file, broker, keytab | {"sasl.kerberos.service.name": "other"})
+    write(file, broker, keytab | {"sasl.kerberos.service.name": "other"})  # a ticket of its own
     said = refusal(file)
     assert "no Kerberos ticket for `other/127.0.0.1`: " in said
     assert "not found in Kerberos database" in said
@@ -169,7 +169,9 @@ def test_no_ticket(
     elsewhere = kdc.configuration.read_text().replace(str(kdc.port), str(free_ports(1)[0]))
     (tmp_path / "krb5.conf").write_text(elsewhere)
     monkeypatch.setenv("KRB5_CONFIG", str(tmp_path / "krb5.conf"))
-    write(file, broker, keytab)
+    unused = tmp_path / "unused.keytab"  # of which no ticket is kept yet
+    unused.write_bytes(kdc.keytab("alice").read_bytes())
+    write(file, broker, keytab | {"sasl.kerberos.keytab": str(unused)})
     assert "KDC" in refusal(file)
 
 
