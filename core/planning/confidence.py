@@ -7,6 +7,7 @@ from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
+from kgroups.core.planning.outcomes.missed import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
@@ -188,6 +189,8 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         found.append("it depends on new member ids")
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         found.append("the racks in which brokers place new partitions decide")
+    elif any(may_miss(roster, prospect.strategy) for prospect in unraced) and not found:
+        found.append("members that are late may miss what a round of the rebalance gives them")
     elif unraced and not found:
         found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found

@@ -46,8 +46,10 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   crash            a process dies: member, restart_after
   gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
-  network_partition     a member cannot reach the cluster: member, for, stall
-  move_coordinator, broker_down, broker_up
+  network_partition     a member cannot reach the cluster: member, for, stall,
+                   lost
+  zone_outage, spot_eviction   members of a rack end: rack, for; count, notice
+  move_coordinator, broker_down, broker_up, slow_broker, roll_brokers
   add_partitions, create_topic
   load             the rate of a topic changes: topic, rate, for
   Each has a time (at=60s) or occurs at random (every=5m).

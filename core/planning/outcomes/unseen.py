@@ -1,9 +1,9 @@
 """What only leaders see: racks to come, what Python clients know, and libraries of members.
 
-Brokers place new partitions at random, so that strategies that look at racks may do any of several
-things. A leader of a Python client takes equal subscriptions for different ones where members name
-their topics in different orders, which their sets decide, or where it knows a topic that nobody
-subscribes to, as one that subscribes by a pattern does.
+Brokers place new partitions by chance (`placements.py`), so that strategies that look at racks may
+do any of several things. A leader of a Python client takes equal subscriptions for different ones
+where members name their topics in different orders, which their sets decide, or where it knows a
+topic that nobody subscribes to, as one that subscribes by a pattern does.
 
 A leader of Java or kafka-python may not know a topic yet that nobody has read, and then assigns the
 others first and everything a moment later. Java's knows those that it does not read itself only
@@ -14,14 +14,14 @@ Members whose bytes fit several libraries say what they have as any of these wou
 mixed, where Java would have had to send what franz-go always does, and where a sticky member that
 has just joined has said nothing yet and nobody named the library, each of them is tried.
 
-Source: StripedReplicaPlacer; kafka-python 3.0.12 and aiokafka 0.14,
+Source: kafka-python 3.0.12 and aiokafka 0.14,
 _are_subscriptions_identical of their sticky assignors; ConsumerCoordinator.onJoinPrepare and
 .updateGroupSubscription, ConsumerNetworkClient.awaitMetadataUpdate.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
@@ -35,6 +35,7 @@ from kgroups.core.planning.leaders.libraries import (
     form_of,
 )
 from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.placements import placements
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
 
@@ -223,7 +224,7 @@ def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
 
     All partitions of a topic that is created have as many replicas.
     """
-    racks = sorted(set(roster.broker_racks), key=str)
+    racks = roster.broker_racks
     for name in roster.subscribed():
         logs = roster.topics[name].partitions
         new = [(name, n) for n, log in logs.items() if not log.racks and log.leader is None]
@@ -234,6 +235,6 @@ def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
         each = (
             dict(zip(new, chosen, strict=True))
             for size in wanted
-            for chosen in product(combinations(racks, size), repeat=len(new))
+            for chosen in placements(racks, len(new), size)
         )
         yield list(islice(each, MOST_PLACEMENTS + 1))

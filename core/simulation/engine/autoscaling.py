@@ -84,9 +84,9 @@ class Scaler:
             return
         lags = self._lags()
         if plan.metric == "cpu":
-            wish = wanted_for_cpu(current, self._busy_percent(current), plan.target)
+            wish = wanted_for_cpu(current, self._busy_percent(current), plan.threshold)
         else:
-            wish = wanted_for_lag(current, capped_lag(plan, lags), plan.target)
+            wish = wanted_for_lag(current, capped_lag(plan, lags), plan.threshold)
         wish = max(max(1, plan.least), min(wish, plan.most))
         oldest_ms = now_ms - max(plan.up_ms, plan.down_ms)
         self._wishes = [(at, n) for at, n in self._wishes if at >= oldest_ms]

@@ -42,7 +42,7 @@ COMMON: Final[Mapping[str, tuple[str, Any]]] = {
     "scaleDown": ("down_ms", _window),
 }
 KEDA: Final[Mapping[str, tuple[str, Any]]] = {
-    "lagThreshold": ("target", _target),
+    "lagThreshold": ("threshold", _target),
     "activationLagThreshold": ("activation", lambda cursor: cursor.integer(0, MAX_TARGET)),
     "pollingInterval": ("polling_ms", read_seconds),
     "cooldownPeriod": ("cooldown_ms", read_seconds),
@@ -54,7 +54,7 @@ KEDA: Final[Mapping[str, tuple[str, Any]]] = {
 }
 HPA: Final[Mapping[str, tuple[str, Any]]] = {
     "metric": ("metric", _metric),
-    "target": ("target", _target),
+    "target": ("threshold", _target),
     "minReplicas": ("least", _some_pods),
     "maxReplicas": ("most", _some_pods),
     **COMMON,

@@ -25,7 +25,7 @@ class Autoscaler:
     Args:
         keda: whether KEDA is in front of the HPA: it scales to zero, and caps the lag.
         metric: what the HPA goes by; lag always, with KEDA.
-        target: unread records a pod, or busy time a pod in percent.
+        threshold: unread records a pod, or busy time a pod in percent.
         least, most: pods; the least may be 0 with KEDA only.
         activation: with so much lag at most nobody is needed.
         polling_ms: how often KEDA looks whether anybody is needed.
@@ -40,7 +40,7 @@ class Autoscaler:
 
     keda: bool = False
     metric: Metric = "lag"
-    target: int = 10
+    threshold: int = 10
     least: int = 1
     most: int = 100
     activation: int = 0
@@ -65,7 +65,7 @@ def capped_lag(plan: Autoscaler, lags: Sequence[int]) -> int:
     if not plan.keda or (plan.allow_idle and not plan.limit_to_lagging):
         return total
     bound = sum(lag > 0 for lag in lags) if plan.limit_to_lagging else len(lags)
-    return min(total, bound * plan.target) if total // plan.target > bound else total
+    return min(total, bound * plan.threshold) if total // plan.threshold > bound else total
 
 
 def is_near(ratio: float) -> bool:

@@ -23,6 +23,8 @@ from kgroups.core.simulation.scenario.scenario_events import (
     ScaleIn,
     ScaleOut,
     Scheduled,
+    SpotEviction,
+    ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
 from kgroups.core.simulation.scenario.seat_names import next_name
@@ -311,6 +313,12 @@ def _of_event(
         if event.topic not in partitions:
             hint = close_to(event.topic, partitions)
             yield "topic", f"there is no topic `{event.topic}` yet", hint
+    elif isinstance(event, ZoneOutage | SpotEviction):
+        racks = {one.rack for group in scenario.groups for one in group.templates} - {None}
+        racks |= {one.rack for group in scenario.groups for one in group.members} - {None}
+        if event.rack is not None and event.rack not in racks:
+            known = [rack for rack in racks if rack is not None]
+            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
     elif isinstance(event, ScaleOut):

@@ -187,3 +187,18 @@ class GroupState:
         """Between the heartbeats of a member."""
         given = self.plan.config.get("consumer.heartbeat.interval.ms", self._beat_ms)
         return int(given) if self.plan.protocol == "consumer" else settings.heartbeat_interval_ms
+
+
+def both(
+    one: Callable[[], None] | None, other: Callable[[], None] | None
+) -> Callable[[], None] | None:
+    """What is to be done at the end of a process, of two that want something."""
+    if one is None or other is None:
+        return one or other
+    first, second = one, other
+
+    def then() -> None:
+        first()
+        second()
+
+    return then

@@ -58,7 +58,7 @@ def test_keda_counts_no_more_lag_than_partitions_can_use(
     lags: list[int], keys: dict[str, Any], expected: int
 ) -> None:
     """`allowIdleConsumers` and `limitToPartitionsWithLag` decide what the bound is."""
-    assert capped_lag(Autoscaler(keda=True, target=10, **keys), lags) == expected
+    assert capped_lag(Autoscaler(keda=True, threshold=10, **keys), lags) == expected
 
 
 @pytest.mark.parametrize(
