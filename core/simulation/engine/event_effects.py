@@ -51,11 +51,13 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import Process, Seat
 
 
 def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
+    world.failed = lambda seat: _start_again(world, seat)
     for topic in world.scenario.topics:
         if topic.hours:
             plan_hours(world, topic)
@@ -232,6 +234,14 @@ def _create_topic(world: World, event: CreateTopic) -> None:
     world.logs.create(topic, world.now_ms)
     new = tuple(TopicPartition(event.topic, n) for n in range(event.partitions))
     _topics_changed(world, event.topic, new)
+
+
+def _start_again(world: World, seat: Seat) -> None:
+    """The application ended because its listener failed: its supervisor starts it again."""
+    listener = seat.plan.listener
+    after_ms = None if listener is None else listener.restart_after_ms
+    if after_ms is not None and seat.failures[-1] == FAILED:
+        later(world, after_ms, lambda: world.start(seat))
 
 
 def _create_missing(world: World, process: Process) -> None:

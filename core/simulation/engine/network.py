@@ -33,7 +33,7 @@ from kgroups.core.simulation.world.actors import (
 from kgroups.core.simulation.world.brokers import NOBODY, Brokers
 from kgroups.core.simulation.world.link import RESEND_MS
 from kgroups.core.simulation.world.partition_logs import Logs
-from kgroups.core.simulation.world.process import GroupState, Process
+from kgroups.core.simulation.world.process import GroupState, Process, Seat
 from kgroups.core.simulation.world.zookeeper_service import Frame, Reception, ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".
@@ -56,7 +56,7 @@ class Network(ABC):
         pending: events, and parts of events, that are still to come.
         last_ms: when the last event happened.
         happened: events so far, by name; `moments` when the first of them did.
-        started: told of every process that has started.
+        started, failed: told of every process that has started, or ended with a failure.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class Network(ABC):
         self.happened: Counter[str] = Counter()
         self.moments: list[tuple[int, str]] = []
         self.started: Callable[[Process], None] = lambda process: None
+        self.failed: Callable[[Seat], None] = lambda seat: None
         latency, loss = scenario.network.latency, scenario.network.loss
         steady = latency.shape == "fixed" and not loss
         self._steady_ms = max(1, round(latency.mean_ms)) if steady else None

@@ -9,6 +9,7 @@ from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
+    read_listener,
     read_processing,
     read_topics,
 )
@@ -42,9 +43,13 @@ MEMBER_KEYS: Final = (
     "start",
     "every",
     "processing",
+    "workers",
+    "listener",
     "properties",
     "settings",
 )
+
+MAX_WORKERS: Final = 10_000
 
 
 def read_members(
@@ -93,6 +98,8 @@ def read_members(
         entry=label,
         gap_ms=fields.optional("every", read_ms) or 0,
         idle=given.idle,
+        workers=fields.optional("workers", lambda c: c.integer(1, MAX_WORKERS)) or 1,
+        listener=fields.optional("listener", read_listener),
     )
     template = one if instance is not None or not static else replace(one, instance_id=label)
     if count is None:

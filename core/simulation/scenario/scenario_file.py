@@ -17,7 +17,7 @@ from kgroups.core.simulation.scenario.event_file import (
 )
 from kgroups.core.simulation.scenario.load_readers import read_backlog, read_hours, read_weights
 from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
-from kgroups.core.simulation.scenario.member_readers import read_spread
+from kgroups.core.simulation.scenario.member_readers import read_share, read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
     RECORD_BYTES,
     GroupPlan,
@@ -134,16 +134,8 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
 def _network(cursor: Cursor) -> Network:
     fields = cursor.fields((), ("latency", "loss"))
     latency = fields.optional("latency", read_spread) or Spread(1.0)
-    loss = fields.optional("loss", _share) or 0.0
+    loss = fields.optional("loss", read_share) or 0.0
     return Network(latency, loss)
-
-
-def _share(cursor: Cursor) -> float:
-    value = cursor.value
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
-    if not 0 <= number < 1:
-        cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")
-    return float(number)
 
 
 def _topic(name: str, cursor: Cursor) -> TopicPlan:

@@ -67,6 +67,23 @@ class TopicPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ListenerPlan:
+    """What an application does when partitions come and go: commit, flush, restore state.
+
+    Args:
+        assigned, revoked, lost: how long it takes; none where there are no partitions.
+        fails: share of its calls that fail: the poll throws, and the consumer is closed.
+        restart_after_ms: when the process is started again after that; None for never.
+    """
+
+    assigned: Spread = field(default_factory=Spread)
+    revoked: Spread = field(default_factory=Spread)
+    lost: Spread = field(default_factory=Spread)
+    fails: float = 0.0
+    restart_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MemberPlan:
     """One member, which may be restarted: a process with a consumer in it.
 
@@ -81,6 +98,8 @@ class MemberPlan:
         entry: key of the scenario's entry that it is one of the members of.
         gap_ms: time between the starts of that entry's members.
         idle: properties that it was given and that have no effect here.
+        workers: threads that share the records of a poll, which ends when all are done.
+        listener: its rebalance listener; None: it has none, or one that takes no time.
     """
 
     name: str
@@ -97,6 +116,8 @@ class MemberPlan:
     entry: str = ""
     gap_ms: int = 0
     idle: frozenset[str] = frozenset()
+    workers: int = 1
+    listener: ListenerPlan | None = None
 
     def numbered(self, number: int) -> "MemberPlan":
         """The member of this number of the entry that this one is the template of."""

@@ -96,12 +96,16 @@ class ClassicConsumer(GroupConsumer):
     @property
     def wants_poll(self) -> bool:
         """A callback waits, or a rebalance is to begin."""
+        if self._listens:
+            return False
         return bool(self._callbacks) or (self._joins and not self._asking)
 
     @property
     def gives_records(self) -> bool:
         """Not while an eager member commits before it gives everything up, nor while it leaves."""
         state = self._client.state
+        if self._listens:
+            return False
         return state not in SILENT and (state is not ClientState.PREPARING or self._cooperative)
 
     @property
@@ -109,7 +113,7 @@ class ClassicConsumer(GroupConsumer):
         """Stable, with nothing on its mind."""
         client = self._client
         stable = client.state is ClientState.STABLE and client.rejoin_reason is None
-        return stable and not self._callbacks and not self._lookup.wanted
+        return stable and not (self._callbacks or self._lookup.wanted or self._listens)
 
     @property
     def closed(self) -> bool:
