@@ -14,6 +14,7 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 TOGETHER: Mapping[str, tuple[str, ...]] = {
     "the session of Spark": (
         "tests/cli/commands/test_lag.py",
+        "tests/cli/test_lag_stores.py",
         "tests/core/lag/window/test_commit_log.py",
         "tests/core/spark/test_remote_spark.py",
         "tests/core/lag/fleet/test_fleet_plan.py",

@@ -3,22 +3,33 @@
 import secrets
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.report import LagReport
+from kgroups.core.lag.stores.places import Place, Store, failures_told, split_file
 
 
-def write_parquet(path: Path, answer: LagReport) -> None:
+def write_parquet(place: Place, answer: LagReport) -> None:
     """Writes the rows whole or not at all, over what is there.
 
     Raises:
         UsageError: it cannot be written there.
+        ClusterError: the store cannot be reached or entered.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     table = pa.Table.from_pylist(answer.items, schema=to_arrow_schema(answer.schema))
+    if isinstance(place, Store):
+        folder, name = split_file(place)
+        with failures_told(place):
+            pq.write_table(table, name, filesystem=folder.files(), compression="zstd")
+    else:
+        _write_local(place, table)
+
+
+def _write_local(path: Path, table: pa.Table) -> None:
+    """The file comes to be under another name first."""
     hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with hidden.open("wb") as file:

@@ -1,6 +1,7 @@
 """`lag collect` that goes on until it is stopped: what it tells, and how it ends."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import TIMEOUT_S, finish, start
-from tests.support.cli.runner import check_document
+from tests.support.cli.runner import check_document, run
 from tests.support.endings.world import free_port
 from tests.support.lag.made_fleet import fleet
 from tests.support.lag.old_captures import write_old_capture
@@ -94,23 +95,30 @@ def test_failures_are_told_when_they_happen(tmp_path: Path) -> None:
     assert last.endswith(" failed")
 
 
-@pytest.mark.parametrize("place", ["s3a://b/c", "s3:/b", "hdfs://n:8020/x", "file:///tmp/x"])
+@pytest.mark.parametrize("place", ["s3:/b", "ftp://host/b", "file://elsewhere/x", "s3://u:p@b"])
 def test_no_local_folder_in_the_name_of_a_bucket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    """A URI is refused by every command, and nothing is made."""
+    """A URI that is of no store is refused by every command, and nothing is made."""
     monkeypatch.chdir(tmp_path)
     lines = (
         ("lag", "collect", place, "-b", "127.0.0.1:1"),
         ("lag", "compact", place),
         ("lag", "report", "--captures", place),
+        ("lag", "report", "--parquet", place),
     )
     for line in lines:
-        code, stdout, stderr = finish(*line)
-        assert (code, stdout) == (2, ""), line
-        assert f"captures cannot be kept at `{place}`" in stderr
-        assert "hint: use a local folder" in stderr
+        ended = run(*line)
+        assert (ended.exit_code, ended.stdout) == (2, ""), line
+        assert re.match("error: (`.*` (is no|names no)|the URI of a store has no)", ended.stderr)
+        assert "hint: " in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_by_its_uri(bootstrap: str, tmp_path: Path) -> None:
+    """`file:` is a local folder."""
+    assert run("lag", "collect", tmp_path.as_uri(), "-b", bootstrap).exit_code == 0
+    assert len(times_in(tmp_path)) == 1
 
 
 def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:

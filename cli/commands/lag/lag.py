@@ -1,7 +1,7 @@
 """`kgroups lag`: reports on lag, computed by Spark."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -31,7 +31,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Where,
     column_name,
     conditions_on_rows,
-    parse_folder,
+    place_of,
     window_of,
 )
 from kgroups.cli.commands.lag.spark_line import SparkLine
@@ -45,6 +45,7 @@ from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
@@ -104,6 +105,7 @@ EXAMPLES
   kgroups lag report --captures ~/captures --where "verdict = 'STOP'"
   kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
+  kgroups lag report --captures s3://metrics/captures --over 6h
   kgroups lag report --captures ~/captures --compare 7d --top 10
 """
 
@@ -140,12 +142,12 @@ def report(
         typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
     captures: Annotated[
-        Path | None,
+        Any,
         typer.Option(
             "--captures",
             metavar="DIR",
-            help="Report on captures of `lag collect`.",
-            parser=parse_folder,
+            help="Report on captures of `lag collect`, in a folder or at a URI.",
+            parser=place_of,
         ),
     ] = None,
     over: Over = None,
@@ -173,6 +175,8 @@ def report(
 
     options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
+    captures = captures and within(captures, options.timeout_ms)
+    parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
     assignors = split_names(assignor)
     query = LagQuery(
@@ -224,7 +228,7 @@ def report(
 
 
 def _check_source(
-    captures: Path | None, file: Path | None, *, has_window: bool, record_times: bool
+    captures: Place | None, file: Path | None, *, has_window: bool, record_times: bool
 ) -> None:
     if captures is not None:
         if file is not None or record_times:

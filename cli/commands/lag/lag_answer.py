@@ -11,6 +11,7 @@ from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.output.whole_file import check_place
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
+from kgroups.core.lag.stores.places import Place, Store, check_file
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -105,21 +106,25 @@ def show_and_end(printer: Printer, shown: Report) -> None:
     end_with(shown.errors)
 
 
-def check_places(html: Path | None, parquet: Path | None) -> None:
+def check_places(html: Path | None, parquet: Place | None) -> None:
     """Fails before Spark is started where a file could not be written after it.
 
     Raises:
         UsageError: its folder does not exist, or it is itself a folder; pages need an extra.
+        NotFoundError: there is no such bucket.
+        ClusterError: a store cannot be reached or entered.
     """
     if html is not None:
         require_extra("html", "`--html`")
     for file in (html, parquet):
-        if file is not None:
+        if isinstance(file, Store):
+            check_file(file)
+        elif file is not None:
             check_place(file)
 
 
 def write_files(
-    answer: "LagReport", shown: Report, html: Path | None, parquet: Path | None
+    answer: "LagReport", shown: Report, html: Path | None, parquet: Place | None
 ) -> None:
     """The files that the options ask for beside what is printed.
 

@@ -3,12 +3,11 @@
 import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from kgroups.cli.commands.lag.lag_options import parse_folder
+from kgroups.cli.commands.lag.lag_options import place_of
 from kgroups.cli.exits import end_with, show_item_errors
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
@@ -18,6 +17,7 @@ from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.extras import require_extra
+from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
@@ -39,6 +39,9 @@ DIR/captures, DIR/rows, DIR/members and DIR/topics are Delta tables by cluster
 and date, which any Delta reader opens. A capture counts as a whole or not at
 all, and several collectors may share a folder.
 
+DIR may be a URI: s3://, s3a://, gs://, abfss://, hdfs:// or file:, with the
+login that the environment has for it (AWS_*, GOOGLE_*, AZURE_*).
+
 With --every it runs until --count captures are taken; without --count, until
 Ctrl-C or SIGTERM, which finish the capture being written. Captures and
 failures are shown as they happen; the next capture is tried in any case. An
@@ -49,6 +52,7 @@ EXAMPLES
   kgroups lag collect ~/captures
   kgroups lag collect ~/captures --every 60s
   kgroups lag collect ~/captures --every 60s --count 60 -o jsonl
+  kgroups lag collect s3://metrics/captures --every 60s
 """
 COMPACT_HELP = """Merge the small files of past days.
 
@@ -60,7 +64,7 @@ read hours beside captures, and name the figures that they make hourly.
 Files that no version of the last seven days needs are removed. Reports and
 collectors may run meanwhile. --upgrade also moves captures of the layout that
 kgroups had before into the tables; a file that cannot be read is named and
-left as it is (exit code 1).
+left as it is (exit code 1). DIR may be a URI, as with `lag collect`.
 
 EXAMPLES
   kgroups lag compact ~/captures
@@ -69,8 +73,9 @@ EXAMPLES
   kgroups lag compact ~/captures --upgrade
 """
 
+# `Any` is a `Place`: typer takes no union of classes.
 Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder of captures.", parser=parse_folder)
+    Any, typer.Argument(metavar="DIR", help="Folder of captures, or its URI.", parser=place_of)
 ]
 
 COLLECT_VIEW = View(
@@ -118,7 +123,7 @@ def collect(
         raise UsageError("--count requires --every", hint="for example --every 60s")
     if count is None and not every_ms:
         count = 1
-    log = CollectLog(folder, Printer(options))
+    log = CollectLog(within(folder, options.timeout_ms), Printer(options))
     with cluster(options) as admin, Pauses() as pauses:
         captures = log.of(admin, pauses, every_ms, count)
         log.printer.show(
@@ -144,7 +149,7 @@ class CollectLog:
         is_stopped: whether a signal has ended it.
     """
 
-    def __init__(self, folder: Path, printer: Printer) -> None:
+    def __init__(self, folder: Place, printer: Printer) -> None:
         self.folder, self.printer = folder, printer
         self.done = self.failed = 0
         self.errors: list[ItemError] = []
@@ -248,6 +253,7 @@ def compact(
     keep_ms = (
         None if keep_raw is None else round(parse_duration_ms(keep_raw, least_ms=LEAST_RAW_MS))
     )
+    folder = within(folder, options.timeout_ms)
     printer = Printer(options)
     done: list[Item] = []
     errors: list[ItemError] = []

@@ -34,6 +34,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.extras import require_extra
+from kgroups.core.lag.stores.places import within
 
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24
@@ -93,6 +94,7 @@ def history(
 
     options = options_of(ctx)
     printer = Printer(options)
+    parquet = parquet and within(parquet, options.timeout_ms)
     check_places(html, parquet)
     start_ms, end_ms = window_of(over, since, until, now_ms())
     query = LagQuery(

@@ -1,11 +1,11 @@
 """Options that reports on lag share: `lag report`, `lag history`, and what they mean."""
 
 import json
-import re
+import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -13,26 +13,19 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import UsageError
+from kgroups.core.lag.stores.places import Place, parse_place
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 DEFAULT_TOP = 100
 
-# `s3a://bucket/key`, and what is left of it where a shell or a script has tidied it.
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
-
-def parse_folder(text: str) -> Path:
-    """A folder of captures.
+def place_of(text: str) -> Place:
+    """A local path, or a URI with the login that the environment has for its store.
 
     Raises:
-        UsageError: a URI: it would become a local folder of that name.
+        UsageError: no such kind of store.
     """
-    if _URI.match(text):
-        raise UsageError(
-            f"captures cannot be kept at `{text}`: object stores and URIs are not supported",
-            hint="use a local folder, or mount the store: /mnt/captures",
-        )
-    return Path(text).expanduser()
+    return parse_place(text, os.environ)
 
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show only the first N rows.")]
@@ -70,8 +63,15 @@ RecordTimesToo = Annotated[
 HtmlFile = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page with charts.")
 ]
+# `Any` is a `Place`: typer takes no union of classes.
 ParquetFile = Annotated[
-    Path | None, typer.Option("--parquet", metavar="FILE", help="Also write the rows as Parquet.")
+    Any,
+    typer.Option(
+        "--parquet",
+        metavar="FILE",
+        help="Also write the rows as Parquet, to a file or URI.",
+        parser=place_of,
+    ),
 ]
 
 

@@ -8,7 +8,6 @@ window.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from kgroups.core.lag.captures.delta_table import (
     marks_in,
     utc_date,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
     MARKS,
@@ -37,6 +37,7 @@ from kgroups.core.lag.captures.hour_table import (
 )
 from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+from kgroups.core.lag.stores.places import Place, Store, has_tables
 
 # A capture has its row a moment after its facts: a reader between the two looks again.
 LOOKS = 3
@@ -54,7 +55,10 @@ class Span(NamedTuple):
 class RowFile(NamedTuple):
     """A Parquet file with rows of captures, those outside the window included."""
 
+    place: Place
     path: str
+    cluster: str
+    date: str
     rows: int
     size: int
 
@@ -116,7 +120,7 @@ class _Part(NamedTuple):
 
 
 def open_window(
-    folder: Path, *, since_ms: int | None = None, until_ms: int | None = None, strict: bool = False
+    folder: Place, *, since_ms: int | None = None, until_ms: int | None = None, strict: bool = False
 ) -> Window:
     """The captures of a window of time; what cannot be read is found before anybody reads it.
 
@@ -162,12 +166,20 @@ def open_window(
     )
 
 
-def must_be_folder(folder: Path) -> None:
-    """Fails where there is no such folder.
+def must_be_folder(folder: Place) -> None:
+    """Fails where there is no such folder, or a store has no captures there.
 
     Raises:
         NotFoundError: there is none.
+        ClusterError: the store cannot be reached or entered.
     """
+    if isinstance(folder, Store):
+        if not has_tables(folder):
+            raise NotFoundError(
+                f"there are no captures at `{shorten(str(folder))}`",
+                hint="collect captures with `kgroups lag collect`",
+            )
+        return
     if lies_at(folder) != "folder":
         raise NotFoundError(
             f"the folder `{shorten(str(folder))}` does not exist",
@@ -181,7 +193,7 @@ def utc_time(ms: int) -> str:
     return moment.replace("+00:00", "Z")
 
 
-def _what_there_is(folder: Path) -> str:
+def _what_there_is(folder: Place) -> str:
     """From when to when there are captures at all, as a hint."""
     spans = [(file.first_ms, file.last_ms) for file in find_captures(folder)]
     spans += [(file.first_ms, file.last_ms) for file in active_files(folder, "captures")]
@@ -195,7 +207,7 @@ def _what_there_is(folder: Path) -> str:
 # --- the tables --------------------------------------------------------------------------------
 
 
-def _table_part(folder: Path, since_ms: int | None, until_ms: int | None) -> _Part:
+def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _Part:
     """What the tables have: captures first, and then rows, which are there before them.
 
     Hours come last: who rolls up a day removes its captures after that. What they hold counts, and
@@ -234,7 +246,7 @@ def _table_part(folder: Path, since_ms: int | None, until_ms: int | None) -> _Pa
     return _Part(
         pa.concat_tables([captures.select(CAPTURES.names), rolled]),
         tuple(
-            RowFile(file.path, file.rows, file.size)
+            RowFile(file.place, file.path, file.cluster, file.date, file.rows, file.size)
             for file in good
             if _overlaps(file, since_ms, until_ms)
         ),
@@ -245,7 +257,7 @@ def _table_part(folder: Path, since_ms: int | None, until_ms: int | None) -> _Pa
     )
 
 
-def _hours(folder: Path, days: Days) -> tuple[RolledHours, tuple[ItemError, ...]]:
+def _hours(folder: Place, days: Days) -> tuple[RolledHours, tuple[ItemError, ...]]:
     """What is rolled up of some days, and what of it cannot be read."""
     files = hour_files(folder, days)
     errors = whole_files([file for own in files.values() for file in own])[1]
@@ -268,16 +280,6 @@ def _are_outside(captures: pa.Table, hours: Set[HourKey]) -> pa.Array:
     if not hours:
         return pa.repeat(pa.scalar(True), captures.num_rows)
     return pa.array([key not in hours for key in hour_keys(captures)], pa.bool_())
-
-
-def whole_files(
-    files: Sequence[ActiveFile],
-) -> tuple[tuple[ActiveFile, ...], tuple[ItemError, ...]]:
-    """The files that are there as they were written, and what is wrong with the others."""
-    why = [_why_unreadable(file) for file in files]
-    pairs = list(zip(files, why, strict=True))
-    errors = tuple(broken(file.path, text) for file, text in pairs if text is not None)
-    return tuple(file for file, text in pairs if text is None), errors
 
 
 def _bounds(date: str) -> tuple[int, int]:
@@ -312,15 +314,6 @@ def _held_by_day(files: Iterable[ActiveFile]) -> dict[Day, int]:
         day = file.cluster, file.date
         held[day] = held.get(day, 0) + file.rows
     return held
-
-
-def _why_unreadable(file: ActiveFile) -> str | None:
-    """What is wrong with a file that the log knows; None if it is there as it was written."""
-    try:
-        size = Path(file.path).stat().st_size
-    except OSError as exc:
-        return f"a file of the table cannot be read: {exc.strerror}"
-    return None if size == file.size else f"it has {size} bytes, the table says {file.size}"
 
 
 def _inside(marks: pa.Table, since_ms: int | None, until_ms: int | None) -> pa.Table:
@@ -385,7 +378,10 @@ def _old_part(
                 }
                 for at_ms in new
             ]
-    rows = [RowFile(str(file.path), file.rows, file.size) for file in used]
+    rows = [
+        RowFile(file.path.parent, str(file.path), file.cluster, file.date, file.rows, file.size)
+        for file in used
+    ]
     return _Part(pa.Table.from_pylist(marks, schema=CAPTURES), tuple(rows), is_clean, errors)
 
 

@@ -4,7 +4,6 @@ import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.core.errors import KgroupsError, UsageError
@@ -15,6 +14,8 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.captures.delta_log import check_path
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
+from kgroups.core.lag.stores.held_tables import HeldTables
+from kgroups.core.lag.stores.places import Place, Store, has_tables
 from kgroups.core.snapshot import ClusterSnapshot
 
 
@@ -34,7 +35,7 @@ class Capture(NamedTuple):
 
 def collect(
     take: Callable[[], ClusterSnapshot],
-    folder: Path,
+    folder: Place,
     *,
     every_ms: int = 0,
     count: int | None = 1,
@@ -54,11 +55,12 @@ def collect(
         UsageError: the folder cannot be written; the first capture is refused as misused.
     """
     make_folder(folder)
+    held = HeldTables()
     start = clock_ms()
     for number in itertools.count() if count is None else range(count):
         try:
             snapshot = take()
-            yield write_capture(folder, snapshot)
+            yield write_capture(folder, snapshot, held)
         except KgroupsError as exc:
             if isinstance(exc, UsageError) and number == 0:
                 raise
@@ -68,13 +70,18 @@ def collect(
             sleep_ms(every_ms - passed % every_ms)
 
 
-def make_folder(folder: Path) -> None:
-    """The folder of captures, made if it is not there.
+def make_folder(folder: Place) -> None:
+    """The folder of captures, made if it is not there; a store must let us in.
 
     Raises:
         UsageError: it cannot be made or written.
+        NotFoundError: the store has no such bucket.
+        ClusterError: the store cannot be reached or entered.
     """
     check_path(folder)
+    if isinstance(folder, Store):
+        has_tables(folder)
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{secrets.token_hex(4)}"
@@ -87,17 +94,29 @@ def make_folder(folder: Path) -> None:
         ) from exc
 
 
-def write_capture(folder: Path, snapshot: ClusterSnapshot) -> Capture:
-    """Appends one snapshot."""
+def write_capture(
+    folder: Place, snapshot: ClusterSnapshot, held: HeldTables | None = None
+) -> Capture:
+    """Appends one snapshot.
+
+    Args:
+        held: keeps the tables open for the next one.
+    """
     tables = capture_tables([snapshot])
-    write_facts(folder, tables, cluster_name(snapshot), snapshot.captured_at_ms)
+    write_facts(folder, tables, cluster_name(snapshot), snapshot.captured_at_ms, held)
     return Capture(snapshot.captured_at_ms, tables.rows.num_rows)
 
 
-def write_facts(folder: Path, tables: CaptureTables, cluster: str, at_ms: int) -> None:
+def write_facts(
+    folder: Place,
+    tables: CaptureTables,
+    cluster: str,
+    at_ms: int,
+    held: HeldTables | None = None,
+) -> None:
     """Appends one capture's facts, then the row that says that they are all there."""
     for name in ("topics", "members", "rows"):
         content = getattr(tables, name)
         if content.num_rows:
-            append(folder, name, dated(content))
-    append(folder, "captures", marks_of(tables.rows, cluster, [at_ms]))
+            append(folder, name, dated(content), held)
+    append(folder, "captures", marks_of(tables.rows, cluster, [at_ms]), held)

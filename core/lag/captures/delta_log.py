@@ -1,6 +1,8 @@
 """The log of a Delta table, looked at before delta-rs reads it: it must not end the process.
 
 A pipe or a device is read without end there, and a value that is nested deeply overflows the stack.
+In a store there are no pipes; what is in its logs is not looked at: that would be every request
+twice, and whoever may write to the bucket is trusted so far.
 """
 
 import os
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from kgroups.core.errors import KgroupsError, UsageError, shorten
+from kgroups.core.lag.stores.places import Place, storage_options, store_failure
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -26,7 +29,7 @@ COMMIT: Final = re.compile(r"(\d{20})\.json")
 INNER: Final = {"add": "stats", "metaData": "schemaString"}
 
 
-def opened(folder: Path, table: str) -> "DeltaTable | None":
+def opened(folder: Place, table: str) -> "DeltaTable | None":
     """The newest version of a table; None if there is none.
 
     Raises:
@@ -36,32 +39,45 @@ def opened(folder: Path, table: str) -> "DeltaTable | None":
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    place = folder / table
-    log = place / "_delta_log"
-    if not log.is_dir():
-        return None
     check_path(folder)
-    names = sorted(_regular_files(log))
-    if not names:
+    place = folder / table
+    names = _checked_log(place) if isinstance(place, Path) else None
+    if names == []:
         return None  # the first commit is being written
-    for name in _unfolded(log, names):
-        _must_be_commit(log / name)
     try:
-        return DeltaTable(place)
+        return DeltaTable(str(place), storage_options=storage_options(place))
     except TableNotFoundError:
         return None
     except (DeltaError, OSError, ValueError) as exc:
+        if names is None:
+            raise store_failure(place, exc) from exc
         why = str(exc).splitlines()[0].rstrip(".")
         raise _broken(place, f"{why} (its log ends with `{names[-1]}`)") from exc
 
 
-def check_path(folder: Path) -> None:
+def _checked_log(place: Path) -> list[str]:
+    """The names of a log's files, looked at as far as they are read; none where there is no log.
+
+    Raises:
+        KgroupsError: one is no commit.
+    """
+    log = place / "_delta_log"
+    if not log.is_dir():
+        return []
+    names = sorted(_regular_files(log))
+    for name in _unfolded(log, names):
+        _must_be_commit(log / name)
+    return names
+
+
+def check_path(folder: Place) -> None:
     """Fails on a folder that cannot have tables.
 
     Raises:
         UsageError: its path holds a character that tables cannot have.
     """
-    found = NOT_IN_PATHS.search(str(folder.absolute()))
+    path = str(folder.absolute()) if isinstance(folder, Path) else str(folder)
+    found = NOT_IN_PATHS.search(path)
     if found:
         raise UsageError(
             f"captures cannot be kept in `{shorten(str(folder))}`: "
@@ -125,7 +141,7 @@ def _must_be_commit(path: Path) -> None:
         raise _broken(path.parents[1], f"`{path.name}` is not a commit ({why})") from exc
 
 
-def _broken(place: Path, why: str) -> KgroupsError:
+def _broken(place: Place, why: str) -> KgroupsError:
     return KgroupsError(
         f"the table `{place}` cannot be read: {shorten(why)}",
         hint="a table of captures is made and changed by kgroups, or by a Delta writer",

@@ -8,13 +8,14 @@ Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any n
 may append at once. No Spark and no Java.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import compress
 from operator import not_
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -24,6 +25,16 @@ import pyarrow.parquet as pq
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.delta_log import check_path, opened
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+from kgroups.core.lag.stores.held_tables import CHECKPOINT_EVERY, HeldTables
+from kgroups.core.lag.stores.places import (
+    Place,
+    Store,
+    failures_told,
+    key_in,
+    parquet_source,
+    storage_options,
+    store_failure,
+)
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -47,7 +58,12 @@ ATTEMPTS: Final = 20
 # Rows of a merged file that are read, and written, together.
 BATCH_ROWS: Final = 131_072
 # Versions are kept no longer than their files.
-SETTINGS: Mapping[str, str] = MappingProxyType({"delta.logRetentionDuration": "interval 7 days"})
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "delta.logRetentionDuration": "interval 7 days",
+        "delta.checkpointInterval": str(CHECKPOINT_EVERY),
+    }
+)
 TIME: Final = "captured_at_ms"
 MARKED: Final = frozenset(CAPTURES.names) - {"cluster"}
 
@@ -56,10 +72,12 @@ class ActiveFile(NamedTuple):
     """A file of the newest version of a table.
 
     Args:
+        place: of the table.
         first_ms, last_ms: of the captures in it.
         values: of each column that has the same in all rows.
     """
 
+    place: Place
     path: str
     cluster: str
     date: str
@@ -68,6 +86,19 @@ class ActiveFile(NamedTuple):
     first_ms: int
     last_ms: int
     values: Mapping[str, int]
+
+
+class FileOfDay(Protocol):
+    """A Parquet file of a table; cluster and date are those of its folder."""
+
+    @property
+    def place(self) -> Place: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def cluster(self) -> str: ...
+    @property
+    def date(self) -> str: ...
 
 
 class Days(NamedTuple):
@@ -91,9 +122,10 @@ def utc_date(ms: int) -> str:
 
 
 def append(
-    folder: Path,
+    folder: Place,
     table: str,
     content: pa.Table,
+    held: HeldTables | None = None,
     *,
     partitions: Sequence[str] = PARTITIONS,
     settings: Mapping[str, str] = SETTINGS,
@@ -102,6 +134,7 @@ def append(
 
     Args:
         content: in `TABLES`, with `date`.
+        held: keeps the table open for the next commit.
         partitions, settings: of a table that is made.
     Raises:
         UsageError: the path of the folder is one that tables cannot have.
@@ -111,33 +144,45 @@ def append(
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     check_path(folder)
+    place, held = folder / table, HeldTables() if held is None else held
     for attempt in range(1, ATTEMPTS + 1):
+        delta = None
         try:
+            delta = held.find(place)
             write_deltalake(
-                folder / table,
+                str(place) if delta is None else delta,
                 content,
                 mode="append",
                 partition_by=list(partitions),
                 schema_mode="merge",
                 configuration=dict(settings),
                 writer_properties=WriterProperties(compression="ZSTD"),
+                storage_options=storage_options(place) if delta is None else None,
             )
+        except (CommitFailedError, DeltaError, OSError) as exc:
+            held.drop(place)
+            # A table that stayed open may be behind others who changed it, in any way.
+            is_behind = delta is not None or isinstance(exc, CommitFailedError)
+            if not is_behind or attempt == ATTEMPTS:
+                raise _not_written(place, exc) from exc
+        else:
+            held.keep(place, delta)
             return
-        except CommitFailedError as exc:
-            if attempt == ATTEMPTS:
-                raise _not_written(folder / table, exc) from exc
-        except (DeltaError, OSError) as exc:
-            raise _not_written(folder / table, exc) from exc
 
 
 def replace_day(
-    delta: "DeltaTable", cluster: str, date: str, batches: Iterable[pa.RecordBatch]
+    place: Place,
+    delta: "DeltaTable",
+    cluster: str,
+    date: str,
+    batches: Iterable[pa.RecordBatch],
 ) -> bool:
     """One commit in which these rows take the place of those of a cluster and date.
 
     Whoever reads the version before goes on reading it: its files stay until they are vacuumed.
 
     Args:
+        place: of the table.
         delta: the version that the rows were read from.
         batches: in its schema.
     Returns:
@@ -152,7 +197,7 @@ def replace_day(
     try:
         write_deltalake(
             delta,
-            pa.RecordBatchReader.from_batches(schema_of(delta), batches),
+            pa.RecordBatchReader.from_batches(schema_of(delta), _read_aside(batches)),
             mode="overwrite",
             predicate=f"cluster = '{name}' AND date = '{date}'",
             writer_properties=WriterProperties(compression="ZSTD"),
@@ -160,11 +205,24 @@ def replace_day(
     except CommitFailedError:
         return False
     except (DeltaError, OSError) as exc:
-        raise _not_written(Path(delta.table_uri), exc) from exc
+        raise _not_written(place, exc) from exc
     return True
 
 
-def _not_written(place: Path, exc: Exception) -> KgroupsError:
+def _read_aside(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, read in a thread of ours.
+
+    delta-rs asks for them in one of its own, where it cannot wait for what it reads from a store.
+    """
+    left = iter(batches)
+    with ThreadPoolExecutor(1) as aside:
+        while (batch := aside.submit(next, left, None).result()) is not None:
+            yield batch
+
+
+def _not_written(place: Place, exc: Exception) -> KgroupsError:
+    if isinstance(place, Store):
+        return store_failure(place, exc)
     why = str(exc).splitlines()[0].rstrip(".")
     return KgroupsError(
         f"captures were not written to `{place}`: {why}",
@@ -180,7 +238,7 @@ def dated(content: pa.Table) -> pa.Table:
     return content.append_column(DATE, dates)
 
 
-def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile]:
+def active_files(folder: Place, table: str, days: Days = EVER) -> list[ActiveFile]:
     """The files of the newest version, by cluster and time.
 
     Raises:
@@ -192,7 +250,7 @@ def active_files(folder: Path, table: str, days: Days = EVER) -> list[ActiveFile
     return files_of(delta, folder / table, days)
 
 
-def files_of(delta: "DeltaTable", place: Path, days: Days = EVER) -> list[ActiveFile]:
+def files_of(delta: "DeltaTable", place: Place, days: Days = EVER) -> list[ActiveFile]:
     """The files of one version of a table, by cluster and time."""
     found = [
         _file(place, fact)
@@ -207,18 +265,21 @@ def schema_of(delta: "DeltaTable") -> pa.Schema:
     return pa.schema(delta.schema().to_arrow())
 
 
-def _file(place: Path, fact: Mapping[str, Any]) -> ActiveFile:
+def _file(place: Place, fact: Mapping[str, Any]) -> ActiveFile:
     """A file as the log tells of it."""
     path = str(place / unquote(fact["path"]))
     least, most, rows = _of("min.", fact), _of("max.", fact), fact["num_records"]
     if TIME not in least or TIME not in most or rows is None:  # written by others
-        times = pq.read_table(path, columns=[TIME], partitioning=None)[TIME]
+        source = parquet_source(place)
+        times = pq.read_table(key_in(place, path), columns=[TIME], partitioning=None, **source)[
+            TIME
+        ]
         rows, bounds = len(times), pc.min_max(times).as_py()
         least, most = {TIME: bounds["min"]}, {TIME: bounds["max"]}
     values = {name: low for name, low in least.items() if most.get(name) == low}
     cluster, date = fact["partition.cluster"], fact["partition.date"]
     return ActiveFile(
-        path, cluster, date, rows, fact["size_bytes"], least[TIME], most[TIME], values
+        place, path, cluster, date, rows, fact["size_bytes"], least[TIME], most[TIME], values
     )
 
 
@@ -231,12 +292,18 @@ def _of(kind: str, fact: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def rows_in(files: Iterable[ActiveFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def rows_in(files: Iterable[FileOfDay], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of files in a schema with `date`; null what a file does not have."""
+    sources: dict[str, dict[str, Any]] = {}
     for file in files:
-        with pq.ParquetFile(file.path) as source:
-            for batch in source.iter_batches(BATCH_ROWS):
-                told = {"cluster": file.cluster, "date": file.date}
+        if str(file.place) not in sources:
+            sources[str(file.place)] = parquet_source(file.place)
+        source = sources[str(file.place)]
+        with pq.ParquetFile(key_in(file.place, file.path), **source) as opened_file:
+            told = {"cluster": file.cluster, "date": file.date}
+            kind = re.search("/kind=([a-z]+)/", file.path)
+            told |= {"kind": kind[1]} if kind else {}
+            for batch in opened_file.iter_batches(BATCH_ROWS):
                 yield pa.RecordBatch.from_arrays(
                     [_column(batch, field, told) for field in schema], schema=schema
                 )
@@ -251,17 +318,22 @@ def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> 
 
 
 def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
-    """The rows of `captures` in these files; those of one row are told by the log itself."""
+    """The rows of `captures` in these files; those of one row are told by the log itself.
+
+    Raises:
+        ClusterError: the store cannot be reached or entered.
+    """
     is_told = [file.rows == 1 and file.values.keys() >= MARKED for file in files]
     schema = CAPTURES.append(DATE)
     told = [
         {**file.values, "cluster": file.cluster, "date": file.date}
         for file in compress(files, is_told)
     ]
-    read = rows_in(compress(files, map(not_, is_told)), schema)
-    return pa.concat_tables(
-        [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
-    )
+    with failures_told(files[0].place if files else None):
+        read = rows_in(compress(files, map(not_, is_told)), schema)
+        return pa.concat_tables(
+            [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
+        )
 
 
 def marks_of(rows: pa.Table, cluster: str, times: Iterable[int]) -> pa.Table:

@@ -10,7 +10,6 @@ and `hours` last, and takes nothing of an hour that is in `hours`, sees each hou
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -32,6 +31,7 @@ from kgroups.core.lag.captures.delta_table import (
 )
 from kgroups.core.lag.captures.table_columns import CAPTURE, arrow_schema
 from kgroups.core.lag.rules import END_OF, Isolation, Uncommitted
+from kgroups.core.lag.stores.places import Place, failures_told
 
 HOURS: Final = "hours"
 HOUR_MS: Final = 3_600_000
@@ -165,7 +165,7 @@ def hour_keys(captures: pa.Table) -> Iterator[HourKey]:
         yield cluster, at_ms // HOUR_MS
 
 
-def hour_files(folder: Path, days: Days = EVER) -> HourFiles:
+def hour_files(folder: Place, days: Days = EVER) -> HourFiles:
     """The files of some days.
 
     Raises:
@@ -179,10 +179,12 @@ def hour_files(folder: Path, days: Days = EVER) -> HourFiles:
 def read_hours(files: HourFiles) -> RolledHours:
     """Which hours these files have."""
     schema = pa.schema([hours_schema().field(name) for name in MARK_COLUMNS]).append(DATE)
-    return RolledHours(pa.Table.from_batches(rows_in(files[MARKS], schema), schema=schema), files)
+    marks = files[MARKS]
+    with failures_told(marks[0].place if marks else None):
+        return RolledHours(pa.Table.from_batches(rows_in(marks, schema), schema=schema), files)
 
 
-def hours_of_day(folder: Path, cluster: str, date: str) -> RolledHours:
+def hours_of_day(folder: Place, cluster: str, date: str) -> RolledHours:
     """The hours of a cluster and date.
 
     Raises:
@@ -194,7 +196,9 @@ def hours_of_day(folder: Path, cluster: str, date: str) -> RolledHours:
     )
 
 
-def replace_hours(folder: Path, cluster: str, date: str, content: Iterable[pa.RecordBatch]) -> bool:
+def replace_hours(
+    folder: Place, cluster: str, date: str, content: Iterable[pa.RecordBatch]
+) -> bool:
     """One commit with the hours of a cluster and date, those that were there before included.
 
     Args:
@@ -206,10 +210,10 @@ def replace_hours(folder: Path, cluster: str, date: str, content: Iterable[pa.Re
     """
     delta = opened(folder, HOURS)
     assert delta is not None, "made before"
-    return replace_day(delta, cluster, date, content)
+    return replace_day(folder / HOURS, delta, cluster, date, content)
 
 
-def make_hours(folder: Path) -> None:
+def make_hours(folder: Place) -> None:
     """Makes the table if it is not there.
 
     Raises:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from kgroups.core.errors import ItemError, shorten
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
+from kgroups.core.lag.stores.places import Place
 
 VERSION_KEY = b"kgroups.schema"
 # Of a file in which the last stable offset is known of every log that was measured.
@@ -52,9 +53,14 @@ class CapturedFile(NamedTuple):
 
 
 def find_captures(
-    folder: Path, table: str = "rows", *, since_ms: int | None = None, until_ms: int | None = None
+    folder: Place, table: str = "rows", *, since_ms: int | None = None, until_ms: int | None = None
 ) -> list[CapturedFile]:
-    """Files that may hold captures from `since_ms` to `until_ms`, both included."""
+    """Files that may hold captures from `since_ms` to `until_ms`, both included.
+
+    None in a store: there were tables before captures could be kept there.
+    """
+    if not isinstance(folder, Path):
+        return []
     found = []
     for path in (folder / table).glob("cluster=*/date=*/*.parquet"):
         file = _parse(path)
@@ -98,7 +104,7 @@ def readable(
     return tuple(good), tuple(errors)
 
 
-def broken(path: Path | str, why: str) -> ItemError:
+def broken(path: Place | str, why: str) -> ItemError:
     """A file of captures that is left out."""
     hint = "delete it, or report without it"
     return ItemError(str(path), "BROKEN_CAPTURE", why, hint=hint)

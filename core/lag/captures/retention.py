@@ -5,13 +5,12 @@ between the two leaves captures that nobody looks at, and the next one removes t
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgroups.core.lag.captures.capture_window import must_be_folder, whole_files
+from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
     DATE,
@@ -26,6 +25,7 @@ from kgroups.core.lag.captures.delta_table import (
     schema_of,
     utc_date,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.hour_roll_up import rolled_up
 from kgroups.core.lag.captures.hour_table import (
     HOUR_MS,
@@ -39,12 +39,13 @@ from kgroups.core.lag.captures.hour_table import (
 from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
 from kgroups.core.lag.captures.upkeep import Upkeep
+from kgroups.core.lag.stores.places import Place
 
 # Rows of captures that are in memory together.
 MOST_ROWS: Final = 2_000_000
 
 
-def roll_up(folder: Path, *, before_ms: int) -> Iterator[Upkeep]:
+def roll_up(folder: Place, *, before_ms: int) -> Iterator[Upkeep]:
     """Rolls up the days that are over at `before_ms`.
 
     A day stays as it is where a part of it is in the old layout, was written by a newer kgroups or
@@ -64,7 +65,7 @@ def roll_up(folder: Path, *, before_ms: int) -> Iterator[Upkeep]:
             yield from _roll_up_day(folder, cluster, date)
 
 
-def _roll_up_day(folder: Path, cluster: str, date: str) -> Iterator[Upkeep]:
+def _roll_up_day(folder: Place, cluster: str, date: str) -> Iterator[Upkeep]:
     marks = marks_in(_day_of(active_files(folder, "captures"), cluster, date))
     known = hours_of_day(folder, cluster, date)
     if pc.max(marks["schema_version"]).as_py() > SCHEMA_VERSION:
@@ -90,7 +91,7 @@ def _day_of(files: Iterable[ActiveFile], cluster: str, date: str) -> list[Active
 
 
 def _roll_up_hours(
-    folder: Path, known: RolledHours, new: pa.Table, files: Sequence[ActiveFile]
+    folder: Place, known: RolledHours, new: pa.Table, files: Sequence[ActiveFile]
 ) -> bool:
     """Adds hours to those of their day; False where rows are missing or somebody was quicker."""
     cluster, date = new["cluster"][0].as_py(), new["date"][0].as_py()
@@ -143,7 +144,7 @@ def _rows_of(files: Sequence[ActiveFile], marks: pa.Table) -> pa.Table:
     return pa.Table.from_batches(found, schema=schema)
 
 
-def _remove_captures(folder: Path, cluster: str, date: str) -> None:
+def _remove_captures(folder: Place, cluster: str, date: str) -> None:
     """Removes what is rolled up; members and topics of the last capture of each hour stay.
 
     `captures` comes last: as long as it has something of a day, the next run looks at that day.
@@ -165,7 +166,7 @@ def _remove_captures(folder: Path, cluster: str, date: str) -> None:
             batch.filter(pc.invert(pc.is_in(batch[TIME], value_set=gone)))
             for batch in rows_in(files, schema_of(delta))
         )
-        if not replace_day(delta, cluster, date, left):
+        if not replace_day(folder / table, delta, cluster, date, left):
             return
 
 

@@ -6,14 +6,13 @@ at once both commit, and every row is there twice.)
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgroups.core.errors import ItemError
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.lag.captures.capture_window import must_be_folder
 from kgroups.core.lag.captures.delta_log import opened
 from kgroups.core.lag.captures.delta_table import (
@@ -34,6 +33,7 @@ from kgroups.core.lag.captures.delta_table import (
 from kgroups.core.lag.captures.hour_table import HOURS, hours_of_day
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place, Store, failures_told
 
 ACTIONS: Final = ("converted", "rolled_up", "late", "merged", "removed")
 
@@ -61,7 +61,7 @@ class Upkeep(NamedTuple):
 # --- merging -----------------------------------------------------------------------------------
 
 
-def compact(folder: Path, *, before_ms: int | None = None, at_least: int = 2) -> Iterator[Upkeep]:
+def compact(folder: Place, *, before_ms: int | None = None, at_least: int = 2) -> Iterator[Upkeep]:
     """Merges the small files of each day into one; then removes files that no version needs.
 
     Rows of a capture that was never finished go on the way.
@@ -86,7 +86,9 @@ def compact(folder: Path, *, before_ms: int | None = None, at_least: int = 2) ->
         yield from _vacuum(folder, table)
 
 
-def _merge(folder: Path, table: str, cluster: str, date: str, *, is_over: bool) -> Iterator[Upkeep]:
+def _merge(
+    folder: Place, table: str, cluster: str, date: str, *, is_over: bool
+) -> Iterator[Upkeep]:
     """Merges one day; nothing where another run has done it, or somebody has added to it."""
     known = _times(folder, cluster, date) if is_over and table != "captures" else None
     delta = opened(folder, table)
@@ -94,11 +96,11 @@ def _merge(folder: Path, table: str, cluster: str, date: str, *, is_over: bool) 
         return
     files = [f for f in files_of(delta, folder / table) if (f.cluster, f.date) == (cluster, date)]
     batches = _finished(rows_in(files, schema_of(delta)), known)
-    if replace_day(delta, cluster, date, batches):
+    if replace_day(folder / table, delta, cluster, date, batches):
         yield Upkeep(table, cluster, date, "merged", len(files), sum(file.rows for file in files))
 
 
-def _times(folder: Path, cluster: str, date: str) -> pa.Array:
+def _times(folder: Place, cluster: str, date: str) -> pa.Array:
     """When the captures of a cluster and date were taken, those that are rolled up too."""
     files = [f for f in active_files(folder, "captures") if (f.cluster, f.date) == (cluster, date)]
     rolled = hours_of_day(folder, cluster, date).times
@@ -116,14 +118,15 @@ def _finished(
             yield batch.filter(pc.is_in(batch["captured_at_ms"], value_set=known))
 
 
-def _vacuum(folder: Path, table: str) -> Iterator[Upkeep]:
+def _vacuum(folder: Place, table: str) -> Iterator[Upkeep]:
     """Removes files that no version of the last week needs."""
     delta = opened(folder, table)
     if delta is None:
         return
     # What died runs left is found by looking at all files, those of the old layout among them.
     has_old = bool(find_captures(folder, table))
-    removed = delta.vacuum(dry_run=False, full=not has_old)
+    with failures_told(folder / table):
+        removed = delta.vacuum(dry_run=False, full=not has_old)
     if removed:
         yield Upkeep(table, None, None, "removed", len(removed), None)
 
@@ -132,7 +135,7 @@ def _vacuum(folder: Path, table: str) -> Iterator[Upkeep]:
 
 
 def upgrade(
-    folder: Path, tell: Callable[[ItemError], object] = lambda _error: None
+    folder: Place, tell: Callable[[ItemError], object] = lambda _error: None
 ) -> Iterator[Upkeep]:
     """Moves captures of the old layout into the tables, a cluster and date at a time.
 
@@ -143,8 +146,14 @@ def upgrade(
         tell: told of each file that cannot be read; it stays as it is.
     Raises:
         NotFoundError: there is no such folder.
+        UsageError: it is a store.
         KgroupsError: a table cannot be read or written.
     """
+    if isinstance(folder, Store):
+        raise UsageError(
+            "captures of the old layout are in local folders only",
+            hint="leave out --upgrade",
+        )
     must_be_folder(folder)
     for table in FACTS:
         for error in readable(find_captures(folder, table))[1]:
@@ -159,7 +168,7 @@ def upgrade(
             file.path.unlink(missing_ok=True)
 
 
-def _convert(folder: Path, cluster: str, date: str, files: list[CapturedFile]) -> Iterator[Upkeep]:
+def _convert(folder: Place, cluster: str, date: str, files: list[CapturedFile]) -> Iterator[Upkeep]:
     """Moves one day."""
     done = set(_times(folder, cluster, date).to_pylist())
     left = {at_ms for file in files for at_ms in file.times} - done

@@ -6,8 +6,7 @@ seconds between two of them, trend, verdict) is of the ends of hours, and said t
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -26,6 +25,8 @@ from kgroups.core.lag.captures.hour_table import (
 )
 from kgroups.core.lag.lag_query import KEYS, LagQuery
 from kgroups.core.lag.rules import END_OF
+from kgroups.core.lag.stores.places import Place
+from kgroups.core.lag.window.capture_files import read_files
 
 HOUR_ROWS = from_arrow_schema(hours_schema().append(DATE))
 # What `rows` call it, and the hours: what went on within an hour.
@@ -45,15 +46,14 @@ class Hours(NamedTuple):
 
 
 def read_hours(
-    spark: Any, folder: Path, window: Window, query: LagQuery, span_ms: tuple[int, int]
+    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> Hours:
     """The hours of which every capture is in the window."""
     assert window.hours is not None
     frames = []
     for kind in (SERIES, PEAKS):
-        paths = [file.path for file in window.hours.files[kind]]
-        reader = spark.read.schema(HOUR_ROWS).option("basePath", str(folder / HOURS))
-        frames.append(cast("DataFrame", reader.parquet(*paths)).where(_is_inside(span_ms)))
+        rows = read_files(spark, folder / HOURS, window.hours.files[kind], HOUR_ROWS)
+        frames.append(rows.where(_is_inside(span_ms)))
     rows, peaks = frames
     lagged = transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
     return Hours(lagged, peaks)

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time, whole_files
+from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
 from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
@@ -33,7 +33,9 @@ from kgroups.core.lag.report import (
 from kgroups.core.lag.report_rows import answer_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
+from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.window import hourly, trends
+from kgroups.core.lag.window.capture_files import AnyFile, read_files
 from kgroups.core.lag.window.comparison import compared
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
@@ -50,14 +52,13 @@ TABLE_SCHEMAS = {"members": MEMBERS, "topics": TOPICS}
 # What tells rows of one capture apart: a file may be there twice.
 IDENTITY = ("cluster", "group", "member_id", "topic")
 
-# With `date`, which is a directory; `cluster` is one too.
-COLLECTED_ROWS = StructType([*ROWS.fields, StructField("date", StringType(), False)])
-NO_ROWS = to_arrow_schema(COLLECTED_ROWS).empty_table()
+# Beside the columns of each table: a directory, as `cluster` is.
+DATE = StructField("date", StringType(), False)
 CAPTURE = ("cluster", "captured_at_ms")
 
 
 def lag_report_over(
-    folder: Path,
+    folder: Place,
     query: LagQuery | None = None,
     *,
     since_ms: int,
@@ -71,7 +72,8 @@ def lag_report_over(
     Lag "now" is that of the newest capture of each cluster in the window.
 
     Args:
-        folder: where `collect` put them; where Spark runs elsewhere, it must see the same path.
+        folder: where `collect` put them; where Spark runs elsewhere, it must see the same path, or
+            reach the store.
         since_ms, until_ms: the window, both ends included.
         query: with `compare_ms` also of the window that lies so long before: the columns of
             `report_columns.compared_columns`, those that got worst first.
@@ -86,7 +88,8 @@ def lag_report_over(
     if since_ms >= until_ms:
         raise UsageError("the time window is empty", hint="--since must be before --until")
     tell = progress or (lambda _text: None)
-    folder = folder.absolute()  # Spark's workers may run in another one
+    if isinstance(folder, Path):
+        folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
     span_ms = (since_ms, until_ms)
@@ -96,6 +99,8 @@ def lag_report_over(
         try:
             return _report(spark, folder, windows, query, span_ms, tell, strict=strict)
         except SPARK_ERRORS as exc:
+            if isinstance(folder, Store) and is_of_store(str(exc)):
+                raise store_failure(folder, exc) from exc
             if not NOT_FOUND.search(str(exc)):
                 raise
             if any(Path(path).exists() for path in NAMED_FILE.findall(str(exc))):
@@ -111,7 +116,7 @@ def lag_report_over(
             ) from exc
 
 
-def _earlier(folder: Path, query: LagQuery, span_ms: tuple[int, int], *, strict: bool) -> Window:
+def _earlier(folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict: bool) -> Window:
     """The window that another one is compared with.
 
     Raises:
@@ -153,7 +158,7 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
 
 def _report(
     spark: SparkSession,
-    folder: Path,
+    folder: Place,
     windows: Sequence[Window],
     query: LagQuery,
     span_ms: tuple[int, int],
@@ -191,6 +196,7 @@ def _report(
         pictures = drawn(query, tell, series, told.captures)
         answer = LagReport(items, report.schema, summary, failed, pictures)
     series.unpersist()
+    told.lagged.unpersist()
     times: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
     times["files"] = sum(each.file_count for each in windows)
     if query.compare_ms:
@@ -223,23 +229,27 @@ class _Told(NamedTuple):
         figures: from `trends.series_figures`.
         peaks: from `transforms.peaks_by`, by the keys of the report.
         captures: for lag over time.
+        lagged: what all of it was made of, which a store's rows stay in memory as.
     """
 
     now: DataFrame
     figures: DataFrame
     peaks: DataFrame
     captures: DataFrame
+    lagged: DataFrame
 
 
 def _told(
-    spark: Any, folder: Path, window: Window, query: LagQuery, span_ms: tuple[int, int]
+    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> _Told:
     lagged = captures_with_lag(spark, folder, window, query, span_ms)
+    if isinstance(folder, Store):  # else every query would fetch the files again
+        lagged = lagged.persist()
     keys = transforms.KEYS.get(query.by, ())  # of planned assignors there are other ones
     now = newest(lagged, window)
     if window.hours is None:
         figures = trends.series_figures(with_steps(lives(lagged, window.spans, query.isolation)))
-        return _Told(now, figures, transforms.peaks_by(lagged, keys), lagged)
+        return _Told(now, figures, transforms.peaks_by(lagged, keys), lagged, lagged)
     hours = hourly.read_hours(spark, folder, window, query, span_ms)
     both = [
         lives(frame, window.spans, query.isolation, more=tuple(within(query)))
@@ -251,6 +261,7 @@ def _told(
         trends.series_figures(stepped, hourly=True),
         hourly.peaks_by(lagged, hours, query),
         hourly.drawn_captures(lagged, hours, query),
+        lagged,
     )
 
 
@@ -271,7 +282,7 @@ class Rest(NamedTuple):
     broken: tuple[ItemError, ...]
 
 
-def read_rest(spark: Any, folder: Path, window: Window, *, strict: bool) -> Rest:
+def read_rest(spark: Any, folder: Place, window: Window, *, strict: bool) -> Rest:
     """Members and topics of each cluster's newest capture in the window, each once.
 
     Raises:
@@ -291,9 +302,9 @@ def read_rest(spark: Any, folder: Path, window: Window, *, strict: bool) -> Rest
                 hint="delete it, or leave out --strict to report without it",
             )
         broken += errors
-        paths = [file.path for file in in_table]
-        paths += [str(file.path) for file in old]
-        frames[table] = _newest_once(spark, folder / table, paths, schema, window)
+        files: list[AnyFile] = [*in_table, *old]
+        rows = read_files(spark, folder / table, files, dated(schema) if files else schema)
+        frames[table] = _newest_once(rows, schema, window) if files else rows
     return Rest(frames["members"], frames["topics"], broken)
 
 
@@ -302,16 +313,8 @@ def _has(file: ActiveFile | CapturedFile, last: Mapping[str, int]) -> bool:
     return file.cluster in last and file.first_ms <= last[file.cluster] <= file.last_ms
 
 
-def _newest_once(
-    spark: Any, base: Path, paths: Sequence[str], schema: StructType, window: Window
-) -> DataFrame:
-    """The rows of each cluster's newest capture in some files of one table."""
-    if not paths:
-        # From a list it would be a job of Python workers that have nothing to do.
-        empty = to_arrow_schema(schema).empty_table()
-        return cast("DataFrame", spark.createDataFrame(empty, schema))
-    reader = spark.read.schema(schema).option("basePath", str(base))
-    rows: DataFrame = reader.parquet(*paths)
+def _newest_once(rows: DataFrame, schema: StructType, window: Window) -> DataFrame:
+    """Those of each cluster's newest capture, each once."""
     newest_rows = rows.where(is_newest(window)).select(*schema.fieldNames())
     return newest_rows.dropDuplicates([n for n in IDENTITY if n in schema.fieldNames()])
 
@@ -329,20 +332,12 @@ def sized(
     return dataclasses.replace(options, large=size > LARGE_BYTES)
 
 
-def read_rows(spark: Any, folder: Path, window: Window) -> DataFrame:
-    """The rows of the window's files."""
-    if not window.files:
-        return cast("DataFrame", spark.createDataFrame(NO_ROWS, COLLECTED_ROWS))
-    reader = spark.read.schema(COLLECTED_ROWS).option("basePath", str(folder / "rows"))
-    frame: DataFrame = reader.parquet(*(file.path for file in window.files))
-    return frame
-
-
 def captures_with_lag(
-    spark: Any, folder: Path, window: Window, query: LagQuery, span_ms: tuple[int, int]
+    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> DataFrame:
     """The captures of the window, each once, with lag."""
-    rows = read_rows(spark, folder, window).where(F.col("captured_at_ms").between(*span_ms))
+    rows = read_files(spark, folder / "rows", window.files, dated(ROWS))
+    rows = rows.where(F.col("captured_at_ms").between(*span_ms))
     if not window.is_clean:
         known = spark.createDataFrame(window.captures.select(list(CAPTURE)))
         rows = rows.join(F.broadcast(known), list(CAPTURE), "left_semi")
@@ -353,6 +348,11 @@ def captures_with_lag(
 def newest(lagged: DataFrame, window: Window) -> DataFrame:
     """Rows of each cluster's newest capture in the window, one a series."""
     return lagged.where(is_newest(window)).dropDuplicates(list(SERIES))
+
+
+def dated(schema: StructType) -> StructType:
+    """A table's columns with `date`."""
+    return StructType([*schema.fields, DATE])
 
 
 def is_newest(window: Window) -> Column:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -33,8 +33,14 @@ class Outcome:
         return json.loads(self.stdout)
 
 
-def run(*args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> Outcome:
-    """The end of `kgroups ARGS…`, run without a terminal and without our environment."""
+def run(
+    *args: str, stdin: str | None = None, env: Mapping[str, str | None] | None = None
+) -> Outcome:
+    """The end of `kgroups ARGS…`, run without a terminal and without our environment.
+
+    Args:
+        env: variables; None: not set.
+    """
     clean: dict[str, str | None] = {
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }

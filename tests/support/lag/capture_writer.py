@@ -1,13 +1,13 @@
 """Rows of captures put into the tables, as collectors leave them."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place
 
 Row = Mapping[str, Any]
 
@@ -17,7 +17,7 @@ def table_of(name: str, rows: Iterable[Row]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=arrow_schema(name))
 
 
-def write_finished(folder: Path, cluster: str, rows: Iterable[Row], times: Iterable[int]) -> None:
+def write_finished(folder: Place, cluster: str, rows: Iterable[Row], times: Iterable[int]) -> None:
     """Captures of a cluster with these rows, taken at `times`, in one commit a table."""
     content = table_of("rows", rows)
     if content.num_rows:

@@ -1,10 +1,10 @@
 """Months in miniature: captures made from a seed, as the collector would have left them."""
 
 import random
-from pathlib import Path
 from typing import Any
 
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place
 from tests.support.lag.capture_writer import write_finished
 
 START_MS = 1_760_000_000_000
@@ -103,7 +103,7 @@ def _consume(
     return max(committed, end - rng.randrange(speed))
 
 
-def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:
+def write_rows(folder: Place, rows: list[dict[str, Any]]) -> None:
     """Captures as `collect` leaves them: a commit each."""
     by_time: dict[int, list[dict[str, Any]]] = {}
     for row in rows:

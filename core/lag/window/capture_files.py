@@ -1,0 +1,63 @@
+"""The rows of captures' files as a Spark frame.
+
+Files of a local folder (or one that every worker has mounted) are read by Spark itself. Those of a
+store are read in its tasks, by Arrow through delta-rs: no Hadoop jars, and one login for all.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from kgroups.core.lag.captures.capture_window import RowFile
+from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
+from kgroups.core.lag.captures.old_layout import CapturedFile
+from kgroups.core.lag.stores.places import Place, Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Tasks that read from a store: so many, or more where each would have more bytes than this.
+TASKS: Final = 16
+BYTES_A_TASK: Final = 32 << 20
+
+AnyFile = ActiveFile | CapturedFile | RowFile
+
+
+def read_files(spark: Any, place: Place, files: Sequence[AnyFile], schema: StructType) -> DataFrame:
+    """The rows of files of one table, null what a file does not have.
+
+    Args:
+        place: of the table; cluster and date are directories in it.
+    """
+    if not files:
+        # From a list it would be a job of Python workers that have nothing to do.
+        empty = to_arrow_schema(schema).empty_table()
+        return cast("DataFrame", spark.createDataFrame(empty, schema))
+    if isinstance(place, Store):
+        return _read_in_tasks(spark, place, files, schema)
+    reader = spark.read.schema(schema).option("basePath", str(place))
+    frame: DataFrame = reader.parquet(*(str(file.path) for file in files))
+    return frame
+
+
+def _read_in_tasks(
+    spark: Any, store: Store, files: Sequence[AnyFile], schema: StructType
+) -> DataFrame:
+    """Each task reads its share of the files, the largest dealt out first."""
+    most = max(TASKS, sum(file.size for file in files) // BYTES_A_TASK)
+    shares: list[list[RowFile]] = [[] for _ in range(min(len(files), most))]
+    for number, file in enumerate(sorted(files, key=lambda file: -file.size)):
+        told = RowFile(store, str(file.path), file.cluster, file.date, file.rows, file.size)
+        shares[number % len(shares)].append(told)
+    columns = to_arrow_schema(schema)
+
+    def read(numbers: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from rows_in(shares[number], columns)
+
+    tasks = spark.range(0, len(shares), 1, len(shares))
+    return cast("DataFrame", tasks.mapInArrow(read, schema))
