@@ -49,6 +49,7 @@ NO_CODES: Final = {
     "AWS_DEFAULT_REGION": "a variable of the environment",
     "AWS_MSK_IAM": "a SASL mechanism",
     "AWS_REGION": "a variable of the environment",
+    "GOOGLE_APPLICATION_CREDENTIALS": "likewise",
     "SASL_PLAINTEXT": "a security protocol",
     "SASL_SSL": "likewise",
 }
