@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity kafka completions docs man licences audit pex clean
+.PHONY: setup demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity chaos kafka completions docs man licences audit pex clean
 
 setup: $(STAMP)
 
@@ -134,3 +134,10 @@ fuzz-simulations: setup
 # for each SEED=7 or SEED=7,8,9.
 fidelity: setup
 	KGROUPS_FIDELITY_CHANGES=$${CHANGES:-200} KGROUPS_FIDELITY_SEED=$${SEED:-1} $(FUZZ) -q tests/fidelity -p no:randomly
+
+# Every kind of write to 300 groups while brokers, commands, members and topics come and go
+# (docs/writes.md): ROUNDS=30, some minutes each; SEED=7 for which.
+chaos: setup
+	@seed=$${SEED:-$$(date +%s)}; rounds=$${ROUNDS:-10}; \
+	echo "chaos: $$rounds rounds from seed $$seed"; \
+	KGROUPS_CHAOS_ROUNDS=$$rounds KGROUPS_CHAOS_SEED=$$seed $(FUZZ) -q -s tests/kafka/chaos -p no:randomly

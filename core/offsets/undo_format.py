@@ -39,6 +39,8 @@ _FIELDS: Final = (
     "new_offset",
 )
 _KEYS: Final = frozenset(_FIELDS)
+_OF_NEW: Final = frozenset({"new_leader_epoch", "new_metadata"})
+"""Fields of rows whose new commit has more than an offset: an undo's, or a copy's."""
 
 
 class Replaced(NamedTuple):
@@ -113,9 +115,16 @@ def undo_lines(
             said = json.dumps(memo, ensure_ascii=False) if memo else '""'
             known = "null" if epoch is None else epoch
             held = f'"offset": {offset}, "leader_epoch": {known}, "metadata": {said}'
-        yield f'{end}{start}, "partition": {partition}, {held}, "new_offset": {put}}}'
+        more = "" if new is None or new[1:3] == (None, "") else _more_of(new)
+        yield f'{end}{start}, "partition": {partition}, {held}, "new_offset": {put}{more}}}'
         end = ",\n"
     yield "\n]}\n"
+
+
+def _more_of(new: CommittedOffset) -> str:
+    """The fields of a new commit beside its offset."""
+    more = {"new_leader_epoch": new.leader_epoch, "new_metadata": new.metadata}
+    return f", {json.dumps(more, ensure_ascii=False)[1:-1]}"
 
 
 def with_outcome(text: str, outcome: Mapping[str, Any]) -> str:
@@ -182,9 +191,10 @@ def _by_group(rows: Iterable[Any]) -> dict[str, list[Replaced]]:
 
 
 def _replaced(row: Any, number: int, names: dict[str, str]) -> Replaced:
-    if type(row) is not dict or row.keys() != _KEYS:
+    if type(row) is not dict or (row.keys() != _KEYS and row.keys() != _KEYS | _OF_NEW):
         raise WrongFile(f"row {number} does not have the fields {', '.join(_FIELDS)}")
     group, topic, partition, offset, epoch, memo, new = map(row.__getitem__, _FIELDS)
+    new_epoch, new_memo = row.get("new_leader_epoch"), row.get("new_metadata", "")
     if not (
         is_name(group)
         and is_name(topic)
@@ -193,8 +203,13 @@ def _replaced(row: Any, number: int, names: dict[str, str]) -> Replaced:
         and (epoch is None or is_count(epoch, MAX_INT32))
         and (memo == "" or is_name(memo))
         and (new is None or is_count(new, MAX_OFFSET))
+        and (new_epoch is None or is_count(new_epoch, MAX_INT32))
+        and (new_memo == "" or is_name(new_memo))
     ):
         raise WrongFile(f"row {number} is {shown(row)}")
     old = None if offset is None else CommittedOffset(offset, epoch, names.setdefault(memo, memo))
     group, topic = names.setdefault(group, group), names.setdefault(topic, topic)
-    return Replaced(group, topic, partition, old, None if new is None else CommittedOffset(new))
+    put = None
+    if new is not None:
+        put = CommittedOffset(new, new_epoch, names.setdefault(new_memo, new_memo))
+    return Replaced(group, topic, partition, old, put)

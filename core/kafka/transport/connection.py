@@ -13,6 +13,7 @@ from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import UNREADABLE, BrokerFailure
 from kgroups.core.kafka.transport.framing import (
     APIS,
+    Encoded,
     VersionRange,
     answer_limit,
     build,
@@ -258,6 +259,8 @@ class Connection:
         """A request's bytes, still to be sent, and its answer to come."""
         self._asked = api
         self._next_id += 1
+        if isinstance(body, Encoded) and body.version is not None:
+            version = body.version
         frame = encode_request(api, version, self._next_id, self._settings.client_id, body)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
