@@ -207,12 +207,7 @@ def simulate_command(
         one = with_member_properties(one, properties)
     one = with_options(one, event or (), seed, until)
     check(one, document)
-    for text in one.measured:
-        printer.note(f"measured: {text}")
-    for text in one.assumed:
-        printer.note(f"assumed: {text}")
-    if one.idle:
-        printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
+    tell_sources(printer, one)
     if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
         search_settings(printer, one, search, minimise, **how)
@@ -277,6 +272,16 @@ def read_scenario(
 
     document = read_document(path)
     return parse_simulation(document), document
+
+
+def tell_sources(printer: Printer, scenario: "Scenario") -> None:
+    """Say what of a scenario was measured, what is assumed, and what has no effect."""
+    for text in scenario.measured:
+        printer.note(f"measured: {text}")
+    for text in scenario.assumed:
+        printer.note(f"assumed: {text}")
+    if scenario.idle:
+        printer.note(f"without effect: {', '.join(f'`{name}`' for name in scenario.idle)}")
 
 
 def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
