@@ -203,10 +203,10 @@ class _Run:
         if group.type != "classic" or not leader_matters(group):
             return snapshot
         try:
-            leader = logged_leaders(self.admin, [group], QUICK).leader_of(group)
+            led = logged_leaders(self.admin, [group], QUICK).led(group)
         except KgroupsError:
             return snapshot
-        return replace(snapshot, groups=(replace(group, leader=leader),))
+        return replace(snapshot, groups=(led,))
 
     def _told(
         self, before: ClusterSnapshot, changes: Sequence[Change | Deploy], came: Owned
