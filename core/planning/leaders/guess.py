@@ -208,11 +208,13 @@ def _authors(group: Group, libraries: frozenset[str]) -> frozenset[str]:
 def leader_matters(group: Group) -> bool:
     """Whether it makes a difference which member leads: their libraries may differ.
 
-    The assignment may tell more of its writer than members that follow it show.
+    The assignment may tell more of its writer than members that follow it show. And a static
+    member of franz-go that comes back does more where it leads.
     """
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
-    if len(possible) > 1:
+    static = any(member.instance_id is not None for member in members)
+    if len(possible) > 1 or (static and any("franz-go" in each for each in possible)):
         return True
     if any(may_have_come_back(group, m) for m in members):
         return any(len(libraries) > 1 for libraries in possible)

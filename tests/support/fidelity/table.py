@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from kgroups.core.planning.leaders.libraries import RANGE
 from tests.support.fidelity.driving import Result
 from tests.support.fidelity.libraries import EAGER
 
@@ -130,8 +131,9 @@ def write_page(block: str) -> None:
 def beside_embedded(real: Sequence[Result], embedded: Sequence[Result]) -> list[str]:
     """What became of the same changes on the embedded cluster, beside the real broker.
 
-    `same`; `by ids` where ids of members or topics decide, or chance, now or in an earlier change
-    of the group; `different` otherwise; `broken client` where there is nothing to compare.
+    `same`; `by chance` where ids of members or topics decide, or the racks in which brokers placed
+    partitions, now or in an earlier change of the group; `different` otherwise; `broken client`
+    where there is nothing to compare.
     """
     return [word for word, _ in _beside(real, embedded)]
 
@@ -154,10 +156,10 @@ def _beside(real: Sequence[Result], embedded: Sequence[Result]) -> list[tuple[st
             words.append(("same", here))
             parted.discard(here.group)
             continue
-        blind = here.strategy in EAGER
+        blind = here.strategy in EAGER and not (here.strategy == RANGE and here.racked)
         if blind and {here.confidence, other.confidence} == {"exact"} and here.group not in parted:
             words.append(("different", here))
         else:
-            words.append(("by ids", here))
+            words.append(("by chance", here))
         parted.add(here.group)
     return words
