@@ -17,7 +17,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -31,6 +31,7 @@ from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, find_java
 from kgroups.core.spark.jvm_process import end_jvm, environment, starts_noted
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
+from kgroups.core.spark.settings import parse_master, spark_defaults
 from kgroups.core.spark.tuning import (
     COMMON_CONF,
     FLAGS,
@@ -44,7 +45,8 @@ from kgroups.core.spark.tuning import (
 Progress = Callable[[str], None]
 
 # How long executors of a standalone cluster may take to come; a cluster without any waits forever.
-EXECUTORS_TIMEOUT_S = 30.0
+# Containers of YARN and Kubernetes may have an image to fetch first.
+EXECUTORS_TIMEOUT_S, CONTAINERS_TIMEOUT_S = 30.0, 300.0
 # Waits of 0.05, 0.2, 0.8, 3.2 s: a server that is gone is told in seconds, not in ten minutes.
 CONNECT_RETRIES = 4
 # What a query may throw: PySpark's own errors; of a job that failed, and of a JVM that is gone,
@@ -54,8 +56,6 @@ SPARK_ERRORS = (PySparkException, Py4JError)
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
 CONNECT_PORT = 15002
-MOST_PORT = 65_535
-MASTER_PORT = 7077
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -64,7 +64,8 @@ class SessionOptions:
     """Where and how Spark runs.
 
     Args:
-        master: `local[N]` or `spark://host:port[,host:port]`; None: local on all cores.
+        master: `local[N]`, `spark://host:port[,host:port]`, `yarn` or `k8s://https://host:port`;
+            None: that of `spark-defaults.conf`, else local on all cores.
         remote: `sc://host:port`, a Spark Connect server; excludes `master`.
         memory: heap of the driver, in Spark's spelling.
         small: the data is not worth generating code for (below some 50,000 rows).
@@ -72,7 +73,7 @@ class SessionOptions:
         verbose: let Spark and the JVM write to stderr.
         cache_dir: where the class archive lives; None: the user's cache folder.
         class_archive: make and use the class archive.
-        conf: more settings of Spark.
+        conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
     """
 
     master: str | None = None
@@ -109,7 +110,12 @@ def spark_session(
     tell = progress or (lambda _text: None)
     if options.master and options.remote:
         raise UsageError("`--master` and `--remote` cannot be used together")
-    start = _connect_session if options.remote else _jvm_session
+    if options.remote:
+        start = _connect_session
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        start = _submitted_session
+    else:
+        start, options = _jvm_session, _with_defaults(options)
     with py4j_unlogged(), start(options, tell) as session:
         yield session
 
@@ -131,6 +137,13 @@ def py4j_unlogged() -> Iterator[None]:
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return Path(record.pathname).parent.name != "py4j"
+
+
+def _with_defaults(options: SessionOptions) -> SessionOptions:
+    """The options with what `spark-defaults.conf` says of what they leave open."""
+    conf = {**spark_defaults(os.environ), **options.conf}
+    master = conf.pop("spark.master", None)
+    return replace(options, master=options.master or master, conf=conf)
 
 
 # --- Connect -----------------------------------------------------------------------------------
@@ -195,12 +208,37 @@ def write_package(folder: Path) -> Path:
     return path
 
 
+# --- under spark-submit ---
+
+
+@contextlib.contextmanager
+def _submitted_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
+    """A session in the JVM of `spark-submit`, which has chosen master and memory."""
+    if options.master:
+        raise UsageError(
+            "`--master` cannot be used under spark-submit", hint="give it to spark-submit"
+        )
+    tell("starting Spark (spark-submit)")
+    builder = SparkSession.builder
+    for key, value in {**SESSION_CONF, **options.conf}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    try:
+        with tempfile.TemporaryDirectory(prefix="kgroups-") as folder:
+            session.sparkContext.addPyFile(str(write_package(Path(folder))))
+            yield session
+    finally:
+        session.stop()
+
+
 # --- a JVM of our own --------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSession]:
     """A session in a JVM that we start: local, or the driver of a standalone cluster."""
+    if options.is_local and options.master is not None:
+        parse_master(options.master, os.environ)
     java = find_java()
     conf = {**COMMON_CONF, **SESSION_CONF}
     conf |= SMALL_CONF if options.small else {}
@@ -254,52 +292,37 @@ def _jvm_session(options: SessionOptions, tell: Progress) -> Iterator[SparkSessi
 
 
 def _reach_master(options: SessionOptions) -> dict[str, str]:
-    """Settings for a standalone master, one of which must answer now."""
-    master = str(options.master)
-    match = re.fullmatch(r"spark://(.+)", master)
-    if match is None:
-        raise UsageError(
-            f"`{master}` is not a Spark master URL",
-            hint="use local[N], spark://host:7077, or --remote sc://host:15002",
-        )
-    addresses = [_host_and_port(text) for text in match[1].split(",")]
+    """Settings for a cluster, whose manager must answer now; YARN's says where it is in files."""
+    master = parse_master(str(options.master), os.environ)
+    if master.kind == "yarn":
+        return {}
     secret = options.conf.get("spark.authenticate") == "true"
-    must_be_master(addresses, speaks_first=not secret)
-    if addresses[0][0] in LOCAL_HOSTS:
+    is_spark = master.kind == "standalone"
+    must_be_master(
+        master.addresses,
+        "Spark master" if is_spark else "Kubernetes API server",
+        speaks_first=is_spark and not secret,
+    )
+    if is_spark and master.addresses[0][0] in LOCAL_HOSTS:
         return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return {}
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
-    """`host:port` or `host`, taken apart.
-
-    Raises:
-        UsageError: no port has this number.
-    """
-    host, _, port = text.rpartition(":")
-    if not (host and port.isdigit()):
-        return text, MASTER_PORT
-    if len(port) > len(str(MOST_PORT)) or int(port) > MOST_PORT:
-        raise UsageError(
-            f"`{text}` is not the address of a Spark master",
-            hint=f"a port is a number up to {MOST_PORT}: spark://host:{MASTER_PORT}",
-        )
-    return host, int(port)
-
-
 def _wait_for_executors(session: SparkSession, master: str) -> None:
-    """Returns when the standalone cluster has given us an executor.
+    """Returns when the cluster has given us an executor.
 
     Raises:
         ClusterError: it gives none; Spark would wait for one without end.
     """
     context: Any = session.sparkContext
-    deadline = time.monotonic() + EXECUTORS_TIMEOUT_S
+    is_spark = master.startswith("spark:")
+    timeout_s = EXECUTORS_TIMEOUT_S if is_spark else CONTAINERS_TIMEOUT_S
+    deadline = time.monotonic() + timeout_s
     # The driver itself is one of them.
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
         if time.monotonic() > deadline:
             raise ClusterError(
-                f"Spark master `{master}` started no executor in {EXECUTORS_TIMEOUT_S:g} s",
+                f"Spark master `{master}` started no executor in {timeout_s:g} s",
                 hint="it has no worker with a free core and enough memory",
             )
         time.sleep(0.1)
@@ -332,9 +355,13 @@ def _launch(
             end_jvm(process, 0.0)
         if not isinstance(exc, Exception):
             raise
+        why = _last_words(log) or first_line(exc)
+        is_narrow = re.search("[Mm]emory|heap", why)
         raise KgroupsError(
-            f"Spark did not start: {_last_words(log) or first_line(exc)}",
-            hint="run with --verbose for Spark's own messages",
+            f"Spark did not start: {why}",
+            hint="give the driver more memory: --conf spark.driver.memory=1g"
+            if is_narrow
+            else "run with --verbose for Spark's own messages",
             code="SPARK_FAILED",
         ) from exc
     return session, gateway.proc
@@ -348,6 +375,11 @@ def _last_words(log: IO[bytes] | None) -> str | None:
     text = log.read().decode(errors="replace")
     text = re.sub(r"(Error occurred during [^\n]*)\n", r"\1: ", text)  # the JVM: what, then why
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # What Java threw says more than the line of a log that announces it.
+    thrown = (re.match(r"(Caused by: )?([\w$]+\.)+[\w$]+: (\S.*)", line) for line in lines)
+    said = next((match[3].rstrip(".") for match in thrown if match), None)
+    if said is not None:
+        return said
     telling = (line for line in lines if re.search(r"Exception|Error|error:|not found", line))
     return next(telling, lines[0] if lines else None)
 

@@ -25,6 +25,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Remote,
     Since,
     Sort,
+    SparkConf,
     Top,
     Until,
     Where,
@@ -152,6 +153,7 @@ def report(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    conf: SparkConf = None,
     fields: FieldNames = None,
     textfile: TextFile = None,
     file: FromFile = None,
@@ -162,6 +164,7 @@ def report(
     from kgroups.core.lag.report_columns import report_columns
     from kgroups.core.planning.leaders.guess import infer_leader
     from kgroups.core.spark.session import SessionOptions
+    from kgroups.core.spark.settings import parse_settings
 
     options = options_of(ctx)
     printer = Printer(options, own_forms=METRICS, textfile=textfile)
@@ -187,7 +190,9 @@ def report(
     chosen = chosen_fields(fields, options, report_columns(query, source))
     has_window = bool(over or since or until or strict)
     _check_source(captures, file, has_window=has_window, record_times=record_times)
-    session = SessionOptions(master=master, remote=remote, verbose=options.verbose)
+    session = SessionOptions(
+        master=master, remote=remote, verbose=options.verbose, conf=parse_settings(conf or ())
+    )
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())

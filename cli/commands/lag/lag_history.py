@@ -23,6 +23,7 @@ from kgroups.cli.commands.lag.lag_options import (
     Remote,
     Since,
     Sort,
+    SparkConf,
     Top,
     Until,
     Where,
@@ -82,6 +83,7 @@ def history(
     parquet: ParquetFile = None,
     master: Master = None,
     remote: Remote = None,
+    conf: SparkConf = None,
 ) -> None:
     """`kgroups lag history`."""
     require_extra("spark", "`lag history`")
@@ -90,6 +92,7 @@ def history(
     from kgroups.core.lag.window.history_report import lag_history
     from kgroups.core.lag.window.past_ends import times_to_ask  # PySpark
     from kgroups.core.spark.session import SessionOptions
+    from kgroups.core.spark.settings import parse_settings
 
     options = options_of(ctx)
     printer = Printer(options)
@@ -124,7 +127,9 @@ def history(
         until_ms=end_ms,
         ends=ends_by_time,
         record_times=next_at,
-        session=SessionOptions(master=master, remote=remote, verbose=options.verbose),
+        session=SessionOptions(
+            master=master, remote=remote, verbose=options.verbose, conf=parse_settings(conf or ())
+        ),
         progress=printer.waiting,
     )
     shown = lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA, failed=failed)
