@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-TopicPartition = tuple[str, int]
-"""A partition: the name of its topic and its number. The coordinator's own type is one of these."""
+from kgroups.assignors.partition import TopicPartition as TopicPartition
 
 
 class AssignorError(Exception):

@@ -59,11 +59,10 @@ cycles among them after every 700 new ones, as Python does, takes a tenth of the
 
 def program(nouns: Iterable[str] = NOUNS) -> "typer.Typer":
     """The program with these of its commands, in the order of its help."""
-    import typer
-
+    from kgroups.cli.parsing.typer_params import Commands
     from kgroups.cli.tree import CONTEXT_SETTINGS, Root, root
 
-    app = typer.Typer(
+    app = Commands(
         name="kgroups",
         cls=Root,
         help=HELP,
@@ -147,7 +146,18 @@ def _starter(arguments: Sequence[str]) -> Callable[[], object]:
     text = ready_answer(arguments)
     if text is not None:
         return partial(outlet.write_text, text)
-    return _official(arguments) or partial(program(nouns_on(arguments)), prog_name="kgroups")
+    return (
+        _official(arguments)
+        or _plain(arguments)
+        or partial(program(nouns_on(arguments)), prog_name="kgroups")
+    )
+
+
+def _plain(arguments: Sequence[str]) -> Callable[[], object] | None:
+    """What runs the line without Typer; None where that has to read it."""
+    from kgroups.cli.parsing.plain_lines import plain_call
+
+    return plain_call(first_word(arguments), arguments)
 
 
 def _leave(code: int) -> NoReturn:

@@ -2,34 +2,32 @@
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
+from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.lag.rules import Isolation
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.rules import Isolation
 
 GroupNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
+    Argument(metavar="[GROUP]...", help="Group names or globs: 'old-*'."),
 ]
 Regex = Annotated[
     list[str] | None,
-    typer.Option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
+    option("--regex", metavar="REGEX", help="Groups whose whole name matches (RE2)."),
 ]
-AllGroups = Annotated[bool, typer.Option("--all-groups", help="Every group of the cluster.")]
+AllGroups = Annotated[bool, option("--all-groups", help="Every group of the cluster.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The groups that were asked for.
 
     Args:
@@ -133,7 +131,7 @@ def snapshot_of_choice(
     file: Path | None = None,
     members: bool = True,
     offsets: bool = True,
-    isolation: Isolation = "read_uncommitted",
+    isolation: "Isolation" = "read_uncommitted",
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The groups that are meant; what fits no group is among its errors.

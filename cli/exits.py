@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
-
-import typer
-from typer import TyperException
+from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.output.escapes import printable
 from kgroups.cli.output.outlet import outlet_of
 from kgroups.cli.output.status_line import UNKNOWN, status_line
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
+
+if TYPE_CHECKING:
+    from typer import TyperException
 
 MANY: Final = 10
 """Failures up to this number are told one by one."""
@@ -108,11 +108,11 @@ def end_with(errors: Sequence[ItemError]) -> None:
     """End the command with the exit code of these failures; return if there are none.
 
     Raises:
-        typer.Exit: with the code of the failures if they are of one kind, else 1.
+        SystemExit: with the code of the failures if they are of one kind, else 1.
     """
     code = exit_code_of(tuple(errors))
     if code:
-        raise typer.Exit(code)
+        raise SystemExit(code)
 
 
 def unprinted(code: int, instead: int) -> int:
@@ -135,7 +135,7 @@ def unprinted(code: int, instead: int) -> int:
     return code or instead
 
 
-def usage_error(error: TyperException) -> UsageError:
+def usage_error(error: "TyperException") -> UsageError:
     """A failure of the argument parser in our own words."""
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]

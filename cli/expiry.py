@@ -4,33 +4,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.offsets.expiry import Expiry, GroupExpiry, group_expiry
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.offsets.expiry import Expiry, GroupExpiry
 
 ShowExpiry = Annotated[
-    bool, typer.Option("--expiry", help="When commits expire, from __consumer_offsets.")
+    bool, option("--expiry", help="When commits expire, from __consumer_offsets.")
 ]
 IdleFor = Annotated[
     str | None,
-    typer.Option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
+    option("--idle-for", metavar="TIME", help="Only groups idle for so long: 30d."),
 ]
 
 MOST_IDLE_MS: Final = 100 * 365 * 86_400_000
-_NO_EXPIRY: Final = Expiry()
 _DAY_MS: Final = 86_400_000
 EXPIRES: Final = Column("expires", "EXPIRES")
 
-Expiries = Mapping[str, GroupExpiry]
+Expiries = Mapping[str, "GroupExpiry"]
 
 
 def parse_idle_ms(text: str | None) -> int | None:
@@ -56,7 +54,7 @@ def refuse_file(wanted: bool, file: object) -> None:
 
 def learn_expiries(
     printer: Printer, admin: "ClusterAdmin", groups: Sequence[Group], *, retention: bool = True
-) -> tuple[dict[str, GroupExpiry], list[str]]:
+) -> "tuple[dict[str, GroupExpiry], list[str]]":
     """When the groups' commits expire, and what to know of what could not be learned.
 
     Args:
@@ -66,6 +64,7 @@ def learn_expiries(
         ClusterError: the cluster cannot be asked.
     """
     from kgroups.core.kafka.lookups.commit_times import commit_logs
+    from kgroups.core.offsets.expiry import group_expiry
 
     printer.progress(f"reading __consumer_offsets for {len(groups):,} groups")
     found = commit_logs(admin, groups, retention=retention)
@@ -127,6 +126,9 @@ def note_of_unknown(unknown: Sequence[str]) -> str:
 
 def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries) -> Report:
     """The report with when commits expire: of groups, and of partitions where it has them."""
+    from kgroups.core.offsets.expiry import Expiry
+
+    unknown = Expiry()
     now_ms = snapshot.captured_at_ms
     document_of = report.document_of
 
@@ -135,10 +137,10 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
         found = expiries.get(made["group"])
         if made.get("offsets") is not None:
             made["offsets"] = [
-                {**row, **_fields(_of_row(found, row["topic"], row["partition"]), now_ms)}
+                {**row, **_fields(_of_row(found, row["topic"], row["partition"], unknown), now_ms)}
                 for row in made["offsets"]
             ]
-        total = _NO_EXPIRY if found is None else found.total
+        total = unknown if found is None else found.total
         return {**made, **_fields(total, now_ms, "last_commit_at")}
 
     def seen(view: View) -> View:
@@ -148,8 +150,8 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
         def rows(item: Any) -> Iterable[Row]:
             found = expiries.get(item["group"])
             for row in view.rows(item):
-                total = _NO_EXPIRY if found is None else found.total
-                one = _of_row(found, row[1], row[2]) if view.name == "partition" else total
+                total = unknown if found is None else found.total
+                one = _of_row(found, row[1], row[2], unknown) if view.name == "partition" else total
                 yield (*row, _text(one, now_ms))
 
         return replace(view, columns=(*view.columns, EXPIRES), rows=rows)
@@ -157,11 +159,11 @@ def with_expiries(report: Report, snapshot: ClusterSnapshot, expiries: Expiries)
     return replace(report, document_of=document, views=[seen(view) for view in report.views])
 
 
-def _of_row(found: GroupExpiry | None, topic: str, partition: int) -> Expiry:
-    return _NO_EXPIRY if found is None else found.rows.get((topic, partition), _NO_EXPIRY)
+def _of_row(found: "GroupExpiry | None", topic: str, partition: int, unknown: "Expiry") -> "Expiry":
+    return unknown if found is None else found.rows.get((topic, partition), unknown)
 
 
-def _fields(expiry: Expiry, now_ms: int, committed: str = "committed_at") -> Item:
+def _fields(expiry: "Expiry", now_ms: int, committed: str = "committed_at") -> Item:
     word, expires_ms, committed_ms = expiry
     return {
         committed: None if committed_ms is None else timestamp(committed_ms),
@@ -171,7 +173,7 @@ def _fields(expiry: Expiry, now_ms: int, committed: str = "committed_at") -> Ite
     }
 
 
-def _text(expiry: Expiry, now_ms: int) -> str | None:
+def _text(expiry: "Expiry", now_ms: int) -> str | None:
     """`in 6h00m`, `due`, `in use`; None where it is not known."""
     if expiry.expiry != "expires" or expiry.expires_at_ms is None:
         return "in use" if expiry.expiry == "in_use" else None

@@ -2,37 +2,33 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from kgroups.cli.output.printer import Printer
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.lag.group_times import Times
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.group_times import Times
 
-LagTime = Annotated[
-    bool, typer.Option("--lag-time", help="Lag in seconds, from offsets by timestamp.")
-]
+LagTime = Annotated[bool, option("--lag-time", help="Lag in seconds, from offsets by timestamp.")]
 RecordTimes = Annotated[
-    bool, typer.Option("--record-times", help="Lag in seconds, from the next records.")
+    bool, option("--record-times", help="Lag in seconds, from the next records.")
 ]
 Over = Annotated[
     str | None,
-    typer.Option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
+    option("--over", metavar="TIME", help="Look twice, this far apart, for rates: 10s."),
 ]
 LEAST_OVER_MS: Final = 100
 MOST_OVER_MS: Final = 24 * 3_600_000
 
 
-@dataclass(frozen=True, slots=True)
-class TimeQuestion:
+class TimeQuestion(NamedTuple):
     """What is to be learned about time.
 
     Args:
@@ -73,7 +69,7 @@ class TimeQuestion:
             raise UsageError(f"`{name}` requires --over", hint="use --over 10s")
         if self.records or fields.isdisjoint(OF_AGES):
             return self
-        return replace(self, ages=True)
+        return self._replace(ages=True)
 
 
 def time_question(
@@ -102,7 +98,7 @@ def timed_look(
     admin: "ClusterAdmin | None",
     question: TimeQuestion,
     once: Callable[[], ClusterSnapshot],
-) -> tuple[ClusterSnapshot, Times | None]:
+) -> "tuple[ClusterSnapshot, Times | None]":
     """The groups as they are, and what is known of time; None where nothing is asked.
 
     Args:
@@ -125,12 +121,13 @@ def timed_look(
 
 def times_of(
     admin: "ClusterAdmin", snapshot: ClusterSnapshot, question: TimeQuestion, printer: Printer
-) -> tuple[Times, tuple[ItemError, ...]]:
+) -> "tuple[Times, tuple[ItemError, ...]]":
     """The ages of the oldest unread records, if they are asked for; topics that cannot be read.
 
     Raises:
         ClusterError: the cluster cannot be asked.
     """
+    from kgroups.core.lag.group_times import Times
     from kgroups.core.lag.window.unread import unread_places
 
     if not (question.ages or question.records):

@@ -7,16 +7,19 @@ default.
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
-
-import typer
-from typer.core import TyperOption
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 from kgroups.core.times import parse_duration_ms
+
+if TYPE_CHECKING:
+    import typer
+
+    from kgroups.cli.parsing.line import Line
 
 OutputFormat = Literal[
     "table", "json", "jsonl", "csv", "yaml", "plain", "openmetrics", "junit", "nagios"
@@ -35,7 +38,8 @@ OUTPUT_HINT: Final = "one of " + ", ".join(OUTPUT_FORMATS)
 DEFAULT_TIMEOUT_MS: Final = 10_000
 MAX_TIMEOUT_MS: Final = 24 * 3_600_000
 
-_META = "kgroups.global."
+META: Final = "kgroups.global."
+"""What the names of global options begin with in the context of a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def _path(text: str) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _Global:
+class GlobalOption:
     """One global option: how it is written, what it means, how its text is read."""
 
     name: str
@@ -137,7 +141,7 @@ class _Global:
 
 
 GLOBAL_OPTIONS: Final = (
-    _Global(
+    GlobalOption(
         "contexts",
         ("--context", "-c"),
         "Named cluster of the configuration file.",
@@ -146,7 +150,7 @@ GLOBAL_OPTIONS: Final = (
         str,
         several=True,
     ),
-    _Global(
+    GlobalOption(
         "bootstrap_server",
         ("--bootstrap-server", "-b"),
         "Broker address; several separated by commas.",
@@ -154,7 +158,7 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_BOOTSTRAP_SERVER",
         str,
     ),
-    _Global(
+    GlobalOption(
         "command_config",
         ("--command-config",),
         "Client properties, Java or librdkafka spelling.",
@@ -162,7 +166,7 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_COMMAND_CONFIG",
         _path,
     ),
-    _Global(
+    GlobalOption(
         "output",
         ("--output", "-o"),
         "table, json, jsonl, csv, yaml, plain.",
@@ -171,7 +175,7 @@ GLOBAL_OPTIONS: Final = (
         parse_output,
         OUTPUT_FORMATS,
     ),
-    _Global(
+    GlobalOption(
         "timeout_ms",
         ("--timeout",),
         "Overall timeout: 500ms, 10s (default), 2m.",
@@ -179,18 +183,18 @@ GLOBAL_OPTIONS: Final = (
         "KGROUPS_TIMEOUT",
         parse_timeout_ms,
     ),
-    _Global("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
-    _Global("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
-    _Global("no_input", ("--no-input",), "Never ask: a write requires --yes."),
-    _Global("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
-    _Global("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
-    _Global("debug", ("--debug",), "Show each request to a broker, on stderr."),
-    _Global("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
+    GlobalOption("query", ("--query",), "JMESPath on the JSON document.", "EXPR", None, str),
+    GlobalOption("quiet", ("--quiet", "-q"), "No notes and no progress, only warnings and errors."),
+    GlobalOption("no_input", ("--no-input",), "Never ask: a write requires --yes."),
+    GlobalOption("csv_safe", ("--csv-safe",), "Mark CSV text that looks like a formula."),
+    GlobalOption("no_color", ("--no-color",), "No color on a terminal (also: NO_COLOR)."),
+    GlobalOption("debug", ("--debug",), "Show each request to a broker, on stderr."),
+    GlobalOption("verbose", ("--verbose",), "More columns; tracebacks of bugs."),
 )
 
 
 WRITE_OPTIONS: Final = (
-    _Global(
+    GlobalOption(
         "expect_cluster_id",
         ("--expect-cluster-id",),
         "Refuse to write to any other cluster.",
@@ -198,7 +202,7 @@ WRITE_OPTIONS: Final = (
         EXPECT,
         str,
     ),
-    _Global(
+    GlobalOption(
         "unprotected",
         ("--unprotected",),
         "Write although this context is protected.",
@@ -206,64 +210,14 @@ WRITE_OPTIONS: Final = (
         UNPROTECTED,
         str,
     ),
-    _Global(
+    GlobalOption(
         "reason", ("--reason",), "Why, for the audit log (`kgroups audit`).", "TEXT", REASON, str
     ),
 )
 """Options that every command takes which changes a cluster."""
 
 
-def global_params(*, environment: bool) -> list[Any]:
-    """The global options as parameters; with `environment` they read `KGROUPS_*` too.
-
-    Each level of the command tree has its own set, so that an option is accepted before the
-    command as well as after it; only the root reads the environment, so that it never beats a flag.
-    """
-    return [_param(option, environment=environment) for option in GLOBAL_OPTIONS]
-
-
-def write_params(own: Iterable[Any]) -> list[Any]:
-    """The options of all writes as parameters of a command, which read the environment.
-
-    Args:
-        own: the command's parameters: an option of the same name is another one.
-    """
-    names = {param.name for param in own}
-    wanted = (option for option in WRITE_OPTIONS if option.name not in names)
-    return [_param(option, environment=True) for option in wanted]
-
-
-def _param(option: _Global, *, environment: bool) -> Any:
-    return TyperOption(
-        param_decls=[option.name, *option.flags],
-        type=None if option.parse is None else str,
-        is_flag=option.parse is None,
-        multiple=option.several,
-        default=False if option.parse is None else None,
-        metavar=option.metavar,
-        envvar=option.env if environment else None,
-        help=option.help,
-        expose_value=False,
-        callback=_remember(option),
-    )
-
-
-def _remember(option: _Global) -> Callable[[Any, Any, Any], None]:
-    """A callback that keeps the option's value for `options_of`; later ones win."""
-
-    def keep(ctx: typer.Context, _param: object, value: Any) -> None:
-        if value is None or value is False or value == () or ctx.resilient_parsing:
-            return
-        if option.several:
-            parsed: object = tuple(value)
-        else:
-            parsed = option.parse(value) if option.parse and isinstance(value, str) else value
-        ctx.meta[_META + option.name] = parsed
-
-    return keep
-
-
-def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
+def options_of(ctx: "typer.Context | Line", *, several: bool = False) -> GlobalOptions:
     """The global options in force for the command of this context.
 
     Args:
@@ -285,12 +239,12 @@ def options_of(ctx: typer.Context, *, several: bool = False) -> GlobalOptions:
     )
 
 
-def given_options(ctx: typer.Context) -> dict[str, Any]:
+def given_options(ctx: "typer.Context | Line") -> dict[str, Any]:
     """What flags and environment say, by the names of options; contexts by their names."""
     return {
-        option.name: ctx.meta[_META + option.name]
+        option.name: ctx.meta[META + option.name]
         for option in (*GLOBAL_OPTIONS, *WRITE_OPTIONS)
-        if _META + option.name in ctx.meta
+        if META + option.name in ctx.meta
     }
 
 
@@ -358,8 +312,8 @@ GROUP_STATES: Final = (
 )
 GROUP_TYPES: Final = ("classic", "consumer", "share", "streams")
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Yes = Annotated[bool, option("--yes", "-y", help="Do not ask for confirmation.")]
 FromFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
+    option("--from", metavar="FILE", help="Read a snapshot instead of a cluster."),
 ]

@@ -12,15 +12,14 @@ from kgroups.cli.contexts.guards import guard_of
 from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
-from kgroups.core.errors import ItemError
-from kgroups.core.lag.group_lag import check_isolation
-from kgroups.core.lag.rules import Isolation
+from kgroups.core.errors import ItemError, UsageError
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.kafka.config.settings import ClientSettings
     from kgroups.core.kafka.deadline import Deadline
+    from kgroups.core.lag.rules import Isolation
 
 GLOB_SIGNS = frozenset("*?[")
 
@@ -104,10 +103,13 @@ def settings_for(options: GlobalOptions, *, silent: bool = False) -> "ClientSett
         from kgroups.cli.contexts.secrets import properties_of  # YAML: only with a context
 
         given = properties_of(context, options.timeout_ms, silent=silent)
-        return settings_of(given, options.bootstrap_server)
-    settings = read_settings(options.bootstrap_server, file)
-    if file is not None and not silent:
-        warn_of_exposure(file, settings)
+        settings = settings_of(given, options.bootstrap_server)
+    else:
+        settings = read_settings(options.bootstrap_server, file)
+        if file is not None and not silent:
+            warn_of_exposure(file, settings)
+    if silent and settings.oauth is not None and settings.oauth.source == "command":
+        raise UsageError("a command is not run here")
     return settings
 
 
@@ -134,7 +136,7 @@ def take_snapshot(
     *,
     file: Path | None = None,
     more_topics: Callable[[str], bool] | None = None,
-    isolation: Isolation = "read_uncommitted",
+    isolation: "Isolation" = "read_uncommitted",
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
     """The named groups of a file, or of the cluster; all of them if none is named.
@@ -160,7 +162,7 @@ def snapshot_of(
     members: bool = True,
     offsets: bool = True,
     log_offsets: bool = True,
-    isolation: Isolation = "read_uncommitted",
+    isolation: "Isolation" = "read_uncommitted",
     more_topics: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ClusterSnapshot:
@@ -174,6 +176,8 @@ def snapshot_of(
     if file is not None:
         snapshot = snapshot_of_file(file, groups)
         if log_offsets:
+            from kgroups.core.lag.group_lag import check_isolation
+
             check_isolation(snapshot, isolation, f"`{file}`")
         return snapshot
     assert admin is not None, "either a file or a cluster is asked"

@@ -12,7 +12,8 @@ from kgroups.cli.exits import end_of, usage_error
 from kgroups.cli.nouns import SECTIONS
 from kgroups.cli.output.outlet import write_text
 from kgroups.cli.output.status_line import is_plugin
-from kgroups.cli.params import GLOBAL_OPTIONS, check_texts, global_params, write_params
+from kgroups.cli.params import GLOBAL_OPTIONS, check_texts
+from kgroups.cli.parsing.typer_params import global_params, write_params
 from kgroups.cli.signals import be_quiet
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, KgroupsError
 from kgroups.core.release import VERSION

@@ -5,25 +5,24 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.cli.params import MAX_TIMEOUT_MS
+from kgroups.cli.parsing.option import option
 from kgroups.cli.signals import be_quiet, told_to_end
-from kgroups.core.difference import Difference, differences
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
 from kgroups.core.times import parse_duration_ms
 
+if TYPE_CHECKING:
+    from kgroups.core.difference import Difference
+
 Watch = Annotated[
     str | None,
-    typer.Option(
-        "--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."
-    ),
+    option("--watch", metavar="SECONDS", help="Refresh at this interval: 2 (seconds), 500ms."),
 ]
 
 COLUMNS: Final = (
@@ -76,8 +75,10 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
     cluster that does not answer is told on stderr, and asked again.
 
     Raises:
-        typer.Exit: always, with the exit code of the last look.
+        SystemExit: always, with the exit code of the last look.
     """
+    from kgroups.core.difference import differences
+
     code = 0
     before: list[Item] | None = None
     try:
@@ -101,11 +102,11 @@ def watch(printer: Printer, every_ms: int, look: Callable[[], Look]) -> None:
         printer.wipe()
         if told_to_end():
             raise
-    raise typer.Exit(code)
+    raise SystemExit(code)
 
 
 def _show(
-    printer: Printer, found: Look, items: list[Item], changes: list[Difference] | None
+    printer: Printer, found: Look, items: list[Item], changes: "list[Difference] | None"
 ) -> None:
     report = replace(found.report, items=items)
     if printer.options.output != "table":
@@ -128,7 +129,7 @@ def _show(
         printer.note(text)
 
 
-def _row(change: Difference) -> Row:
+def _row(change: "Difference") -> Row:
     *place, before, now = change
     return (*place, _cell(before), _cell(now))
 

@@ -1,27 +1,25 @@
 """`--where`: only groups for which a condition holds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
-from kgroups.core.lag.group_times import Times
-from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.cli.parsing.option import option
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
     from kgroups.core.conditions.condition import Condition
     from kgroups.core.conditions.group_figures import Source
+    from kgroups.core.lag.group_times import Times
+    from kgroups.core.lag.rules import Isolation, Uncommitted
 
 WhereText = Annotated[
     str | None,
-    typer.Option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
+    option("--where", metavar="EXPR", help="Only groups for which this holds: 'lag > 1k'."),
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(NamedTuple):
     """A condition on groups.
 
     Args:
@@ -29,8 +27,8 @@ class Where:
     """
 
     condition: "Condition"
-    uncommitted: Uncommitted | None = None
-    isolation: Isolation = "read_uncommitted"
+    uncommitted: "Uncommitted | None" = None
+    isolation: "Isolation" = "read_uncommitted"
 
     @property
     def fields(self) -> set[str]:
@@ -40,23 +38,24 @@ class Where:
     @property
     def needs_description(self) -> bool:
         """Whether it takes more than the list of groups."""
-        return self._source != "listing"
+        return self.source != "listing"
 
     @property
     def needs_offsets(self) -> bool:
         """Whether commits and the bounds of logs have to be read for it."""
         from kgroups.core.conditions.group_figures import OFFSETS
 
-        return self._source in OFFSETS
+        return self.source in OFFSETS
 
     @property
-    def _source(self) -> "Source":
+    def source(self) -> "Source":
+        """What has to be asked for it."""
         from kgroups.core.conditions.group_figures import source_of
 
         return source_of([self.condition])
 
     def cut(
-        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: Times | None = None
+        self, snapshot: ClusterSnapshot, note: Callable[[str], None], times: "Times | None" = None
     ) -> ClusterSnapshot:
         """The snapshot with the groups for which it holds.
 
@@ -70,7 +69,7 @@ class Where:
             figures = figures_in(
                 snapshot,
                 group,
-                self._source,
+                self.source,
                 uncommitted=self.uncommitted,
                 isolation=self.isolation,
                 times=times,
@@ -87,8 +86,8 @@ class Where:
 
 def parse_where(
     text: str | None,
-    uncommitted: Uncommitted | None = None,
-    isolation: Isolation = "read_uncommitted",
+    uncommitted: "Uncommitted | None" = None,
+    isolation: "Isolation" = "read_uncommitted",
 ) -> Where | None:
     """The condition that the option spells; None without one.
 

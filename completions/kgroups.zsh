@@ -78,6 +78,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
+    "simulate/--properties") echo '@files' ;;
     "simulate/--event") echo '@free' ;;
     "simulate/--seed") echo '@free' ;;
     "simulate/--until") echo '@free' ;;
@@ -86,6 +87,9 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "simulate/--jobs") echo '@free' ;;
     "simulate/--master") echo '@free' ;;
     "simulate/--fail-on") echo '@free' ;;
+    "simulate/--search") echo '@free' ;;
+    "simulate/--minimise") echo '@free' ;;
+    "simulate/--trials") echo '@free' ;;
     "simulate/--html") echo '@files' ;;
     "reset-offsets/--to") echo '@free' ;;
     "reset-offsets/--topic") echo '@topics' ;;
@@ -192,6 +196,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--conf") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
+    "lag compact/--keep-raw") echo '@free' ;;
     "context add/--property") echo '@free' ;;
     "context add/--cluster-id") echo '@free' ;;
     "context add/--default-output") echo 'table json jsonl csv yaml plain' ;;
@@ -417,6 +422,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--from-group:Simulate a group as it is now.'
         '--from:Read the group from a snapshot.'
+        '--properties:Properties of all members.'
         '--event:Add an event.'
         '--seed:Random seed. [default\: 1]'
         '--until:Length of the run. [default\: until settled]'
@@ -432,6 +438,9 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--jobs:Number of processes. [default\: cores]'
         '--master:Run on a Spark cluster.'
         '--fail-on:Exit with 6 if this holds.'
+        '--search:Search these values.'
+        '--minimise:What to search the least of.'
+        '--trials:Number of settings to try.'
         '--html:Also write an HTML page with charts.'
         '--help:Show help.'
       )
@@ -726,6 +735,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
     "lag compact")
       options+=(
         '--today:Include today.'
+        '--keep-raw:Roll up captures that are older\: 14d.'
         '--upgrade:Convert captures of the old layout.'
         '--help:Show help.'
       )

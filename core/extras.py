@@ -10,13 +10,15 @@ from typing import Final, Literal, get_args
 
 from kgroups.core.errors import UsageError
 
-Extra = Literal["spark", "collect", "html"]
+Extra = Literal["spark", "collect", "html", "search", "aws"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
         "spark": ("pyspark", "pyarrow", "pandas", "sqlglot", "deltalake"),
         "collect": ("pyarrow", "deltalake"),
         "html": ("altair", "vl_convert"),
+        "search": ("optuna",),
+        "aws": ("aws_msk_iam_sasl_signer",),
     }
 )
 """What each of them brings, as it is imported."""

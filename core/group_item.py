@@ -4,12 +4,13 @@ The same words stand for the same things in both; a snapshot holds more of them 
 so that a dry run from a file knows what a live one knows.
 """
 
-import base64
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kgroups.core.lag.group_lag import OffsetRow, lag_summary
 from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, PartitionLog, Topic
+
+if TYPE_CHECKING:
+    from kgroups.core.lag.group_lag import OffsetRow
 
 Item = dict[str, Any]
 View = Literal["state", "members", "offsets", "planning"]
@@ -20,7 +21,7 @@ DEFAULT_VIEWS: Final[tuple[View, ...]] = ("offsets",)
 def describe_item(
     snapshot: ClusterSnapshot,
     group: Group,
-    rows: Sequence[OffsetRow] | None,
+    rows: "Sequence[OffsetRow] | None",
     views: Collection[View] = DEFAULT_VIEWS,
     *,
     flat: bool = False,
@@ -53,7 +54,7 @@ def describe_item(
     if "offsets" in views:
         as_they_are = flat or rows is None
         item["offsets"] = rows if as_they_are else [offset_item(row) for row in rows or ()]
-        item["lag_summary"] = None if rows is None else lag_summary(rows)._asdict()
+        item["lag_summary"] = None if rows is None else _summary(rows)
     return item
 
 
@@ -70,7 +71,7 @@ def coordinator_item(snapshot: ClusterSnapshot, broker_id: int | None) -> Item |
 
 
 def member_items(
-    group: Group, rows: Sequence[OffsetRow] | None, *, planning: bool = False
+    group: Group, rows: "Sequence[OffsetRow] | None", *, planning: bool = False
 ) -> list[Item] | None:
     """The members in the broker's order; None if they were not asked for."""
     if group.members is None:
@@ -79,7 +80,13 @@ def member_items(
     return [member_item(member, lags.get(member.member_id), planning) for member in group.members]
 
 
-def member_lags(rows: Iterable[OffsetRow]) -> dict[str, int]:
+def _summary(rows: "Sequence[OffsetRow]") -> Item:
+    from kgroups.core.lag.group_lag import lag_summary  # who asks for states has no rows
+
+    return lag_summary(rows)._asdict()
+
+
+def member_lags(rows: "Iterable[OffsetRow]") -> dict[str, int]:
     """Records that each member still has to read, by member id; unknown partitions left out."""
     lags: dict[str, int] = {}
     for row in rows:
@@ -118,7 +125,11 @@ def member_item(member: Member, lag: int | None, planning: bool = False) -> Item
 
 
 def _bytes_item(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode()
+    if data is None:
+        return None
+    import base64  # few groups have such bytes
+
+    return base64.b64encode(data).decode()
 
 
 def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]] | None:
@@ -128,7 +139,7 @@ def assignment_item(assignment: Mapping[str, Sequence[int]] | None) -> dict[str,
     return {topic: list(partitions) for topic, partitions in assignment.items()}
 
 
-def offset_item(row: OffsetRow) -> Item:
+def offset_item(row: "OffsetRow") -> Item:
     """One partition of a group; `last_stable_offset` only where it was asked for."""
     # Unpacked, because a cluster has 100,000s of rows and a look by name takes ten times as long.
     # fmt: off

@@ -8,7 +8,6 @@ without a zone is refused, since it would mean another instant on another machin
 of day is an argument. Kafka's own tools have a grammar of their own (`cli/official`).
 """
 
-import datetime
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -31,15 +30,16 @@ UNITS_MS: Final[Mapping[str, float]] = MappingProxyType(
 MAX_MS: Final = 100 * 366 * 86_400_000
 
 _NUMBER: Final = r"\d{1,18}(?:\.\d{1,9})?"
-_PART: Final = re.compile(rf"({_NUMBER})\s*(us|ms|[smhdw])", re.ASCII)
-_PARTS: Final = re.compile(rf"(?:{_NUMBER}\s*(?:us|ms|[smhdw])\s*)+", re.ASCII)
-_BARE: Final = re.compile(_NUMBER, re.ASCII)
-_ISO: Final = re.compile(
-    r"P(?=.)(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
-    re.ASCII,
+# Compiled when first used, which re remembers: it takes longer than all else that is in here.
+_PART: Final = rf"(?a)({_NUMBER})\s*(us|ms|[smhdw])"
+_PARTS: Final = rf"(?a)(?:{_NUMBER}\s*(?:us|ms|[smhdw])\s*)+"
+_BARE: Final = rf"(?a){_NUMBER}"
+_ISO: Final = (
+    r"(?a)P(?=.)(?:(\d{1,9})D)?"
+    r"(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?"
 )
 _ISO_UNITS: Final = ("d", "h", "m", "s")
-_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?", re.ASCII)
+_INSTANT: Final = r"(?a)\d{4}-\d\d-\d\d(?:[T ].*)?"
 
 
 def duration_ms(text: str, *, bare: str | None = None) -> float | None:
@@ -49,11 +49,11 @@ def duration_ms(text: str, *, bare: str | None = None) -> float | None:
         bare: unit of a number without one; None refuses it.
     """
     word = text.strip()
-    if _PARTS.fullmatch(word):
-        total = sum(float(size) * UNITS_MS[unit] for size, unit in _PART.findall(word))
-    elif bare is not None and _BARE.fullmatch(word):
+    if re.fullmatch(_PARTS, word):
+        total = sum(float(size) * UNITS_MS[unit] for size, unit in re.findall(_PART, word))
+    elif bare is not None and re.fullmatch(_BARE, word):
         total = float(word) * UNITS_MS[bare]
-    elif match := _ISO.fullmatch(word.upper()):
+    elif match := re.fullmatch(_ISO, word.upper()):
         sizes = zip(match.groups(), _ISO_UNITS, strict=True)
         total = sum(float(size or 0) * UNITS_MS[unit] for size, unit in sizes)
     else:
@@ -95,7 +95,7 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
         UsageError: neither, a time without a zone, that never was, or before 1970.
     """
     word = text.strip()
-    if _INSTANT.fullmatch(word):
+    if re.fullmatch(_INSTANT, word):
         found = _iso_ms(word)
     else:
         ago = duration_ms(word)
@@ -112,10 +112,12 @@ def parse_instant_ms(text: str, now_ms: int) -> int:
 
 def is_instant(text: str) -> bool:
     """Whether a text looks like a time of the calendar, valid or not."""
-    return _INSTANT.fullmatch(text.strip()) is not None
+    return re.fullmatch(_INSTANT, text.strip()) is not None
 
 
 def _iso_ms(text: str) -> int:
+    import datetime  # most commands need durations only
+
     try:
         instant = datetime.datetime.fromisoformat(text)
     except ValueError as error:

@@ -1,11 +1,9 @@
 """`kgroups list`: the groups of a cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from kgroups.cli.choosing import name_pattern
 from kgroups.cli.commands.describe.time_view import COLUMNS as TIME_COLUMNS
@@ -44,18 +42,19 @@ from kgroups.cli.params import (
     parse_choice,
     split_names,
 )
+from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import match_names, now_ms, snapshot_of, topics_of
-from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
-from kgroups.core.lag.group_lag import offset_rows
-from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:
+    import typer
+
     from kgroups.core.kafka.admin import ClusterAdmin
+    from kgroups.core.lag.group_times import Times
 
 SCHEMA = "kgroups.list/1"
 
@@ -113,26 +112,28 @@ COLUMNS = (
 )
 
 
-def register(app: typer.Typer) -> None:
+def register(app: "typer.Typer") -> None:
     """Add `list` to the program."""
+    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
+
     app.command("list", help=HELP, cls=Command)(list_groups)
 
 
 def list_groups(
-    ctx: typer.Context,
+    ctx: "typer.Context",
     pattern: Annotated[
-        str | None, typer.Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
+        str | None, Argument(metavar="[PATTERN]", help="Glob, or part of a name.")
     ] = None,
     state: Annotated[
         list[str] | None,
-        typer.Option("--state", metavar="STATE", help="Only groups in these states."),
+        option("--state", metavar="STATE", help="Only groups in these states."),
     ] = None,
     type_: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only groups of these types.")
+        list[str] | None, option("--type", metavar="TYPE", help="Only groups of these types.")
     ] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--topic",
             metavar="TOPIC",
             help="Only groups that read one of these topics.",
@@ -140,16 +141,14 @@ def list_groups(
     ] = None,
     regex: Annotated[
         str | None,
-        typer.Option(
-            "--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."
-        ),
+        option("--regex", metavar="REGEX", help="Only groups whose whole name matches (RE2)."),
     ] = None,
     sort: Annotated[
         Literal["name", "state", "type", "coordinator"],
-        typer.Option("--sort", help="Sort by this, then by name."),
+        option("--sort", help="Sort by this, then by name."),
     ] = "name",
     top: Annotated[
-        int | None, typer.Option("--top", metavar="N", min=1, help="Show only the first N groups.")
+        int | None, option("--top", metavar="N", min=1, help="Show only the first N groups.")
     ] = None,
     where: WhereText = None,
     lag_time: LagTime = False,
@@ -223,8 +222,7 @@ def list_groups(
     end_with(found.report.errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """What a group has to fit; empty ones fit all.
 
     Args:
@@ -299,7 +297,7 @@ def _listing(
 def list_report(
     snapshot: ClusterSnapshot,
     groups: list[Group],
-    times: Times | None = None,
+    times: "Times | None" = None,
     shown: Sequence[str] = (),
 ) -> Report:
     """The groups as a `kgroups.list/1` report.
@@ -342,11 +340,14 @@ def list_item(snapshot: ClusterSnapshot, group: Group) -> Item:
 
 
 def _time_fields(
-    snapshot: ClusterSnapshot, group: Group, times: Times | None, shown: Sequence[str]
+    snapshot: ClusterSnapshot, group: Group, times: "Times | None", shown: Sequence[str]
 ) -> Item:
     """A group's figures of time; unknown where its commits are."""
     if not shown or times is None or group.offsets is None:
         return dict.fromkeys(shown)
+    from kgroups.core.lag.group_lag import offset_rows
+    from kgroups.core.lag.group_times import group_times
+
     total = group_times(snapshot, group, offset_rows(snapshot, group), times).total
     return time_fields(total, shown)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document
 from kgroups.core.input_files.files import MIB, read_text
-from kgroups.core.kafka.config.properties import parse_properties
+from kgroups.core.input_files.properties import parse_properties
 
 MAX_BYTES: Final = MIB
 EXPECTED: Final = "Java properties, or the configuration of kcl, kaf, kafkactl or rpk"
@@ -21,6 +21,13 @@ MECHANISMS: Final[Mapping[str, str]] = {
     "scramsha512": "SCRAM-SHA-512",
 }
 """SASL mechanisms as these tools write them, without signs and in small letters."""
+
+CLIENT: Final[Mapping[str, str]] = {
+    "tokenURL": "sasl.oauthbearer.token.endpoint.url",
+    "clientID": "sasl.oauthbearer.client.credentials.client.id",
+    "clientSecret": "sasl.oauthbearer.client.credentials.client.secret",
+}
+"""What kaf knows of a client of an OpenID Connect provider, and how Java spells it."""
 
 Fields = dict[str, Any]
 
@@ -216,15 +223,24 @@ def _fields(profile: Profile, path: Path) -> Fields:
     found: dict[str, str] = {}
     if sasl is not None:
         given = str(sasl.get(mechanism) or "")
-        known = MECHANISMS.get(re.sub(r"[-_ ]", "", given.lower()))
-        if known is None:
+        plain = re.sub(r"[-_ ]", "", given.lower())
+        if plain in MECHANISMS:
+            found["sasl.mechanism"] = MECHANISMS[plain]
+            found["sasl.username"] = str(sasl.get(user) or "")
+            found["sasl.password"] = str(sasl.get(password) or "")
+        elif plain == "awsmskiam" and not sasl.get(user):
+            found["sasl.mechanism"] = "AWS_MSK_IAM"
+        elif plain == "oauthbearer" and all(sasl.get(key) for key in CLIENT):
+            found["sasl.mechanism"] = "OAUTHBEARER"
+            found |= {name: str(sasl[key]) for key, name in CLIENT.items()}
+            if sasl.get("scopes"):
+                scopes = _list(sasl["scopes"], "scopes")
+                found["sasl.oauthbearer.scope"] = " ".join(map(str, scopes))
+        else:
             raise UsageError(
                 f"{what}: SASL mechanism `{given}` has no equivalent here",
                 hint="add this context by hand with `kgroups context add`",
             )
-        found["sasl.mechanism"] = known
-        found["sasl.username"] = str(sasl.get(user) or "")
-        found["sasl.password"] = str(sasl.get(password) or "")
     if tls is not None:
         for name, source in (
             ("ssl.ca.location", ca),

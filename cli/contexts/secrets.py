@@ -1,25 +1,20 @@
 """Values of a context that are to be had elsewhere: `env:NAME`, `file:PATH`, `exec:COMMAND`.
 
-They are asked for when a cluster is, and never shown. A command runs without a shell and without
-input, in a process group of its own, which ends with it.
+They are asked for when a cluster is, and never shown.
 """
 
 import os
-import shlex
-import signal
-import stat
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from kgroups.cli.contexts.context import Context
 from kgroups.cli.contexts.context_file import property_text
 from kgroups.cli.exits import warn_once
-from kgroups.core.errors import UsageError, shorten
+from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.input_files.files import MIB, read_text
+from kgroups.core.input_files.properties import Property
 from kgroups.core.kafka.config.exposure import exposure_of, is_secret
-from kgroups.core.kafka.config.properties import Property
 
 HIDDEN: Final = "(hidden)"
 KINDS: Final = ("env", "file", "exec")
@@ -40,7 +35,7 @@ def kind_of(name: str, text: str) -> str | None:
 def shown(name: str, text: str) -> str:
     """The value of a property as it may be shown."""
     kind = kind_of(name, text)
-    if kind == "exec":
+    if text.startswith("exec:") and kind in ("exec", None):
         words = text.partition(":")[2].split()
         return f"exec:{words[0]} …" if len(words) > 1 else text
     return HIDDEN if kind is None and is_secret(name) else text
@@ -95,63 +90,13 @@ def _had(
         return text.rstrip("\r\n")
     if silent:
         cursor.fail("a command is not run here")
-    _check_owner(cursor)
+    from kgroups.core.input_files.command_output import check_owner, command_output
+
     key = (cursor.document.name, rest)
-    if key not in _SAID:
-        _SAID[key] = _said(rest, cursor, timeout_ms)
-    return _SAID[key]
-
-
-def _check_owner(cursor: Cursor) -> None:
-    """See that nobody else decides which command runs."""
-    about = Path(cursor.document.name).stat()
-    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or about.st_uid not in (os.geteuid(), 0):
-        cursor.fail(
-            "`exec:` is not run from a file that other users can change",
-            hint=f"run `chmod go-w` on `{cursor.document.name}`, and own it",
-        )
-
-
-def _said(command: str, cursor: Cursor, timeout_ms: int) -> str:
-    """What a command prints, less the end of its line."""
-    import subprocess  # only where a command runs
-    import tempfile
-
     try:
-        words = shlex.split(command)
-    except ValueError as error:
-        cursor.fail(f"`exec:` cannot be read: {str(error).lower()}")
-    program = f"`{shorten(words[0])}`"
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        try:
-            child = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-            )
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            cursor.fail(f"{program} cannot be run: {why.lower()}")
-        try:
-            code = child.wait(timeout_ms / 1_000)
-        except subprocess.TimeoutExpired:
-            cursor.fail(
-                f"{program} did not end within {timeout_ms / 1_000:g} s",
-                hint="run it by hand: it may be asking for something; or raise `--timeout`",
-            )
-        finally:
-            if child.poll() is None:
-                with suppress(OSError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        if code:
-            said = _text_of(err).strip().splitlines()
-            why = f": {shorten(said[-1])}" if said else ""
-            cursor.fail(f"{program} failed with exit code {code}{why}")
-        text = _text_of(out).rstrip("\r\n")
-    if not text:
-        cursor.fail(f"{program} printed nothing")
-    return text
-
-
-def _text_of(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read(MAX_BYTES).decode(errors="replace")
+        check_owner(Path(cursor.document.name))
+        if key not in _SAID:
+            _SAID[key] = command_output(rest, timeout_ms / 1_000)
+    except UsageError as error:
+        cursor.fail(error.message, hint=error.hint)
+    return _SAID[key]

@@ -1,16 +1,14 @@
 """`--fields`: the columns of a table or of CSV that are shown, and their order."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from operator import itemgetter
-from typing import Annotated, Final
-
-import typer
+from typing import Annotated, Final, NamedTuple
 
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
+from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
 
 FORMS: Final = frozenset({"table", "csv"})
@@ -18,12 +16,11 @@ NEIGHBOURS: Final = 3
 
 FieldNames = Annotated[
     list[str] | None,
-    typer.Option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
+    option("--fields", metavar="NAMES", help="Only these columns: group,lag."),
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenFields:
+class ChosenFields(NamedTuple):
     """The columns that are asked for.
 
     Args:
@@ -80,6 +77,8 @@ def chosen_fields(
 def _check(names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
+            from difflib import get_close_matches  # for a mistake only
+
             near = [f"`{each}`" for each in get_close_matches(name, known, NEIGHBOURS)]
             guess = f"; did you mean {', '.join(near)}?" if near else ""
             raise UsageError(

@@ -4,8 +4,6 @@ stdout is data and nothing else; progress, notes and errors go to stderr. Nothin
 whole text of a document: items are written as they come.
 """
 
-import csv
-import json
 import os
 import sys
 import time
@@ -13,8 +11,6 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import orjson
 
 from kgroups.cli.exits import show_error, show_item_errors
 from kgroups.cli.output.envelope import Report, envelope_head, envelope_tail
@@ -33,8 +29,6 @@ if TYPE_CHECKING:
 RICH_ROWS: Final = 200
 DOCUMENTS: Final = frozenset({"json", "jsonl", "yaml"})
 """Forms that hold what is in the JSON document."""
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 class Printer:
@@ -125,6 +119,8 @@ class Printer:
         if self._query is not None:
             self._value(self._query.answer(_json_text(value)), form)
         elif form in ("table", "json"):
+            import json
+
             self.head(visible(json.dumps(value, indent=2, ensure_ascii=False) + "\n"))
         else:
             self._value(value, form)
@@ -270,6 +266,8 @@ class Printer:
             write(_json_text(item) + "\n")
 
     def _csv(self, report: Report) -> None:
+        import csv
+
         view = report.views[0]
         rows = view.each_row(report.items)
         shown, cell = for_stdout(), _safe_cell if self.options.csv_safe else cell_text
@@ -372,7 +370,12 @@ def _json_text(value: object) -> str:
     orjson is ten times as fast as the standard library, but refuses what is no Unicode (half a
     surrogate pair in a member's name) and integers beyond 64 bits.
     """
+    import orjson  # tables need no JSON
+
     try:
         return visible_json(orjson.dumps(value).decode())
     except TypeError:
-        return visible_json(_ENCODER.encode(value))
+        import json
+
+        encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+        return visible_json(encoder.encode(value))

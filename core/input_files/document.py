@@ -1,4 +1,4 @@
-"""Strict reading of JSON and YAML documents: every complaint names file, line and place.
+"""Strict reading of JSON, YAML and properties: every complaint names file, line and place.
 
 A `Cursor` is a value together with the way that leads to it; its methods either give the value
 back in the type that was asked for or raise a `UsageError` that says where and what was expected.
@@ -6,7 +6,7 @@ Lines are looked up only when something is wrong, so that reading a good file co
 """
 
 import difflib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NoReturn, TypeVar
@@ -14,18 +14,24 @@ from typing import Final, Literal, NoReturn, TypeVar
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.input_files.files import MIB, decode, read_file
 from kgroups.core.input_files.json_text import Step, check_json_cost, json_line, parse_json
+from kgroups.core.input_files.properties import parse_properties, property_line
 from kgroups.core.input_files.yaml_text import parse_yaml, yaml_line
 
-Syntax = Literal["json", "yaml"]
+Syntax = Literal["json", "yaml", "properties"]
 T = TypeVar("T")
 
 YAML_SUFFIXES: Final = (".yaml", ".yml")
 
-MAX_BYTES: Final[dict[Syntax, int]] = {"json": 96 * MIB, "yaml": 32 * MIB}
+MAX_BYTES: Final[dict[Syntax, int]] = {"json": 96 * MIB, "yaml": 32 * MIB, "properties": MIB}
 """A snapshot takes some 360 bytes a partition in JSON: this is one of a quarter million."""
 
 MAX_INT64: Final = 2**63 - 1
 
+_LINES: Final[Mapping[Syntax, Callable[[str, tuple[Step, ...], bool], int | None]]] = {
+    "json": json_line,
+    "yaml": yaml_line,
+    "properties": property_line,
+}
 _SHOWN: Final = 60
 _LONGEST_PATH: Final = 300
 
@@ -51,8 +57,7 @@ class Document:
 
     def line_of(self, path: tuple[Step, ...], *, key: bool = False) -> int | None:
         """Line (from 1) of the value at this path, or of its key; None if it is not there."""
-        find = json_line if self.syntax == "json" else yaml_line
-        line = find(self.text, path, key)
+        line = _LINES[self.syntax](self.text, path, key)
         return None if line is None else line + self.first_line - 1
 
 
@@ -183,7 +188,8 @@ def read_document(path: Path, syntax: Syntax | None = None) -> Document:
         UsageError: the file cannot be read, is longer than any honest one, is not UTF-8 or is
             not well formed.
     """
-    syntax, expected = syntax or syntax_of(path), "JSON or YAML"
+    syntax = syntax or syntax_of(path)
+    expected = "`key=value` lines" if syntax == "properties" else "JSON or YAML"
     data = read_file(path, MAX_BYTES[syntax], expected)
     if syntax == "json":
         check_json_cost(data, str(path))
@@ -203,6 +209,9 @@ def parse_document(text: str, name: str, syntax: Syntax) -> Document:
     Raises:
         UsageError: not well formed; a key twice in one mapping; a YAML alias to its own parent.
     """
+    if syntax == "properties":
+        found = parse_properties(text, name)
+        return Document(name, text, syntax, {key: one.value for key, one in found.items()})
     value = parse_json(text, name) if syntax == "json" else parse_yaml(text, name)
     return Document(name, text, syntax, value)
 

@@ -1,7 +1,6 @@
 """What has to hold before anything is written to a cluster."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import RefusedError
 
@@ -20,8 +19,7 @@ def check_write(api: str, *, may_write: bool) -> None:
         raise RuntimeError(f"{api} in a question that may not write")
 
 
-@dataclass(frozen=True, slots=True)
-class WriteGuard:
+class WriteGuard(NamedTuple):
     """Conditions on writes; the default has none.
 
     Args:

@@ -1,13 +1,27 @@
 """What is asked of a capture, or of captures over a window."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kgroups.core.conditions.condition import Condition
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import Group
 
 DEFAULT_TOP = 100
+
+# What `--by` groups rows by. A member's rows carry its client and host along.
+KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "group": ("cluster", "group"),
+        "topic": ("cluster", "topic"),
+        "partition": ("cluster", "group", "topic", "partition"),
+        "member": ("cluster", "group", "member_id", "client_id", "host"),
+        "client": ("cluster", "client_id"),
+        "host": ("cluster", "host"),
+        "assignor": ("cluster", "assignor"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
         figures: tuple[str, ...] = (*counts, *LAG, *DOUBTS, *(SECONDS if query.times else ()))
     else:
         figures = OVER_TIME
+    if source == "captures":
+        figures += ("hourly",)
     if source == "history":
         figures += ("commits", "commit_age_seconds")
     if query.by in OF_MEMBERS and query.by != "member":

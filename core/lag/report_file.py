@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.captures.places import Place, Store, failures_told, split_file
 from kgroups.core.lag.report import LagReport
+from kgroups.core.lag.stores.places import Place, Store, failures_told, split_file
 
 
 def write_parquet(place: Place, answer: LagReport) -> None:

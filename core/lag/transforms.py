@@ -13,20 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from kgroups.core.lag.lag_columns import lag_columns
+from kgroups.core.lag.lag_query import KEYS as KEYS
 from kgroups.core.lag.rules import Isolation, Uncommitted
-
-# What `--by` groups rows by. A member's rows carry its client and host along.
-KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "group": ("cluster", "group"),
-        "topic": ("cluster", "topic"),
-        "partition": ("cluster", "group", "topic", "partition"),
-        "member": ("cluster", "group", "member_id", "client_id", "host"),
-        "client": ("cluster", "client_id"),
-        "host": ("cluster", "host"),
-        "assignor": ("cluster", "assignor"),
-    }
-)
 
 # Exact up to this many different values, then within a thousandth of the rank.
 PERCENTILE_ACCURACY = 1000

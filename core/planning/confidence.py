@@ -37,6 +37,8 @@ class Confidence:
 def confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     """How sure it is that what a plan shows will happen, and by what the leader is known."""
     found = _confidence_of(roster, prospects)
+    if found.word != "exact" and not roster.guesses and _leaves_no_choice(roster, prospects):
+        return Confidence("exact", "one member is left, and it gets everything that it reads")
     if not _leader_is_logged(roster) or LOGGED in found.reason:
         return found
     return Confidence(found.word, f"{found.reason}; {LOGGED}")
@@ -61,6 +63,27 @@ def _confidence_of(roster: Roster, prospects: Prospects) -> Confidence:
     if len(outcomes.each) == 1 and not outcomes.failures:
         return Confidence("exact", _ground(prospects))
     return Confidence("outcomes", "; ".join(_choices(roster, prospects)))
+
+
+def _leaves_no_choice(roster: Roster, prospects: Prospects) -> bool:
+    """Whether one member gets all partitions, as every release of every library gives them to it.
+
+    Not everything may have been tried then, such as who leaves first; it comes to the same. A
+    strategy that is not the libraries' own may do anything.
+    """
+    ends = prospects.outcomes.each
+    if len(roster.seats) != 1 or len(ends) != 1 or prospects.outcomes.failures:
+        return False
+    seat, end = roster.seats[0], ends[0].settled
+    held = end.shares.get(seat.member.member_id, {})
+    return (
+        all(prospect.strategy.leader_client for prospect in prospects.each)
+        and end.settled
+        and all(
+            set(held.get(name, ())) == set(roster.topics[name].partitions)
+            for name in roster.subscribed()
+        )
+    )
 
 
 def _gaps(roster: Roster, prospects: Prospects) -> list[str]:

@@ -26,6 +26,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "faulty.yaml").write_text(cli_files.FAULTY)
     simulation = cli_files.SIMULATION
     (tmp_path / "deploy.yaml").write_text(simulation)
+    (tmp_path / "app.properties").write_text(
+        "group.id=billing\nmax.poll.records=20\nclient.rack=b\n"
+        "value.deserializer=com.shop.OrderDeserializer\nssl.keystore.password=secret\n"
+    )
+    (tmp_path / "wrong.properties").write_text("max.poll.records=20\nmax.poll.interval=5\n")
     (tmp_path / "mistyped.yaml").write_text(simulation.replace("rolling_restart", "roling_restart"))
     (tmp_path / "own_assignors.py").write_text(cli_files.ASSIGNORS)
     monkeypatch.chdir(tmp_path)

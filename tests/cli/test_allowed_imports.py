@@ -64,34 +64,20 @@ def allowed(libraries: str = "", messages: str = "", own: str = "") -> Allowed:
 
 
 PARSER = "typer annotated_doc shellingham"
-WIRE = "kio typing_extensions"
 FILE = "orjson yaml"
 FACTS = "assignors lag"
-CLUSTER = f"{FACTS} coordinator input_files kafka offsets"
+CLUSTER = "assignors coordinator input_files kafka"
 FROM_FILE = f"{FACTS} input_files"
-CONNECT = "api_versions metadata request_header response_header"
 
 LINES = {
     "--version": allowed(),
     "--help": allowed(),
     "completion zsh": allowed(),
     "completion --help": allowed(PARSER, own="commands.completion"),
-    "list -b CLUSTER": allowed(
-        f"{PARSER} {WIRE} orjson",
-        f"{CONNECT} list_groups",
-        f"{CLUSTER} commands.list commands.describe",
-    ),
-    "describe g -b CLUSTER": allowed(
-        f"{PARSER} {WIRE} orjson",
-        f"{CONNECT} consumer_group_describe describe_groups find_coordinator",
-        f"{CLUSTER} commands.describe",
-    ),
-    "list --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.list commands.describe"
-    ),
-    "describe billing --from FILE": allowed(
-        f"{PARSER} {FILE}", own=f"{FROM_FILE} offsets commands.describe"
-    ),
+    "list -b CLUSTER": allowed(own=f"{CLUSTER} commands.list commands.describe"),
+    "describe g -b CLUSTER": allowed(own=f"{CLUSTER} lag commands.describe"),
+    "list --from FILE": allowed(FILE, own=f"{FROM_FILE} commands.list commands.describe"),
+    "describe billing --from FILE": allowed(FILE, own=f"{FROM_FILE} commands.describe"),
     "plan billing --from FILE": allowed(
         f"{PARSER} {FILE}",
         own=f"{FROM_FILE} conditions coordinator planning commands.lag commands.plan",

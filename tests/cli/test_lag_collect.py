@@ -10,6 +10,7 @@ import pytest
 
 from kgroups.cli.output.envelope import timestamp
 from kgroups.core.lag.captures.capture_window import open_window
+from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import active_files
 from kgroups.core.lag.captures.old_layout import find_captures
 from kgroups.core.sandbox.sandbox import Sandbox
@@ -134,10 +135,29 @@ def test_captures_are_merged(bootstrap: str, tmp_path: Path) -> None:
     assert {(item["action"], item["cluster"], item["files"]) for item in done.values()} == {
         ("merged", cluster, 3)
     }
-    assert document["summary"] == {"converted": 0, "merged": 3, "removed": 0}
+    nothing = dict.fromkeys(("converted", "rolled_up", "late", "removed"), 0)
+    assert document["summary"] == nothing | {"merged": 3}
     assert len(active_files(tmp_path, "captures")) == 1
     again = finish("lag", "compact", str(tmp_path), "--today", "-o", "csv")
     assert again == (0, "action,table,cluster,date,files,rows\n", "")
+
+
+def test_captures_are_rolled_up(tmp_path: Path) -> None:
+    """Days that ended longer ago than captures are kept; less than an hour is refused."""
+    for at_ms in (1, 2, 3_600_000):
+        write_capture(tmp_path, fleet(1, 2, at_ms=at_ms))
+    assert finish("lag", "compact", str(tmp_path), "--keep-raw", "59m")[0] == 2
+    code, stdout, stderr = finish(
+        "lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json"
+    )
+    assert (code, stderr) == (0, "")
+    document = json.loads(stdout)
+    check_document(document)
+    done = [(item["table"], item["action"], item["date"]) for item in document["items"]]
+    assert done == [("rows", "rolled_up", "1970-01-01")]
+    hours = open_window(tmp_path).hours
+    assert hours is not None
+    assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
 
 
 def test_captures_of_the_old_layout(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.core.lag.captures.capture_window import open_window
-from kgroups.core.lag.captures.places import Place, parse_place
 from kgroups.core.lag.report import LagQuery, LagReport
 from kgroups.core.lag.report_file import write_parquet
+from kgroups.core.lag.stores.places import Place, parse_place
 from kgroups.core.lag.window.window_report import lag_report_over
 from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.process import TIMEOUT_S, environment, start

@@ -204,6 +204,23 @@ CASES = {
         "simulate deploy.yaml --vary protocol=eager,cooperative --repeat 6 --jobs 1 --spread"
     ),
     "simulate the spread as csv": "simulate deploy.yaml --repeat 6 --jobs 1 --spread -o csv",
+    "simulate a search": (
+        "simulate deploy.yaml --search members=2..3 --search protocol=eager,consumer "
+        "--minimise 'unowned + members' --jobs 1"
+    ),
+    "simulate a search as json": (
+        "simulate deploy.yaml --search members=2..3 --minimise rebalances --jobs 1 -o json"
+    ),
+    "simulate a search as csv": (
+        "simulate deploy.yaml --search heartbeat.interval.ms=3s,20s --minimise unowned -o csv"
+    ),
+    "simulate a search for nothing": "simulate deploy.yaml --search members=2..3",
+    "simulate a search with variations": (
+        "simulate deploy.yaml --search members=2..3 --minimise unowned --vary members=1"
+    ),
+    "simulate a search for no figure": (
+        "simulate deploy.yaml --search members=2..3 --minimise unownd"
+    ),
     "simulate with an unknown condition": "simulate deploy.yaml --fail-on 'unownd > 2s'",
     "simulate a variation of nothing known": "simulate deploy.yaml --vary colour=red",
     "simulate a short session": "simulate deploy.yaml --vary session.timeout.ms=4000",
@@ -217,6 +234,10 @@ CASES = {
         "simulate --from-group billing --from shop.json --event crash:restart_after=5s --members"
     ),
     "simulate a group that is not there": "simulate --from-group nobody --from shop.json",
+    "simulate with a consumer's properties": (
+        "simulate --from-group billing --from shop.json --properties app.properties"
+    ),
+    "simulate with wrong properties": "simulate deploy.yaml --properties wrong.properties",
     "simulate an event of no kind": "simulate deploy.yaml --event flood",
     "simulate an event without what it needs": "simulate deploy.yaml --event gc_pause:at=5s",
     "simulate nothing": "simulate",

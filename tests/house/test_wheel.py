@@ -67,7 +67,18 @@ def test_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
 
 
 MOST_MEBIBYTES = 160
-HEAVY = ("pyspark", "py4j", "pandas", "pyarrow", "deltalake", "altair", "vl_convert", "grpc", "pip")
+HEAVY = (
+    "pyspark",
+    "py4j",
+    "pandas",
+    "pyarrow",
+    "deltalake",
+    "altair",
+    "vl_convert",
+    "grpc",
+    "pip",
+    "optuna",
+)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +144,11 @@ def test_operators_need_no_extra(
         ("lag compact DIR", "`lag compact`", "collect"),
         ("plan --all-groups --report --from FILE", "`plan --report`", "spark"),
         ("simulate --from-group billing --from FILE --html a.html", "`--html`", "html"),
+        (
+            "simulate --from-group billing --from FILE --search members=2..4 --minimise unowned",
+            "`simulate --search`",
+            "search",
+        ),
         (
             "simulate --from-group billing --from FILE --master local[1]",
             "`simulate --master`",

@@ -1,11 +1,9 @@
 """`kgroups describe`: offsets, members and state of groups."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from kgroups.cli.choosing import (
     AllGroups,
@@ -38,8 +36,8 @@ from kgroups.cli.output.chosen_fields import ChosenFields, FieldNames, chosen_fi
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.parsing.option import option
 from kgroups.cli.source import topics_of
-from kgroups.cli.tree import Command
 from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
@@ -51,6 +49,8 @@ from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 
 if TYPE_CHECKING:
+    import typer
+
     from kgroups.core.kafka.admin import ClusterAdmin
 
 SCHEMA = "kgroups.describe/1"
@@ -106,42 +106,40 @@ EXAMPLES
 """
 
 
-def register(app: typer.Typer) -> None:
+def register(app: "typer.Typer") -> None:
     """Add `describe` to the program."""
+    from kgroups.cli.tree import Command  # Typer, which a plain line does not wait for
+
     app.command("describe", help=HELP, cls=Command)(describe)
 
 
 def describe(
-    ctx: typer.Context,
+    ctx: "typer.Context",
     groups: GroupNames = None,
     all_groups: AllGroups = False,
     regex: Regex = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(
-            "--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."
-        ),
+        option("--topic", metavar="TOPIC", help="Groups that read TOPIC, and only this topic."),
     ] = None,
-    offsets: Annotated[bool, typer.Option("--offsets", help="Show partitions (default).")] = False,
-    members: Annotated[bool, typer.Option("--members", help="Show members.")] = False,
-    state: Annotated[bool, typer.Option("--state", help="Show the groups' state.")] = False,
+    offsets: Annotated[bool, option("--offsets", help="Show partitions (default).")] = False,
+    members: Annotated[bool, option("--members", help="Show members.")] = False,
+    state: Annotated[bool, option("--state", help="Show the groups' state.")] = False,
     sort: Annotated[
         Literal["name", "lag"] | None,
-        typer.Option("--sort", help="Sort by name, or by lag, highest first."),
+        option("--sort", help="Sort by name, or by lag, highest first."),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top", metavar="N", min=1, help="Show only the N rows with the highest lag."
-        ),
+        option("--top", metavar="N", min=1, help="Show only the N rows with the highest lag."),
     ] = None,
     uncommitted: Annotated[
         Uncommitted | None,
-        typer.Option("--uncommitted", help="Assume this position where nothing is committed."),
+        option("--uncommitted", help="Assume this position where nothing is committed."),
     ] = None,
     isolation: Annotated[
         Isolation,
-        typer.Option("--isolation", help="read_committed: lag to the last stable offset."),
+        option("--isolation", help="read_committed: lag to the last stable offset."),
     ] = "read_uncommitted",
     where: WhereText = None,
     lag_time: LagTime = False,
@@ -210,8 +208,7 @@ def describe(
     end_with(found.report.errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is to be described, and how.
 
     Args:

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.cli.commands.describe.time_view import (
     TIMES,
@@ -17,9 +17,11 @@ from kgroups.cli.output.table import Column, Item, Row, View, cell_text
 from kgroups.core.group_item import View as ItemView
 from kgroups.core.group_item import describe_item, offset_item
 from kgroups.core.lag.group_lag import OffsetRow, offset_rows
-from kgroups.core.lag.group_times import Times, group_times
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.snapshot import ClusterSnapshot, Group
+
+if TYPE_CHECKING:
+    from kgroups.core.lag.group_times import Times
 
 OFFSET_COLUMNS = (
     Column("group", "GROUP"),
@@ -89,7 +91,7 @@ def describe_items(
     *,
     uncommitted: Uncommitted | None,
     isolation: Isolation,
-    times: Times | None = None,
+    times: "Times | None" = None,
 ) -> Iterator[dict[str, Any]]:
     """The groups as items of `kgroups.describe/1`, one at a time; offsets stay `OffsetRow`s."""
     for group in snapshot.groups:
@@ -100,6 +102,8 @@ def describe_items(
         if "state" in views:
             item["member_count"] = None if group.members is None else len(group.members)
         if times is not None and rows is not None:
+            from kgroups.core.lag.group_times import group_times
+
             item[TIMES] = group_times(snapshot, group, rows, times)
         yield item
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kgroups.cli.lag_times import TimeQuestion
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.core.group_item import offset_item
-from kgroups.core.lag.group_times import GroupTimes, TimeFigures
+
+if TYPE_CHECKING:
+    from kgroups.core.lag.group_times import GroupTimes, TimeFigures
 
 TIMES: Final = "times"
 """Where an item has its `GroupTimes` on the way to a table or a document."""
@@ -18,7 +20,6 @@ COLUMNS: Final = {
     "rate_out": Column("rate_out", "RATE-OUT", right=True),
     "catch_up_seconds": Column("catch_up_seconds", "CATCH-UP-SECONDS", right=True),
 }
-_UNKNOWN: Final = TimeFigures()
 
 
 def fields_shown(question: TimeQuestion) -> tuple[str, ...]:
@@ -32,9 +33,9 @@ def timed_view(fields: Sequence[str], view: View) -> View:
     """The view of partitions with these columns behind the others."""
 
     def rows(item: Item) -> Iterator[Row]:
-        by_partition = _by_partition(item)
+        by_partition, unknown = _by_partition(item), _unknown()
         for row in view.rows(item):
-            figures = by_partition.get((row[1], row[2]), _UNKNOWN)
+            figures = by_partition.get((row[1], row[2]), unknown)
             yield (*row, *(_rounded(getattr(figures, name)) for name in fields))
 
     return replace(view, columns=(*view.columns, *(COLUMNS[name] for name in fields)), rows=rows)
@@ -42,26 +43,32 @@ def timed_view(fields: Sequence[str], view: View) -> View:
 
 def timed_document(item: Item, fields: Sequence[str]) -> Item:
     """The item as a document, with these fields of the group and of each partition."""
-    by_partition = _by_partition(item)
+    by_partition, unknown = _by_partition(item), _unknown()
     found: GroupTimes | None = item.get(TIMES)
-    total = _UNKNOWN if found is None else found.total
+    total = unknown if found is None else found.total
     document = {name: value for name, value in item.items() if name != TIMES}
     if item.get("offsets") is not None:
         document["offsets"] = [
             offset_item(row)
-            | time_fields(by_partition.get((row.topic, row.partition), _UNKNOWN), fields)
+            | time_fields(by_partition.get((row.topic, row.partition), unknown), fields)
             for row in item["offsets"]
         ]
     return document | time_fields(total, fields)
 
 
-def _by_partition(item: Item) -> dict[tuple[str, int], TimeFigures]:
+def _unknown() -> "TimeFigures":
+    from kgroups.core.lag.group_times import TimeFigures  # only where times are asked for
+
+    return TimeFigures()
+
+
+def _by_partition(item: Item) -> "dict[tuple[str, int], TimeFigures]":
     """The figures of an item's partitions, however its rows are sorted."""
     found: GroupTimes | None = item.get(TIMES)
     return {} if found is None else dict(found.rows)
 
 
-def time_fields(figures: TimeFigures, fields: Sequence[str]) -> dict[str, float | str | None]:
+def time_fields(figures: "TimeFigures", fields: Sequence[str]) -> dict[str, float | str | None]:
     """These fields of figures, to a millisecond."""
     return {name: _rounded(getattr(figures, name)) for name in fields}
 

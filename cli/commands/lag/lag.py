@@ -38,12 +38,13 @@ from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import FromFile, options_of, split_names
+from kgroups.cli.parsing.typer_params import Commands
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command, Noun
 from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
-from kgroups.core.lag.captures.places import Place, within
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.stores.places import Place, within
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
@@ -104,7 +105,7 @@ EXAMPLES
 
 def register(app: typer.Typer) -> None:
     """Add `lag report` to the program."""
-    noun = typer.Typer(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    noun = Commands(cls=Noun, help=HELP, no_args_is_help=True, rich_markup_mode=None)
     noun.command("report", help=REPORT_HELP, cls=Command)(report)
     noun.command("history", help=HISTORY_HELP, cls=Command)(history)
     noun.command("collect", help=COLLECT_HELP, cls=Command)(collect)

@@ -1,17 +1,17 @@
 """A lag report on its way out: document, page with charts, Parquet file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kgroups.cli.exits import end_with
-from kgroups.cli.output.envelope import Report
+from kgroups.cli.output.envelope import Report, timestamp
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.output.whole_file import check_place
 from kgroups.core.errors import ItemError
 from kgroups.core.extras import require_extra
-from kgroups.core.lag.captures.places import Place, Store, check_file
+from kgroups.core.lag.stores.places import Place, Store, check_file
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:
@@ -22,12 +22,20 @@ HISTORY_SCHEMA = "kgroups.lag.history/1"
 
 TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
-    | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
+    | {
+        "best",
+        "lag_seconds_method",
+        "lag_seconds_confidence",
+        "trend",
+        "verdict",
+        "verdict_rule",
+        "hourly",
+    }
 )
 # In tables only where there is something to say, and only with --verbose; elsewhere always.
 QUIET_FIELDS = frozenset(
     {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
-    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
+    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left", "hourly"}
 )
 VERBOSE_FIELDS = frozenset(
     {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
@@ -81,9 +89,22 @@ def _row(item: Item, columns: tuple[str, ...]) -> Row:
     return tuple(item[name] for name in columns)
 
 
+def hours_note(summary: Mapping[str, Any]) -> str | None:
+    """What is said of hours that are rolled up; None where there are none."""
+    if not summary.get("hours"):
+        return None
+    return (
+        f"{summary['hours']:,} hours until {timestamp(summary['hours_until_ms'])} are rolled up: "
+        "`hourly` names the figures that are of the ends of hours"
+    )
+
+
 def show_and_end(printer: Printer, shown: Report) -> None:
     """Print the report, and end with the exit code of its errors."""
     printer.show(shown)
+    note = hours_note(shown.summary())
+    if note is not None:
+        printer.note(note)
     end_with(shown.errors)
 
 
@@ -120,4 +141,4 @@ def write_files(
         from kgroups.cli.commands.lag.lag_page import lag_page
         from kgroups.cli.pages.render import write_page
 
-        write_page(html, lag_page(answer, shown))
+        write_page(html, lag_page(answer, shown, hours_note(answer.summary)))

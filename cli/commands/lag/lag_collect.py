@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,13 +17,15 @@ from kgroups.cli.signals import Pauses, be_quiet
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.errors import EXIT_CODE_INTERRUPTED, ItemError, UsageError
 from kgroups.core.extras import require_extra
-from kgroups.core.lag.captures.places import Place, within
+from kgroups.core.lag.stores.places import Place, within
 from kgroups.core.snapshot import ClusterSnapshot
+from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.admin import ClusterAdmin
     from kgroups.core.lag.captures.collector import Capture
 
+LEAST_RAW_MS: Final = 3_600_000
 COLLECT_SCHEMA = "kgroups.lag.collect/1"
 COMPACT_SCHEMA = "kgroups.lag.compact/1"
 
@@ -54,6 +56,11 @@ EXAMPLES
 """
 COMPACT_HELP = """Merge the small files of past days.
 
+--keep-raw 14d rolls captures that are older up by the hour, a day (UTC) at a
+time: the last row of each series and hour, how far logs and readers went in
+it, and the most lag of each group, topic, member, client and host. Reports
+read hours beside captures, and name the figures that they make hourly.
+
 Files that no version of the last seven days needs are removed. Reports and
 collectors may run meanwhile. --upgrade also moves captures of the layout that
 kgroups had before into the tables; a file that cannot be read is named and
@@ -61,6 +68,7 @@ left as it is (exit code 1). DIR may be a URI, as with `lag collect`.
 
 EXAMPLES
   kgroups lag compact ~/captures
+  kgroups lag compact ~/captures --keep-raw 14d
   kgroups lag compact ~/captures --today
   kgroups lag compact ~/captures --upgrade
 """
@@ -228,16 +236,23 @@ def compact(
     ctx: typer.Context,
     folder: Folder,
     today: Annotated[bool, typer.Option("--today", help="Include today.")] = False,
+    keep_raw: Annotated[
+        str | None,
+        typer.Option("--keep-raw", metavar="TIME", help="Roll up captures that are older: 14d."),
+    ] = None,
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Convert captures of the old layout.")
     ] = False,
 ) -> None:
     """`kgroups lag compact`."""
     require_extra("collect", "`lag compact`")
-    from kgroups.core.lag.captures import upkeep  # Arrow
+    from kgroups.core.lag.captures import retention, upkeep  # Arrow
     from kgroups.core.lag.captures.old_layout import find_captures
 
     options = options_of(ctx)
+    keep_ms = (
+        None if keep_raw is None else round(parse_duration_ms(keep_raw, least_ms=LEAST_RAW_MS))
+    )
     folder = within(folder, options.timeout_ms)
     printer = Printer(options)
     done: list[Item] = []
@@ -245,8 +260,9 @@ def compact(
 
     def items() -> Iterator[Item]:
         before_ms = None if today else now_ms()
-        steps = upkeep.upgrade(folder, errors.append) if upgrade else ()
-        for step in chain(steps, upkeep.compact(folder, before_ms=before_ms)):
+        old = upkeep.upgrade(folder, errors.append) if upgrade else ()
+        hours = () if keep_ms is None else retention.roll_up(folder, before_ms=now_ms() - keep_ms)
+        for step in chain(old, hours, upkeep.compact(folder, before_ms=before_ms)):
             done.append(step._asdict())
             yield done[-1]
 

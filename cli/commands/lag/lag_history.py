@@ -34,7 +34,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
 from kgroups.core.extras import require_extra
-from kgroups.core.lag.captures.places import within
+from kgroups.core.lag.stores.places import within
 
 HistoryGrouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 DEFAULT_ENDS = 24

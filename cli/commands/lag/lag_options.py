@@ -13,7 +13,7 @@ from kgroups.core.conditions.condition import Condition
 from kgroups.core.conditions.fields import SECONDS, Field, Fields
 from kgroups.core.conditions.grammar import parse_condition
 from kgroups.core.errors import UsageError
-from kgroups.core.lag.captures.places import Place, parse_place
+from kgroups.core.lag.stores.places import Place, parse_place
 from kgroups.core.times import parse_duration_ms, parse_instant_ms
 
 DEFAULT_TOP = 100

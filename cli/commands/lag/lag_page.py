@@ -34,12 +34,13 @@ SUMMARY_FACTS = ("groups", "members", "partitions", "lag", "lag_max", "lost", "u
 NOBODY = "nobody"
 
 
-def lag_page(answer: "LagReport", shown: Report) -> Page:
+def lag_page(answer: "LagReport", shown: Report, note: str | None = None) -> Page:
     """The page of a report.
 
     Args:
         answer: with `pictures`.
         shown: the document that is printed, of the same rows.
+        note: what is said of all of them.
     """
     assert answer.pictures is not None
     figures = figures_of(answer.pictures)
@@ -60,12 +61,14 @@ def lag_page(answer: "LagReport", shown: Report) -> Page:
         for name in SUMMARY_FACTS
         if name in summary
     ]
+    notes = [] if note is None else [note]
+    notes += [f"{error.target}: {error.message}" for error in shown.errors]
     return Page(
         title="Lag of consumer groups",
         lead=_lead(answer, shown),
         facts=facts,
         sections=sections,
-        notes=[f"{error.target}: {error.message}" for error in shown.errors],
+        notes=notes,
     )
 
 

@@ -1,7 +1,7 @@
 """`kgroups simulate`: rebalances in virtual time."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,7 @@ from kgroups.cli.commands.simulate.simulate_checks import (
 )
 from kgroups.cli.exits import end_with
 from kgroups.cli.output.envelope import Report
-from kgroups.cli.output.printer import Printer, write_text
+from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import now_ms, take_snapshot
 from kgroups.cli.tree import Command
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kgroups.core.simulation.scenario.scenario_model import Scenario
 
 SCHEMA = "kgroups.simulate/1"
-TIMELINE_SCHEMA = "kgroups.simulate.timeline/1"
 
 HELP = """Simulate rebalances in virtual time.
 
@@ -70,8 +69,15 @@ members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
 (crash.at, rolling_restart.pause). With --repeat, a `*` marks what
 differs from the first combination by more than chance.
 
+--properties FILE gives every member the properties of a consumer's own
+file; those without effect on a group are named, unknown ones are refused.
+
 --fail-on exits with 6 if a condition holds for a group: names are those
 of the figures, as in unowned, unowned_p95, read_again_p99.
+
+--search looks for the values with the least --minimise, an expression over
+the figures (durations in seconds), in --trials of them; LOW..HIGH, or a
+list. It needs the extra `search` of the package.
 
 EXAMPLES
   kgroups simulate deploy.yaml --timeline
@@ -79,6 +85,8 @@ EXAMPLES
   kgroups simulate deploy.yaml --vary session.timeout.ms=6000,45000 --repeat 9
   kgroups simulate deploy.yaml --repeat 20 --fail-on 'unowned_p95 > 10s'
   kgroups simulate deploy.yaml --html deploy.html
+  kgroups simulate deploy.yaml --search session.timeout.ms=6s..60s \\
+    --search members=3..12 --minimise 'unowned + 10 * members'
   kgroups simulate --from-group billing --event rolling_restart:down=10s
   kgroups simulate --from-group billing --event deploy:change.static=true
 """
@@ -103,6 +111,10 @@ def simulate_command(
     file: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="Read the group from a snapshot."),
+    ] = None,
+    properties: Annotated[
+        Path | None,
+        typer.Option("--properties", metavar="FILE", help="Properties of all members."),
     ] = None,
     event: Annotated[Texts, typer.Option("--event", metavar="EVENT", help="Add an event.")] = None,
     seed: Annotated[
@@ -145,6 +157,15 @@ def simulate_command(
     fail_on: Annotated[
         Texts, typer.Option("--fail-on", metavar="EXPR", help="Exit with 6 if this holds.")
     ] = None,
+    search: Annotated[
+        Texts, typer.Option("--search", metavar="K=LOW..HIGH", help="Search these values.")
+    ] = None,
+    minimise: Annotated[
+        str | None, typer.Option("--minimise", metavar="EXPR", help="What to search the least of.")
+    ] = None,
+    trials: Annotated[
+        int, typer.Option("--trials", metavar="N", min=1, help="Number of settings to try.")
+    ] = 40,
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
@@ -154,16 +175,30 @@ def simulate_command(
         require_extra("spark", "`simulate --master`")
     printer = Printer(options_of(ctx))
     one, document = read_scenario(printer, scenario, from_group, file)
+    if properties is not None:
+        one = with_member_properties(one, properties)
     one = with_options(one, event or (), seed, until)
     check(one, document)
     for text in one.assumed:
         printer.note(f"assumed: {text}")
+    if one.idle:
+        printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
+    if search or minimise:
+        from kgroups.cli.commands.simulate.simulate_search import search_settings
+
+        alone = not (timeline or vary or master or html or fail_on)
+        cores = jobs or os.cpu_count() or 1
+        how = {"trials": trials, "repeat": repeat, "jobs": cores}
+        search_settings(printer, one, search, minimise, alone=alone, **how)
+        return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:
             raise UsageError(
                 "`--timeline` shows a single run",
                 hint="leave out `--vary`, `--repeat`, `--fail-on` and `--html`",
             )
+        from kgroups.cli.commands.simulate.simulate_timeline import show_timeline
+
         end_with(show_timeline(printer, one))
         return
     flags = {
@@ -217,6 +252,14 @@ def read_scenario(
     return parse_simulation(document), document
 
 
+def with_member_properties(scenario: "Scenario", path: Path) -> "Scenario":
+    """The scenario with a client's own properties for every member."""
+    from kgroups.core.input_files.document import read_document
+    from kgroups.core.simulation.scenario.member_file import with_properties
+
+    return with_properties(scenario, read_document(path, "properties"))
+
+
 def with_options(
     scenario: "Scenario", events: Sequence[str], seed: int | None, until: str | None
 ) -> "Scenario":
@@ -231,60 +274,6 @@ def with_options(
     if until is not None:
         scenario = replace(scenario, until_ms=int(parse_ms(until)))
     return scenario
-
-
-def show_timeline(printer: Printer, scenario: "Scenario") -> list[ItemError]:
-    """Print a run's lines as they happen."""
-    from kgroups.cli.commands.simulate.simulate_report import LINE_COLUMNS, line_rows, line_text
-    from kgroups.cli.output.table import View
-    from kgroups.core.simulation.engine.run import Run
-
-    errors: list[ItemError] = []
-    ended: list[Outcome] = []
-    run = Run(scenario, scenario.seed)
-
-    def lines() -> Iterator[dict[str, Any]]:
-        outcome = yield from map_lines(run, every_request=printer.options.verbose)
-        errors.extend(unsettled(outcome))
-        ended.append(outcome)
-
-    if printer.options.output == "table":
-        for item in lines():
-            write_text(line_text(item))
-        show_item_errors_of(errors)
-        return errors
-    report = Report(
-        schema=TIMELINE_SCHEMA,
-        generated_at_ms=now_ms(),
-        items=lines(),
-        views=(View("timeline", LINE_COLUMNS, lambda item: list(line_rows(item))),),
-        errors=errors,
-        summary=lambda: {
-            "seed": scenario.seed,
-            "end_ms": ended[0].end_ms,
-            "settled": ended[0].settled,
-        },
-    )
-    printer.show(report)
-    return errors
-
-
-def map_lines(run: Any, *, every_request: bool) -> Any:
-    """The lines of a run as items; gives back its outcome."""
-    lines = run.lines(every_request)
-    while True:
-        try:
-            at_ms, group, who, kind, text = next(lines)
-        except StopIteration as end:
-            return end.value
-        yield {"at_ms": at_ms, "group": group, "who": who, "what": kind, "text": text}
-
-
-def show_item_errors_of(errors: Sequence[ItemError]) -> None:
-    """Errors of a table's run."""
-    from kgroups.cli.exits import show_item_errors
-
-    show_item_errors(errors)
 
 
 def run_all(

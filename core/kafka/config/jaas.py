@@ -1,34 +1,52 @@
-"""Java's `sasl.jaas.config`: one login module, its options, a user name and a password in them."""
+"""Java's `sasl.jaas.config`: one login module and its options."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.properties import Property
+from kgroups.core.input_files.properties import Property
 
 _HINT = (
     'expected `org.apache.kafka.common.security.scram.ScramLoginModule required username="…" '
     'password="…";`'
 )
-_OPTION = re.compile(
-    r"""\s*(?P<name>[\w.$-]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s";]+))""",
-    re.DOTALL,
+_OPTION = (
+    r"""(?s)\s*(?P<name>[\w.$-]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s";]+))"""
 )
 
 
 class Login(NamedTuple):
-    """What a login module was given; None where it was not."""
+    """A login module and what it was given.
+
+    Args:
+        module: the name of its class, without the package.
+        options: by name; some are secrets.
+    """
 
     module: str
-    username: str | None
-    password: str | None
+    options: Mapping[str, str]
+
+    @property
+    def username(self) -> str | None:
+        """For PLAIN and SCRAM."""
+        return self.options.get("username")
+
+    @property
+    def password(self) -> str | None:
+        """For PLAIN and SCRAM."""
+        return self.options.get("password")
+
+
+NO_LOGIN: Final = Login("", MappingProxyType({}))
 
 
 def parse_jaas(config: Property) -> Login:
-    """Login module, user name and password of a `sasl.jaas.config` value.
+    """Login module and options of a `sasl.jaas.config` value.
 
     Args:
-        config: the property; its value is not repeated in messages because it holds a password.
+        config: the property; its value is not repeated in messages because it holds secrets.
     Raises:
         UsageError: the text is not one login module with options, ended by a semicolon.
     """
@@ -38,7 +56,8 @@ def parse_jaas(config: Property) -> Login:
         raise UsageError(f"{config.place}: `sasl.jaas.config` has no login module", hint=_HINT)
     options: dict[str, str] = {}
     position = head.end()
-    while match := _OPTION.match(text, position):
+    option = re.compile(_OPTION)
+    while match := option.match(text, position):
         quoted = match["quoted"]
         value = match["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         options[match["name"]] = value
@@ -47,4 +66,4 @@ def parse_jaas(config: Property) -> Login:
         what = "does not end with `;`" if not text[position:].strip() else "has a malformed option"
         raise UsageError(f"{config.place}: `sasl.jaas.config` {what}", hint=_HINT)
     module = head[1].rpartition(".")[2]
-    return Login(module, options.get("username"), options.get("password"))
+    return Login(module, options)

@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
+from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
-from kgroups.core.kafka.config.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.config.jaas import Login
+    from kgroups.core.kafka.config.oauth import OAuthSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
@@ -18,8 +22,12 @@ SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
     "SASL_PLAINTEXT",
     "SASL_SSL",
 )
-WIRE_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
+
+TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
+"""Ascending; older ones are broken."""
 
 DEFAULT_PORT = 9092
 
@@ -63,6 +71,7 @@ class TlsSettings:
         verify_host: check that it is for the host that we connect to.
         keystore_file: a PKCS#12 store, which only librdkafka reads.
         keystore_password: its password.
+        versions: of TLS, as Java spells them; empty for all that are safe.
     """
 
     ca_file: str | None = None
@@ -76,6 +85,7 @@ class TlsSettings:
     verify_host: bool = True
     keystore_file: str | None = None
     keystore_password: str | None = field(default=None, repr=False)
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,7 @@ class ClientSettings:
         security_protocol: as Kafka spells it.
         sasl_mechanism: as Kafka spells it; None without SASL.
         username, password: for PLAIN and SCRAM.
+        oauth: for OAUTHBEARER; None where only librdkafka can get a token.
         tls: used when the protocol is SSL or SASL_SSL.
         client_id: as brokers log it.
         properties: every property that was given, in librdkafka's spelling, for the way in
@@ -103,6 +114,7 @@ class ClientSettings:
     sasl_mechanism: str | None = None
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+    oauth: "OAuthSettings | None" = None
     tls: TlsSettings = TlsSettings()
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -137,6 +149,8 @@ class ClientSettings:
         """Why the wire client cannot connect with these settings; None if it can."""
         if self.uses_sasl and (self.sasl_mechanism or "GSSAPI") not in WIRE_MECHANISMS:
             return f"SASL mechanism `{self.sasl_mechanism or 'GSSAPI'}`"
+        if self.uses_sasl and self.sasl_mechanism == "OAUTHBEARER" and self.oauth is None:
+            return "SASL mechanism `OAUTHBEARER` with a grant of librdkafka's"
         if self.uses_tls and self.tls.keystore_file is not None:
             return f"PKCS#12 key store `{self.tls.keystore_file}`"
         return None
@@ -226,33 +240,51 @@ def settings_of(
         place = known["security.protocol"].place
         raise UnknownProtocol(place, known["security.protocol"].value)
     username, password = value.get("sasl.username"), value.get("sasl.password")
-    if jaas is not None:
-        module = parse_jaas(jaas)
+    module = None if jaas is None else parse_jaas(jaas)
+    if module is not None:
         username, password = username or module.username, password or module.password
     servers = bootstrap_servers or value.get("bootstrap.servers") or ""
     login = {"sasl.username": username, "sasl.password": password}
     properties = value | {name: text for name, text in login.items() if text is not None}
-    mechanism = value.get("sasl.mechanism")
+    mechanism = value.get("sasl.mechanism", "").upper() or None
+    oauth = None
+    if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
+        oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
-        sasl_mechanism=mechanism.upper() if mechanism else None,
+        sasl_mechanism=mechanism,
         username=username,
         password=password,
-        tls=_tls_of(value),
+        oauth=oauth,
+        tls=_tls_of(value, _tls_versions(given)),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,
         max_answer_bytes=_number(known, _ANSWER_BYTES, _ANSWER_RANGE, "bytes")
         or DEFAULT_ANSWER_BYTES,
         api_timeout_ms=_number(given, _API_TIMEOUT, _API_TIMEOUT_RANGE, "milliseconds"),
     )
-    needs_login = settings.uses_sasl and settings.sasl_mechanism in WIRE_MECHANISMS
+    needs_login = settings.uses_sasl and settings.sasl_mechanism in PASSWORD_MECHANISMS
     if needs_login and (username is None or password is None):
         raise UsageError(
             f"SASL `{settings.sasl_mechanism}` needs a user name and a password",
             hint="set `sasl.jaas.config`, or `sasl.username` and `sasl.password`",
         )
     return settings
+
+
+def _oauth_of(
+    given: Mapping[str, Property], login: "Login | None", mechanism: str, servers: str
+) -> "OAuthSettings | None":
+    """Where tokens come from; None where only librdkafka can get one.
+
+    Amazon's brokers take tokens that are signed for them by the standard mechanism too.
+    """
+    from kgroups.core.kafka.config.oauth import aws_of, is_of_aws, oauth_obstacle, oauth_of
+
+    if is_of_aws(given, mechanism):
+        return aws_of(given, login, servers)
+    return None if oauth_obstacle(given) else oauth_of(given, login)
 
 
 def _number(
@@ -276,7 +308,26 @@ def _number(
     return int(text)
 
 
-def _tls_of(value: Mapping[str, str]) -> TlsSettings:
+def _tls_versions(given: Mapping[str, Property]) -> tuple[str, ...]:
+    """Java's `ssl.enabled.protocols`; librdkafka has no such property.
+
+    Raises:
+        UsageError: it names none that is safe to use.
+    """
+    named = given.get("ssl.enabled.protocols")
+    if named is None:
+        return ()
+    versions = {each.strip() for each in named.value.split(",")}
+    known = tuple(each for each in TLS_VERSIONS if each in versions)
+    if not known:
+        raise UsageError(
+            f"{named.place}: `ssl.enabled.protocols` names no version of TLS that is supported",
+            hint=f"expected {' or '.join(TLS_VERSIONS)}, or both",
+        )
+    return known
+
+
+def _tls_of(value: Mapping[str, str], versions: tuple[str, ...]) -> TlsSettings:
     """The TLS part of properties in librdkafka's spelling."""
     return TlsSettings(
         ca_file=value.get("ssl.ca.location"),
@@ -290,6 +341,7 @@ def _tls_of(value: Mapping[str, str]) -> TlsSettings:
         verify_host=value.get("ssl.endpoint.identification.algorithm", "https").lower() == "https",
         keystore_file=value.get("ssl.keystore.location"),
         keystore_password=value.get("ssl.keystore.password"),
+        versions=versions,
     )
 
 

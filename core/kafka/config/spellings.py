@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.files import first_bytes
-from kgroups.core.kafka.config.properties import Property
+from kgroups.core.input_files.properties import Property
 
 
 class Spelling(NamedTuple):
@@ -28,7 +28,13 @@ JAVA: dict[str, Spelling] = {
     "sasl.login.callback.handler.class": Spelling(None),
     "sasl.login.class": Spelling(None),
     "sasl.oauthbearer.token.endpoint.url": Spelling("sasl.oauthbearer.token.endpoint.url"),
+    "sasl.oauthbearer.client.credentials.client.id": Spelling("sasl.oauthbearer.client.id"),
+    "sasl.oauthbearer.client.credentials.client.secret": Spelling("sasl.oauthbearer.client.secret"),
+    "sasl.oauthbearer.header.urlencode": Spelling(None),
+    "sasl.oauthbearer.jwt.retriever.class": Spelling(None),
+    "sasl.oauthbearer.jwt.validator.class": Spelling(None),
     "sasl.oauthbearer.scope.claim.name": Spelling(None),
+    "sasl.oauthbearer.sub.claim.name": Spelling(None),
     "security.protocol": Spelling("security.protocol"),
     "security.providers": Spelling(None),
     "ssl.cipher.suites": Spelling("ssl.cipher.suites"),

@@ -1,8 +1,10 @@
 """librdkafka's client and its words for things, turned into ours."""
 
 import re
+import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
@@ -10,7 +12,11 @@ from confluent_kafka.admin import AdminClient
 from kgroups.core.errors import UsageError
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.config.stores import check_stores
+from kgroups.core.kafka.failures import BrokerFailure, cluster_error
 from kgroups.core.snapshot import Group, GroupType, Member
+
+if TYPE_CHECKING:
+    from kgroups.core.kafka.config.oauth import OAuthSettings
 
 Client = TypeVar("Client")
 
@@ -70,6 +76,7 @@ def make_client(
         more: further properties, with `_` for `.`.
     Raises:
         UsageError: a property has a value that librdkafka refuses.
+        ClusterError: there is no token to log in with.
     """
     check_stores(settings.tls)
     config: dict[str, Any] = dict(settings.properties)
@@ -82,6 +89,10 @@ def make_client(
     }
     if settings.sasl_mechanism:
         config["sasl.mechanism"] = settings.sasl_mechanism
+    if settings.oauth is not None:
+        _token(settings.oauth, "")  # without one there is no client either, after 10 s
+        config |= {"oauth_cb": partial(_token, settings.oauth)}
+        config = {name: text for name, text in config.items() if name not in _OF_TOKENS}
     if settings.trace is not None:
         from kgroups.core.kafka.librdkafka.protocol_log import protocol_logger
 
@@ -98,6 +109,34 @@ def make_client(
                     f"librdkafka rejects these properties: {text}",
                     hint="fix them in the `--command-config` file",
                 ) from error
+
+
+_OF_TOKENS = frozenset(
+    {"sasl.oauthbearer.method", "enable.sasl.oauthbearer.unsecure.jwt", "sasl.oauthbearer.config"}
+)
+"""With these librdkafka would get tokens by itself, and not by the callback."""
+
+_TOKEN_S = 60.0
+
+
+def _token(oauth: "OAuthSettings", _: str) -> tuple[str, float, str, dict[str, str]]:
+    """A token as librdkafka's callback gives it: text, end, principal, extensions.
+
+    Raises:
+        ClusterError: there is none; librdkafka asks again later.
+    """
+    from kgroups.core.kafka.transport.logins.token_keeper import keeper_of
+
+    try:
+        token = keeper_of(oauth).obtain(_TOKEN_S)
+    except BrokerFailure as failure:
+        raise cluster_error(failure) from failure
+    end = time.time() + _LIFE_S if token.expires_at is None else token.expires_at
+    return token.text, end, token.principal or "", dict(oauth.extensions)
+
+
+_LIFE_S = 60.0
+"""Of a token that does not say when it ends: after it librdkafka asks again."""
 
 
 def type_of(kind: Any) -> GroupType:

@@ -18,7 +18,7 @@ from kgroups.core.kafka.librdkafka.librdkafka_client import (
     code_of,
     make_admin,
 )
-from kgroups.core.kafka.transport.tls import protocol_failure
+from kgroups.core.kafka.librdkafka.protocol_failure import protocol_failure
 from kgroups.core.snapshot import (
     Broker,
 )

@@ -114,11 +114,31 @@ class NetworkProbe:
         await _hang_up(writer)
         return [replace(_judged(name, version, certificate), took_ms=took_ms)]
 
+    async def token(self) -> list[Step]:
+        """What to log in with, where somebody else gives it."""
+        settings, began = self._settings, time.monotonic()
+        if settings.wire_obstacle() is not None or settings.oauth is None:
+            return []
+        from kgroups.core.kafka.transport.logins.token_keeper import keeper_of
+        from kgroups.core.kafka.transport.logins.token_sources import name_of
+        from kgroups.core.kafka.transport.logins.tokens import utc_text
+
+        source = name_of(settings.oauth)
+        try:
+            token = await keeper_of(settings.oauth).token(self._deadline.at)
+        except BrokerFailure as failure:
+            return [failed("token", source, failure)]
+        end = "" if token.expires_at is None else f", until {utc_text(token.expires_at)}"
+        detail = f"for `{token.principal or '?'}`{end}"
+        return [Step("token", source, "ok", detail, took_ms=_since(began))]
+
     async def login(self) -> list[Step]:
         """The login, and the versions of the APIs that the first server has."""
         settings, address = self._settings, self._addresses[0]
         name, began = address_text(address), time.monotonic()
         who = f"`{settings.username}` with {settings.sasl_mechanism}"
+        if settings.username is None:
+            who = str(settings.sasl_mechanism)
         if settings.wire_obstacle() is not None:
             return []
         try:

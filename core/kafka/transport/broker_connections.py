@@ -173,7 +173,7 @@ class Cluster:
         """
         async with self._opening.setdefault((broker, lane), asyncio.Lock()):
             found = self._connections.get((broker, lane))
-            if found is not None and found.usable:
+            if found is not None and await found.stays_open(deadline):
                 return found
             if broker in self._failed:
                 raise self._failed[broker]

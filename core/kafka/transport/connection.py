@@ -21,7 +21,6 @@ from kgroups.core.kafka.transport.framing import (
     encode_request,
     kafka_name,
 )
-from kgroups.core.kafka.transport.handshake import no_handshake
 from kgroups.core.kafka.transport.inbox import (
     Allowance,
     Inbox,
@@ -35,6 +34,8 @@ from kgroups.core.kafka.transport.lengths import Room
 from kgroups.core.kafka.transport.stream import open_stream, speaks_tls
 
 _UNSUPPORTED_VERSION = 35
+_RENEW_AFTER = 0.85
+"""Of the time for which a broker lets us stay; Java's clients renew between 85 % and 95 %."""
 
 Body = Callable[[int], Any]
 """Makes the request of a version."""
@@ -67,6 +68,8 @@ class Connection:
         self._next_id = 0
         self._failure: BrokerFailure | None = None
         self._asked: str = ""
+        self._log_in_at: float | None = None  # on the event loop's clock, when the login is renewed
+        self._renewal: asyncio.Future[None] | None = None
         self._task = asyncio.get_running_loop().create_task(self._read())
 
     @classmethod
@@ -130,8 +133,56 @@ class Connection:
             BrokerFailure: the broker does not offer the API, did not answer in time, closed the
                 connection, or its answer cannot be read.
         """
+        await self._renewed(deadline)
+        return await self.ask_now(api, body, deadline, read)
+
+    async def ask_now(
+        self, api: str, body: Body, deadline: float, read: Reader = decode_response
+    ) -> tuple[int, Any]:
+        """The same, even while the login is renewed: only its own messages may be sent then."""
         version = self._version_of(api)
         return version, await self._ask(api, version, body(version), deadline, read)
+
+    async def stays_open(self, deadline: float) -> bool:
+        """Whether it is `usable`; the login is renewed where the broker would end it (KIP-368).
+
+        What was asked before is answered before; what is asked meanwhile waits. If the broker
+        does not let us in again, a new connection tells why.
+        """
+        loop = asyncio.get_running_loop()
+        is_due = self._log_in_at is not None and loop.time() >= self._log_in_at
+        if not self.usable or not is_due or self._renewal is not None:
+            return self.usable
+        renewal = self._renewal = loop.create_future()
+        try:
+            await self._log_in(deadline)
+        except BrokerFailure as failure:
+            self._fail(failure)
+        except BaseException:  # what came next would be taken for part of a login
+            self._fail(BrokerFailure("NETWORK_EXCEPTION", address=self.address))
+            raise
+        finally:
+            self._renewal = None
+            renewal.set_result(None)
+        return self.usable
+
+    async def _renewed(self, deadline: float) -> None:
+        """Waits while the login is renewed."""
+        if self._renewal is None:
+            return
+        try:
+            async with asyncio.timeout_at(deadline):
+                await asyncio.shield(self._renewal)
+        except TimeoutError as error:
+            raise timed_out(self.address, "renew the login") from error
+
+    async def _log_in(self, deadline: float) -> None:
+        from kgroups.core.kafka.transport.logins.login import log_in
+
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        lifetime_s = await log_in(self, self._settings, deadline)
+        self._log_in_at = None if lifetime_s is None else began + _RENEW_AFTER * lifetime_s
 
     def _version_of(self, api: str) -> int:
         """The highest version of both sides.
@@ -159,6 +210,7 @@ class Connection:
         Raises:
             BrokerFailure: the broker does not offer the API, or the connection is closed.
         """
+        await self._renewed(deadline)
         version = self._version_of(api)
         if self._failure is not None:
             raise self._failure
@@ -282,6 +334,8 @@ class Connection:
     def _closed(self, error: BaseException) -> BrokerFailure:
         """Why a broker hangs up depends on what it was asked last."""
         if isinstance(error, ssl.SSLError):  # with TLS 1.3 it judges us after our own handshake
+            from kgroups.core.kafka.transport.handshake import no_handshake
+
             return no_handshake(self.address, error, self._settings.tls)
         protocol = self._settings.security_protocol
         hint = None
@@ -304,9 +358,7 @@ class Connection:
             for item in answer.api_keys
         }
         if self._settings.uses_sasl:
-            from kgroups.core.kafka.transport.login import log_in
-
-            await log_in(self, self._settings, deadline)
+            await self._log_in(deadline)
 
 
 def _introduction(version: int) -> Any:

@@ -1,7 +1,9 @@
 """Kafka's messages as bytes: which version to speak, how to frame a request, how to read an answer.
 
 The messages themselves are kio's: one class for each API and version. They are imported one
-version at a time, when first spoken, because all of them together take a second.
+version at a time, when first spoken, because all of them together take a second; those of listings
+and descriptions are read by tables of our own while they are small, because even kio alone takes
+as long to import as Python takes to start, twice.
 """
 
 import importlib
@@ -23,6 +25,8 @@ from kgroups.core.kafka.transport.lengths import (
     check,
     without_unknown_tags,
 )
+from kgroups.core.kafka.transport.table_codec import decode, encode
+from kgroups.core.kafka.transport.tables import ERROR_NAMES, TABLES
 
 _MEMORY_FACTOR: Final = 4
 """Bytes of memory that an answer may take as objects, for each byte that it may be long."""
@@ -32,9 +36,10 @@ Message = Any
 
 
 class Encoded(NamedTuple):
-    """A request of a flexible version that is bytes already, but for its header."""
+    """A request that is bytes already, but for its header; flexible ones have tags there."""
 
     data: bytes
+    flexible: bool = True
 
 
 class Api(NamedTuple):
@@ -151,7 +156,13 @@ def _class_name(api: str, direction: str) -> str:
 
 
 def build(api: str, version: int, /, **fields: object) -> Message:
-    """A request of this version; fields that the version does not have are left out."""
+    """A request of this version; fields that the version does not have are left out.
+
+    Args:
+        fields: where a table has the API, structs within them are mappings.
+    """
+    if api in TABLES:
+        return Encoded(encode(api, version, fields), version >= TABLES[api].flexible_from)
     return build_part(schema(api, version, "request"), _class_name(api, "request"), **fields)
 
 
@@ -168,7 +179,7 @@ def encode_request(api: str, version: int, correlation_id: int, client_id: str, 
     name = client_id.encode()
     buffer.write(struct.pack(">hhih", APIS[api].key, version, correlation_id, len(name)) + name)
     if isinstance(body, Encoded):
-        buffer.write(b"\0" + body.data)
+        buffer.write(b"\0" + body.data if body.flexible else body.data)
     else:
         if type(body).__header_schema__.__version__ >= 2:
             buffer.write(b"\0")  # no tagged fields
@@ -186,6 +197,10 @@ def decode_response(api: str, version: int, frame: bytes, room: Room | None = No
         BrokerFailure: the bytes are not an answer of this version, or hold an error number that
             is not known (then its code is `UNKNOWN_ERROR_<number>`).
     """
+    if api in TABLES:
+        answer = _decode_small(api, version, frame, room)
+        if answer is not None:
+            return answer
     kind = getattr(schema(api, version, "response"), _class_name(api, "response"))
     what = f"the answer to {kafka_name(api)} v{version}"
     budget = memory_budget(frame, room)
@@ -195,6 +210,15 @@ def decode_response(api: str, version: int, frame: bytes, room: Room | None = No
     message, _ = _decode(kind, frame, start, what, budget)
     budget.keep()
     return message
+
+
+def _decode_small(api: str, version: int, frame: bytes, room: Room | None) -> Message | None:
+    """The answer, if it is small and as its table says; None where kio has to be asked."""
+    budget = memory_budget(frame, room)
+    answer = decode(api, version, frame, budget)
+    if answer is not None:
+        budget.keep()
+    return answer
 
 
 def memory_budget(data: bytes, room: Room | None = None) -> Budget:
@@ -241,4 +265,6 @@ def _unreadable(what: str, error: Exception) -> BrokerFailure:
 
 def error_name(code: Any) -> str | None:
     """Kafka's name of an error in an answer, or None for no error."""
-    return None if code == 0 else str(code.name).upper()
+    if code == 0:
+        return None
+    return ERROR_NAMES[code] if code.__class__ is int else str(code.name).upper()

@@ -1,7 +1,6 @@
-"""The requests that the adapter sends, each as a function from a version to kio's message."""
+"""The requests that the adapter sends, each as a function from a version to the message."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from kgroups.core.kafka.transport.framing import build, build_part, schema
@@ -18,24 +17,15 @@ ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
 def metadata(topics: Sequence[str] | None) -> Body:
     """Brokers and these topics (None: all); never creates a topic."""
 
-    def body(version: int) -> Any:
-        module = schema("metadata", version, "request")
-        named = None
-        if topics is not None:
-            named = tuple(
-                build_part(module, "MetadataRequestTopic", name=name, topic_id=None)
-                for name in topics
-            )
-        return build(
-            "metadata",
-            version,
-            topics=named,
-            allow_auto_topic_creation=False,
-            include_cluster_authorized_operations=False,
-            include_topic_authorized_operations=False,
-        )
-
-    return body
+    named = None if topics is None else [{"name": name, "topic_id": None} for name in topics]
+    return lambda version: build(
+        "metadata",
+        version,
+        topics=named,
+        allow_auto_topic_creation=False,
+        include_cluster_authorized_operations=False,
+        include_topic_authorized_operations=False,
+    )
 
 
 def find_coordinator(groups: Sequence[str]) -> Body:
@@ -97,6 +87,8 @@ def list_offsets(
 def fetch(topic: str, partition: int, offset: int, most: int) -> Body:
     """What a partition holds from an offset on, about `most` bytes of it, without waiting."""
 
+    from datetime import timedelta  # kio's form of a time to wait
+
     def body(version: int) -> Any:
         module = schema("fetch", version, "request")
         wanted = build_part(
@@ -128,29 +120,23 @@ def list_offsets_at(times: Mapping[TopicPartition, int]) -> Body:
 
 
 def _list_offsets(timestamps: Mapping[str, Mapping[int, int]], isolation: str) -> Body:
-    def body(version: int) -> Any:
-        module = schema("list_offsets", version, "request")
-        topics = tuple(
-            build_part(
-                module,
-                "ListOffsetsTopic",
-                name=topic,
-                partitions=tuple(
-                    module.ListOffsetsPartition(partition_index=number, timestamp=timestamp)
-                    for number, timestamp in numbers.items()
-                ),
-            )
-            for topic, numbers in timestamps.items()
-        )
-        return build(
-            "list_offsets",
-            version,
-            replica_id=-1,
-            isolation_level=ISOLATION_LEVELS[isolation],
-            topics=topics,
-        )
-
-    return body
+    topics = [
+        {
+            "name": topic,
+            "partitions": [
+                {"partition_index": number, "current_leader_epoch": -1, "timestamp": timestamp}
+                for number, timestamp in numbers.items()
+            ],
+        }
+        for topic, numbers in timestamps.items()
+    ]
+    return lambda version: build(
+        "list_offsets",
+        version,
+        replica_id=-1,
+        isolation_level=ISOLATION_LEVELS[isolation],
+        topics=topics,
+    )
 
 
 def delete_groups(groups: Sequence[str]) -> Body:

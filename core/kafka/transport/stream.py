@@ -8,7 +8,6 @@ from typing import Final
 
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.handshake import bad_certificate, no_handshake
 from kgroups.core.kafka.transport.inbox import address_text, timed_out
 
 _READ_LIMIT: Final = 1 << 18
@@ -45,8 +44,12 @@ async def open_stream(
     except TimeoutError as error:
         raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
     except ssl.SSLCertVerificationError as error:
+        from kgroups.core.kafka.transport.handshake import bad_certificate
+
         raise await bad_certificate(address, error, deadline) from error
     except (ssl.SSLError, ConnectionResetError, BrokenPipeError, EOFError) as error:
+        from kgroups.core.kafka.transport.handshake import no_handshake
+
         raise no_handshake(name, error, settings) from error
     except (OSError, UnicodeError) as error:
         raise _unreachable(name, error) from error

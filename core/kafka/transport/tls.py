@@ -1,17 +1,17 @@
-"""The TLS context that the settings describe, and whether a broker is content with it."""
+"""The TLS context that the settings describe."""
 
-import asyncio
 import os
 import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.settings import ClientSettings, SecurityProtocol, TlsSettings
+from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.config.stores import check_stores
-from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.transport.connection import Connection
+
+_VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
 
 def make_context(tls: TlsSettings) -> ssl.SSLContext:
@@ -25,6 +25,9 @@ def make_context(tls: TlsSettings) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = tls.verify and tls.verify_host
     context.verify_mode = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
+    if tls.versions:
+        context.minimum_version = _VERSIONS[tls.versions[0]]
+        context.maximum_version = _VERSIONS[tls.versions[-1]]
     if tls.ca_file is None and tls.ca_pem is None:
         context.load_default_certs()
     else:
@@ -32,34 +35,6 @@ def make_context(tls: TlsSettings) -> ssl.SSLContext:
     if tls.certificate_file or tls.certificate_pem:
         _load_identity(context, tls)
     return context
-
-
-def protocol_failure(settings: ClientSettings, timeout_s: float) -> BrokerFailure | None:
-    """Why TLS, or doing without it, fails at the first bootstrap server.
-
-    For librdkafka, which says little about it. No login is tried.
-
-    Returns:
-        None if it does not fail, or we cannot tell.
-    """
-    protocol: SecurityProtocol = "SSL" if settings.uses_tls else "PLAINTEXT"
-    simple = ClientSettings(
-        settings.bootstrap_servers, security_protocol=protocol, tls=settings.tls
-    )
-
-    async def knock() -> None:
-        deadline = asyncio.get_running_loop().time() + timeout_s
-        connection = await Connection.open(simple.addresses[0], simple, context, deadline)
-        await connection.close()
-
-    try:
-        context = make_context(settings.tls) if settings.uses_tls else None
-        asyncio.run(knock())
-    except BrokerFailure as failure:
-        return failure if failure.fatal or failure.code == "SSL_HANDSHAKE_FAILED" else None
-    except UsageError:  # a store that only librdkafka can read
-        return None
-    return None
 
 
 def _load_trust(context: ssl.SSLContext, tls: TlsSettings) -> None:

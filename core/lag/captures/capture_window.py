@@ -1,12 +1,14 @@
 """The captures of a window of time: which there are, and the files that hold their rows.
 
-Captures are in the tables (`delta_table`), in files of the old layout (`old_layout`), or in both.
+Captures are in the tables (`delta_table`), in files of the old layout (`old_layout`), or in both;
+old ones may be rolled up by the hour (`hour_table`). An hour counts where all of it is inside the
+window.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -22,9 +24,20 @@ from kgroups.core.lag.captures.delta_table import (
     marks_in,
     utc_date,
 )
+from kgroups.core.lag.captures.file_checks import whole_files
+from kgroups.core.lag.captures.hour_table import (
+    HOUR_MS,
+    MARKS,
+    SERIES,
+    HourKey,
+    RolledHours,
+    hour_files,
+    hour_keys,
+    read_hours,
+)
 from kgroups.core.lag.captures.old_layout import CapturedFile, broken, find_captures, readable
-from kgroups.core.lag.captures.places import Place, Store, has_tables, sizes_in
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+from kgroups.core.lag.stores.places import Place, Store, has_tables
 
 # A capture has its row a moment after its facts: a reader between the two looks again.
 LOOKS = 3
@@ -42,6 +55,7 @@ class Span(NamedTuple):
 class RowFile(NamedTuple):
     """A Parquet file with rows of captures, those outside the window included."""
 
+    place: Place
     path: str
     cluster: str
     date: str
@@ -57,6 +71,8 @@ class Window:
         files: that hold their rows.
         captures: in `delta_table.CAPTURES`; of the old layout the number of rows is not known.
         spans: cluster to its first and last capture in the window.
+        hours: what is rolled up; its last captures are among `captures`. None: nothing is.
+        facts: the files that have members and topics, by table.
         is_clean: whether the files hold every row once, and of these captures and times outside
             of the window only. Else a collector or a conversion died, or two had the same time.
         broken: what is left out.
@@ -67,16 +83,29 @@ class Window:
     spans: Mapping[str, Span]
     is_clean: bool
     broken: tuple[ItemError, ...]
+    hours: RolledHours | None
+    facts: Mapping[str, Sequence[ActiveFile]]
 
     @property
     def rows(self) -> int:
         """How many rows its files have, those outside the window included."""
-        return sum(file.rows for file in self.files)
+        return sum(file.rows for file in self._read)
 
     @property
     def size(self) -> int:
         """How many bytes its files have."""
-        return sum(file.size for file in self.files)
+        return sum(file.size for file in self._read)
+
+    @property
+    def file_count(self) -> int:
+        """How many files its rows are in."""
+        return sum(1 for _ in self._read)
+
+    @property
+    def _read(self) -> Iterator[RowFile | ActiveFile]:
+        yield from self.files
+        if self.hours is not None:
+            yield from self.hours.files[SERIES]
 
 
 class _Part(NamedTuple):
@@ -86,6 +115,8 @@ class _Part(NamedTuple):
     files: tuple[RowFile, ...]
     is_clean: bool
     broken: tuple[ItemError, ...]
+    facts: Mapping[str, Sequence[ActiveFile]] = MappingProxyType({})
+    hours: RolledHours | None = None
 
 
 def open_window(
@@ -104,7 +135,7 @@ def open_window(
     must_be_folder(folder)
     old_files = find_captures(folder, since_ms=since_ms, until_ms=until_ms)
     table = _table_part(folder, since_ms, until_ms)
-    old = _old_part(old_files, since_ms, until_ms, table.captures)
+    old = _old_part(old_files, since_ms, until_ms, table)
     errors = (*old.broken, *table.broken)
     if errors and strict:
         raise UsageError(
@@ -112,8 +143,12 @@ def open_window(
             hint="delete it, or leave out --strict to report without it",
         )
     captures = pa.concat_tables([table.captures, old.captures])
+    hours = table.hours.inside(since_ms, until_ms) if table.hours is not None else None
     if not captures.num_rows:
-        raise NotFoundError(f"no captures in the window in `{folder}`", hint=_what_there_is(folder))
+        hint = _what_there_is(folder)
+        if table.hours is not None:
+            hint = "captures there are rolled up by the hour: choose a window of whole hours"
+        raise NotFoundError(f"no captures in the window in `{folder}`", hint=hint)
     spans = {
         row["cluster"]: Span(row["captured_at_ms_min"], row["captured_at_ms_max"])
         for row in captures.group_by("cluster")
@@ -126,6 +161,8 @@ def open_window(
         spans=spans,
         is_clean=table.is_clean and old.is_clean,
         broken=errors,
+        hours=hours if hours is not None and hours.marks.num_rows else None,
+        facts=table.facts,
     )
 
 
@@ -160,6 +197,7 @@ def _what_there_is(folder: Place) -> str:
     """From when to when there are captures at all, as a hint."""
     spans = [(file.first_ms, file.last_ms) for file in find_captures(folder)]
     spans += [(file.first_ms, file.last_ms) for file in active_files(folder, "captures")]
+    spans += [(file.first_ms, file.last_ms) for file in hour_files(folder)[MARKS]]
     if not spans:
         return "collect some with `kgroups lag collect`"
     first, last = min(first for first, _ in spans), max(last for _, last in spans)
@@ -170,19 +208,29 @@ def _what_there_is(folder: Place) -> str:
 
 
 def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _Part:
-    """What the tables have: captures first, and then rows, which are there before them."""
+    """What the tables have: captures first, and then rows, which are there before them.
+
+    Hours come last: who rolls up a day removes its captures after that. What they hold counts, and
+    nothing else of them.
+    """
     days = Days(
         None if since_ms is None else utc_date(since_ms),
         None if until_ms is None else utc_date(until_ms),
     )
     for _look in range(LOOKS):
-        marks = marks_in(folder, active_files(folder, "captures", days))
+        every = marks_in(active_files(folder, "captures", days))
         files = active_files(folder, "rows", days)
+        facts = {table: active_files(folder, table, days) for table in ("members", "topics")}
+        hours, lost = _hours(folder, days)
+        marks = every.filter(_are_outside(every, hours.keys))
         said, held = _rows_by_day(marks), _held_by_day(files)
         lacking = {day for day, rows in said.items() if held.get(day, 0) < rows}
         if not lacking:
             break
-    good, errors = whole_files(folder / "rows", files)
+    files = [file for file in files if (file.cluster, file.date) in said]
+    held = {day: rows for day, rows in held.items() if day in said}
+    good, errors = whole_files(files)
+    errors += lost
     left_out = [(f.cluster, f.first_ms, f.last_ms) for f in files if f not in good]
     for day in sorted(lacking):
         rows = said[day] - held.get(day, 0)
@@ -193,31 +241,45 @@ def _table_part(folder: Place, since_ms: int | None, until_ms: int | None) -> _P
     if newer:
         errors += (broken(folder, f"{newer} captures were written by a newer kgroups"),)
     captures = inside.filter(pa.array(_are_kept(inside, left_out), pa.bool_()))
-    unclean = {day for day, rows in held.items() if rows != said.get(day, 0)}
+    unclean = {day for day, rows in held.items() if rows != said[day]}
+    rolled = hours.inside(since_ms, until_ms).marks.select(CAPTURES.names).cast(CAPTURES)
     return _Part(
-        captures.select(CAPTURES.names),
+        pa.concat_tables([captures.select(CAPTURES.names), rolled]),
         tuple(
-            RowFile(file.path, file.cluster, file.date, file.rows, file.size)
+            RowFile(file.place, file.path, file.cluster, file.date, file.rows, file.size)
             for file in good
             if _overlaps(file, since_ms, until_ms)
         ),
         _are_different(captures) and not unclean and captures.num_rows == inside.num_rows,
         errors,
+        facts,
+        hours if hours.marks.num_rows else None,
     )
 
 
-def whole_files(
-    place: Place, files: Sequence[ActiveFile]
-) -> tuple[tuple[ActiveFile, ...], tuple[ItemError, ...]]:
-    """The files of a table that are there as they were written, and what is wrong with others."""
-    if isinstance(place, Store):
-        sizes = sizes_in(place, {file.path.rpartition("/")[0] for file in files})
-        why = [_why_other(file, sizes.get(file.path)) for file in files]
-    else:
-        why = [_why_unreadable(file) for file in files]
-    pairs = list(zip(files, why, strict=True))
-    errors = tuple(broken(file.path, text) for file, text in pairs if text is not None)
-    return tuple(file for file, text in pairs if text is None), errors
+def _hours(folder: Place, days: Days) -> tuple[RolledHours, tuple[ItemError, ...]]:
+    """What is rolled up of some days, and what of it cannot be read."""
+    files = hour_files(folder, days)
+    errors = whole_files([file for own in files.values() for file in own])[1]
+    if errors:
+        lost = {
+            (file.cluster, file.date)
+            for own in files.values()
+            for file in own
+            if file.path in {error.target for error in errors}
+        }
+        files = {
+            kind: [file for file in own if (file.cluster, file.date) not in lost]
+            for kind, own in files.items()
+        }
+    return read_hours(files), errors
+
+
+def _are_outside(captures: pa.Table, hours: Set[HourKey]) -> pa.Array:
+    """Of each capture whether its hour is none of these."""
+    if not hours:
+        return pa.repeat(pa.scalar(True), captures.num_rows)
+    return pa.array([key not in hours for key in hour_keys(captures)], pa.bool_())
 
 
 def _bounds(date: str) -> tuple[int, int]:
@@ -254,22 +316,6 @@ def _held_by_day(files: Iterable[ActiveFile]) -> dict[Day, int]:
     return held
 
 
-def _why_unreadable(file: ActiveFile) -> str | None:
-    """What is wrong with a file that the log knows; None if it is there as it was written."""
-    try:
-        size = Path(file.path).stat().st_size
-    except OSError as exc:
-        return f"a file of the table cannot be read: {exc.strerror}"
-    return _why_other(file, size)
-
-
-def _why_other(file: ActiveFile, size: int | None) -> str | None:
-    """What is wrong with a file of this size; None where it is as it was written."""
-    if size is None:
-        return "a file of the table is not there"
-    return None if size == file.size else f"it has {size} bytes, the table says {file.size}"
-
-
 def _inside(marks: pa.Table, since_ms: int | None, until_ms: int | None) -> pa.Table:
     at_ms = marks["captured_at_ms"]
     if since_ms is not None:
@@ -294,7 +340,7 @@ def _are_different(captures: pa.Table) -> bool:
 
 
 def _old_part(
-    files: Sequence[CapturedFile], since_ms: int | None, until_ms: int | None, known: pa.Table
+    files: Sequence[CapturedFile], since_ms: int | None, until_ms: int | None, table: _Part
 ) -> _Part:
     """What files of the old layout have that the table has not.
 
@@ -302,8 +348,9 @@ def _old_part(
     """
     good, errors = readable(files)
     seen: dict[str, set[int]] = {}
+    hours = table.hours.keys if table.hours is not None else set()
     if good:
-        for cluster, at_ms in zip(*(known[n].to_pylist() for n in KEY), strict=True):
+        for cluster, at_ms in zip(*(table.captures[n].to_pylist() for n in KEY), strict=True):
             seen.setdefault(cluster, set()).add(at_ms)
     marks: list[dict[str, object]] = []
     used: list[CapturedFile] = []
@@ -315,7 +362,7 @@ def _old_part(
             if (since_ms is None or at_ms >= since_ms) and (until_ms is None or at_ms <= until_ms)
         }
         old = seen.setdefault(file.cluster, set())
-        new = times - old
+        new = {at_ms for at_ms in times - old if (file.cluster, at_ms // HOUR_MS) not in hours}
         if new:
             used.append(file)
             is_clean &= new == times
@@ -331,7 +378,10 @@ def _old_part(
                 }
                 for at_ms in new
             ]
-    rows = [RowFile(str(file.path), file.cluster, file.date, file.rows, file.size) for file in used]
+    rows = [
+        RowFile(file.path.parent, str(file.path), file.cluster, file.date, file.rows, file.size)
+        for file in used
+    ]
     return _Part(pa.Table.from_pylist(marks, schema=CAPTURES), tuple(rows), is_clean, errors)
 
 

@@ -14,8 +14,8 @@ from kgroups.core.lag.captures.capture_tables import (
 )
 from kgroups.core.lag.captures.delta_log import check_path
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
-from kgroups.core.lag.captures.held_tables import HeldTables
-from kgroups.core.lag.captures.places import Place, Store, has_tables
+from kgroups.core.lag.stores.held_tables import HeldTables
+from kgroups.core.lag.stores.places import Place, Store, has_tables
 from kgroups.core.snapshot import ClusterSnapshot
 
 

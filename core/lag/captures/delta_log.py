@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from kgroups.core.errors import KgroupsError, UsageError, shorten
-from kgroups.core.lag.captures.places import Place, storage_options, store_failure
+from kgroups.core.lag.stores.places import Place, storage_options, store_failure
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

@@ -2,11 +2,13 @@
 
     DIR/captures    one row a capture: it is there as a whole once this row is
     DIR/rows        DIR/members    DIR/topics
+    DIR/hours       captures that are rolled up by the hour (`hour_table`)
 
 Each is partitioned by `cluster` and `date` (UTC). A commit is atomic, and any number of processes
 may append at once. No Spark and no Java.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -22,8 +24,9 @@ import pyarrow.parquet as pq
 
 from kgroups.core.errors import KgroupsError
 from kgroups.core.lag.captures.delta_log import check_path, opened
-from kgroups.core.lag.captures.held_tables import CHECKPOINT_EVERY, HeldTables
-from kgroups.core.lag.captures.places import (
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
+from kgroups.core.lag.stores.held_tables import CHECKPOINT_EVERY, HeldTables
+from kgroups.core.lag.stores.places import (
     Place,
     Store,
     failures_told,
@@ -32,7 +35,6 @@ from kgroups.core.lag.captures.places import (
     storage_options,
     store_failure,
 )
-from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -70,10 +72,12 @@ class ActiveFile(NamedTuple):
     """A file of the newest version of a table.
 
     Args:
+        place: of the table.
         first_ms, last_ms: of the captures in it.
         values: of each column that has the same in all rows.
     """
 
+    place: Place
     path: str
     cluster: str
     date: str
@@ -87,6 +91,8 @@ class ActiveFile(NamedTuple):
 class FileOfDay(Protocol):
     """A Parquet file of a table; cluster and date are those of its folder."""
 
+    @property
+    def place(self) -> Place: ...
     @property
     def path(self) -> str: ...
     @property
@@ -115,12 +121,21 @@ def utc_date(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
 
 
-def append(folder: Place, table: str, content: pa.Table, held: HeldTables | None = None) -> None:
+def append(
+    folder: Place,
+    table: str,
+    content: pa.Table,
+    held: HeldTables | None = None,
+    *,
+    partitions: Sequence[str] = PARTITIONS,
+    settings: Mapping[str, str] = SETTINGS,
+) -> None:
     """One commit with these rows; the table is made if it is not there.
 
     Args:
         content: in `TABLES`, with `date`.
         held: keeps the table open for the next commit.
+        partitions, settings: of a table that is made.
     Raises:
         UsageError: the path of the folder is one that tables cannot have.
         KgroupsError: it cannot be written; nothing of it is in the table.
@@ -138,9 +153,9 @@ def append(folder: Place, table: str, content: pa.Table, held: HeldTables | None
                 str(place) if delta is None else delta,
                 content,
                 mode="append",
-                partition_by=list(PARTITIONS),
+                partition_by=list(partitions),
                 schema_mode="merge",
-                configuration=dict(SETTINGS),
+                configuration=dict(settings),
                 writer_properties=WriterProperties(compression="ZSTD"),
                 storage_options=storage_options(place) if delta is None else None,
             )
@@ -264,7 +279,7 @@ def _file(place: Place, fact: Mapping[str, Any]) -> ActiveFile:
     values = {name: low for name, low in least.items() if most.get(name) == low}
     cluster, date = fact["partition.cluster"], fact["partition.date"]
     return ActiveFile(
-        path, cluster, date, rows, fact["size_bytes"], least[TIME], most[TIME], values
+        place, path, cluster, date, rows, fact["size_bytes"], least[TIME], most[TIME], values
     )
 
 
@@ -277,15 +292,18 @@ def _of(kind: str, fact: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def rows_in(
-    place: Place, files: Iterable[FileOfDay], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a table's files in a schema with `date`; null what a file does not have."""
-    source = parquet_source(place)
+def rows_in(files: Iterable[FileOfDay], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of files in a schema with `date`; null what a file does not have."""
+    sources: dict[str, dict[str, Any]] = {}
     for file in files:
-        with pq.ParquetFile(key_in(place, file.path), **source) as opened_file:
+        if str(file.place) not in sources:
+            sources[str(file.place)] = parquet_source(file.place)
+        source = sources[str(file.place)]
+        with pq.ParquetFile(key_in(file.place, file.path), **source) as opened_file:
+            told = {"cluster": file.cluster, "date": file.date}
+            kind = re.search("/kind=([a-z]+)/", file.path)
+            told |= {"kind": kind[1]} if kind else {}
             for batch in opened_file.iter_batches(BATCH_ROWS):
-                told = {"cluster": file.cluster, "date": file.date}
                 yield pa.RecordBatch.from_arrays(
                     [_column(batch, field, told) for field in schema], schema=schema
                 )
@@ -299,17 +317,20 @@ def _column(batch: pa.RecordBatch, field: pa.Field, told: Mapping[str, str]) -> 
     return batch.column(field.name).cast(field.type)
 
 
-def marks_in(folder: Place, files: Sequence[ActiveFile]) -> pa.Table:
-    """The rows of `captures` in these files; those of one row are told by the log itself."""
+def marks_in(files: Sequence[ActiveFile]) -> pa.Table:
+    """The rows of `captures` in these files; those of one row are told by the log itself.
+
+    Raises:
+        ClusterError: the store cannot be reached or entered.
+    """
     is_told = [file.rows == 1 and file.values.keys() >= MARKED for file in files]
     schema = CAPTURES.append(DATE)
     told = [
         {**file.values, "cluster": file.cluster, "date": file.date}
         for file in compress(files, is_told)
     ]
-    place = folder / "captures"
-    with failures_told(place):
-        read = rows_in(place, compress(files, map(not_, is_told)), schema)
+    with failures_told(files[0].place if files else None):
+        read = rows_in(compress(files, map(not_, is_told)), schema)
         return pa.concat_tables(
             [pa.Table.from_pylist(told, schema=schema), pa.Table.from_batches(read, schema=schema)]
         )

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgroups.core.errors import ItemError, shorten
-from kgroups.core.lag.captures.places import Place
 from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
+from kgroups.core.lag.stores.places import Place
 
 VERSION_KEY = b"kgroups.schema"
 # Of a file in which the last stable offset is known of every log that was measured.

@@ -30,11 +30,12 @@ from kgroups.core.lag.captures.delta_table import (
     schema_of,
     utc_date,
 )
+from kgroups.core.lag.captures.hour_table import HOURS, hours_of_day
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.places import Place, Store, failures_told
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place, Store, failures_told
 
-ACTIONS: Final = ("converted", "merged", "removed")
+ACTIONS: Final = ("converted", "rolled_up", "late", "merged", "removed")
 
 
 class Upkeep(NamedTuple):
@@ -42,9 +43,11 @@ class Upkeep(NamedTuple):
 
     Args:
         date: None where it is of all dates.
-        action: converted (from the old layout), merged, or removed (files of versions long gone).
+        action: converted (from the old layout), rolled_up (by the hour), late (captures of hours
+            that are rolled up: left out of reports), merged, or removed (files of versions long
+            gone).
         files: how many went into it.
-        rows: how many they had; None where that is not known.
+        rows: how many they had; None where that is not known. Of late captures, these.
     """
 
     table: str
@@ -79,7 +82,7 @@ def compact(folder: Place, *, before_ms: int | None = None, at_least: int = 2) -
             is_over = before_ms is None or date < utc_date(before_ms)
             if is_over and len(files) >= at_least:
                 yield from _merge(folder, table, cluster, date, is_over=before_ms is not None)
-    for table in TABLES:
+    for table in (*TABLES, HOURS):
         yield from _vacuum(folder, table)
 
 
@@ -92,15 +95,16 @@ def _merge(
     if delta is None:
         return
     files = [f for f in files_of(delta, folder / table) if (f.cluster, f.date) == (cluster, date)]
-    batches = _finished(rows_in(folder / table, files, schema_of(delta)), known)
+    batches = _finished(rows_in(files, schema_of(delta)), known)
     if replace_day(folder / table, delta, cluster, date, batches):
         yield Upkeep(table, cluster, date, "merged", len(files), sum(file.rows for file in files))
 
 
 def _times(folder: Place, cluster: str, date: str) -> pa.Array:
-    """When the captures of a cluster and date were taken."""
+    """When the captures of a cluster and date were taken, those that are rolled up too."""
     files = [f for f in active_files(folder, "captures") if (f.cluster, f.date) == (cluster, date)]
-    return marks_in(folder, files)["captured_at_ms"].combine_chunks()
+    rolled = hours_of_day(folder, cluster, date).times
+    return pa.concat_arrays([marks_in(files)["captured_at_ms"].combine_chunks(), rolled])
 
 
 def _finished(

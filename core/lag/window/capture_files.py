@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from kgroups.core.lag.captures.capture_window import RowFile
 from kgroups.core.lag.captures.delta_table import ActiveFile, rows_in
 from kgroups.core.lag.captures.old_layout import CapturedFile
-from kgroups.core.lag.captures.places import Place, Store
+from kgroups.core.lag.stores.places import Place, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,14 +50,14 @@ def _read_in_tasks(
     most = max(TASKS, sum(file.size for file in files) // BYTES_A_TASK)
     shares: list[list[RowFile]] = [[] for _ in range(min(len(files), most))]
     for number, file in enumerate(sorted(files, key=lambda file: -file.size)):
-        told = RowFile(str(file.path), file.cluster, file.date, file.rows, file.size)
+        told = RowFile(store, str(file.path), file.cluster, file.date, file.rows, file.size)
         shares[number % len(shares)].append(told)
     columns = to_arrow_schema(schema)
 
     def read(numbers: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         for batch in numbers:
             for number in batch.column(0).to_pylist():
-                yield from rows_in(store, shares[number], columns)
+                yield from rows_in(shares[number], columns)
 
     tasks = spark.range(0, len(shares), 1, len(shares))
     return cast("DataFrame", tasks.mapInArrow(read, schema))

@@ -10,11 +10,11 @@ from pyspark.sql import functions as F
 from kgroups.core.errors import UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Span, open_window
-from kgroups.core.lag.captures.places import Place, Store
 from kgroups.core.lag.captures.spark_columns import ROWS
 from kgroups.core.lag.report_rows import collect_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.stores.places import Place, Store
 from kgroups.core.lag.window import trends
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.lag.window.window_report import captures_once

@@ -6,7 +6,7 @@ a second apart: they are made of *points*. The time captured is cut into `BUCKET
 each series the last capture in a stretch is a point.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -26,6 +26,7 @@ def lives(
     spans: Mapping[str, Span],
     isolation: Isolation = "read_uncommitted",
     buckets: int = BUCKETS,
+    more: Sequence[Column] = (),
 ) -> DataFrame:
     """Each capture of each series, as `with_steps` takes them.
 
@@ -35,6 +36,7 @@ def lives(
     Args:
         lagged: captures in `table_columns.ROWS`, with lag, each once.
         spans: the time captured of each cluster, which is cut into stretches.
+        more: further columns, such as `hourly.WITHIN`.
     Returns:
         `series`, `t` (ms), `stretch`, `committed`, `committed_at`, `start`, `end`, `lag`; null if
         not known.
@@ -49,6 +51,7 @@ def lives(
         F.col("log_start_offset").alias("start"),
         F.col(END_OF[isolation]).alias("end"),
         "lag",
+        *more,
     )
 
 
@@ -65,7 +68,7 @@ def _stretch(spans: Mapping[str, Span], buckets: int) -> Column:
     return F.floor(passed / widths[F.col("cluster")])
 
 
-def with_steps(captures: DataFrame) -> DataFrame:
+def with_steps(captures: DataFrame, *, hourly: bool = False) -> DataFrame:
     """Captures with what was known before, and the points among them.
 
     All of it in one order, from the newest capture back: Spark sorts once, and no frame has to look
@@ -73,6 +76,7 @@ def with_steps(captures: DataFrame) -> DataFrame:
 
     Args:
         captures: from `lives`.
+        hourly: whether there are hours among them, with `hourly.WITHIN`.
     Returns:
         Also `prev_t`, `prev_committed`, `prev_start`, `prev_end`: the last that was known before;
         `now_committed` of the newest capture; `is_point`; and `is_recent` of the newest
@@ -84,8 +88,8 @@ def with_steps(captures: DataFrame) -> DataFrame:
     from_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # Of `lead` only SQL can say that it skips nulls.
     before = "lead({}) ignore nulls over (partition by series order by t desc)"
-    known = {name: name for name in ("committed", "start", "end")}
-    known["t"] = "case when end is not null then t end"
+    known = {name: f"{name}_last" if hourly else name for name in ("committed", "start", "end")}
+    known["t"] = "end_last_t" if hourly else "case when end is not null then t end"
     stepped = captures.select(
         "*",
         *(F.expr(before.format(what)).alias(f"prev_{name}") for name, what in known.items()),

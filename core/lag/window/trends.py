@@ -4,7 +4,7 @@ All of it follows from the lives of series (`points`); names come back at the en
 capture.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pyspark.sql import Column, DataFrame, Window
@@ -43,16 +43,26 @@ VERDICTS: Mapping[str, str | None] = MappingProxyType(
 )
 
 
-def series_figures(stepped: DataFrame) -> DataFrame:
+# What goes on, and the records by which it did.
+MOVED: Mapping[str, str] = MappingProxyType(
+    {"end": "produced", "committed": "consumed", "start": "expired"}
+)
+
+
+def series_figures(stepped: DataFrame, *, hourly: bool = False) -> DataFrame:
     """One row a series with the sums that everything else is made of.
 
+    Args:
+        stepped: from `points.with_steps`.
+        hourly: whether there are hours among the captures, with `hourly.WITHIN`.
     Returns:
         `series`, `captures`, `points`, `last_t`; records `produced`, `consumed`, `expired` in the
         window and the milliseconds between the first and last capture that knew each
         (`end_ms`, `committed_ms`, `start_ms`); `lag_peak` of any capture, `lag_first` and
         `lag_last` of the points; `caught_at`: when the log's end was where the commit is now,
         interpolated; `reset_t`: the last time that the log's end went back (the topic was recreated
-        or truncated); and the facts that `verdict_columns` reads.
+        or truncated); the facts that `verdict_columns` reads; with hours also whether these made
+        `is_trend_hourly`, `is_verdict_hourly`, `is_age_hourly`.
     """
     end, t, point_lag = F.col("end"), F.col("t"), F.col("point_lag")
     now_committed, prev_end, prev_t = F.col("now_committed"), F.col("prev_end"), F.col("prev_t")
@@ -62,30 +72,13 @@ def series_figures(stepped: DataFrame) -> DataFrame:
     recovered = F.col("best_from_here") >= F.col("before_committed")
     at_known_point = F.when(F.col("is_point") & F.col("lag").isNotNull(), t)
     return stepped.groupBy("series").agg(
-        F.count(F.lit(1)).alias("captures"),
+        *(_sums_of_hours() if hourly else _sums()),
         F.count_if("is_point").alias("points"),
         F.max("t").alias("last_t"),
-        *(
-            F.sum(F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))).alias(as_name)
-            for name, as_name in (
-                ("end", "produced"),
-                ("committed", "consumed"),
-                ("start", "expired"),
-            )
-        ),
-        *(
-            (
-                F.max(F.when(F.col(name).isNotNull(), t))
-                - F.min(F.when(F.col(name).isNotNull(), t))
-            ).alias(f"{name}_ms")
-            for name in ("end", "committed", "start")
-        ),
-        F.max("lag").alias("lag_peak"),
         F.min_by("lag", at_known_point).alias("lag_first"),
         F.max_by("lag", at_known_point).alias("lag_last"),
         F.max_by(F.when(passes, crossing), F.when(passes, t)).alias("caught_at"),
-        F.max(F.when(end < prev_end, t)).alias("reset_t"),
-        F.max(F.when(passes, t)).alias("passed_t"),
+        F.max(F.when(passes, prev_t)).alias("passed_t"),
         # What Burrow's rules ask.
         F.count("point_committed").alias("commits"),
         F.min("point_committed").alias("committed_min"),
@@ -97,7 +90,42 @@ def series_figures(stepped: DataFrame) -> DataFrame:
         F.min(F.when(F.col("is_recent"), F.col("committed_at"))).alias("first_commit_at"),
         F.max("committed_at").alias("last_commit_at"),
         F.count(point_lag).alias("lags"),
+        *(_hourly_figures(passes) if hourly else ()),
     )
+
+
+def _sums() -> Iterator[Column]:
+    """Of captures."""
+    end, t = F.col("end"), F.col("t")
+    yield F.count(F.lit(1)).alias("captures")
+    yield F.max("lag").alias("lag_peak")
+    yield F.max(F.when(end < F.col("prev_end"), t)).alias("reset_t")
+    for name, moved in MOVED.items():
+        ahead = F.greatest(F.col(name) - F.col(f"prev_{name}"), F.lit(0))
+        known_t = F.when(F.col(name).isNotNull(), t)
+        yield F.sum(ahead).alias(moved)
+        yield (F.max(known_t) - F.min(known_t)).alias(f"{name}_ms")
+
+
+def _sums_of_hours() -> Iterator[Column]:
+    """The same where some rows are hours: what went on within them, and since the one before."""
+    yield F.sum("held").alias("captures")
+    yield F.max("most_lag").alias("lag_peak")
+    went_back = F.when(F.col("end_first") < F.col("prev_end"), F.col("end_first_t"))
+    yield F.max(F.greatest("end_reset_t", went_back)).alias("reset_t")
+    for name, moved in MOVED.items():
+        ahead = F.greatest(F.col(f"{name}_first") - F.col(f"prev_{name}"), F.lit(0))
+        yield F.sum(ahead + F.coalesce(f"{name}_added", F.lit(0))).alias(moved)
+        known_ms = F.max(f"{name}_last_t") - F.min(f"{name}_first_t")
+        yield known_ms.alias(f"{name}_ms")
+
+
+def _hourly_figures(passes: Column) -> Iterator[Column]:
+    """Which figures are made of what was at the end of an hour."""
+    is_hour = F.col("is_hour")
+    yield F.max(is_hour).alias("is_trend_hourly")
+    yield F.max(is_hour & F.col("is_recent")).alias("is_verdict_hourly")
+    yield F.max_by(is_hour, F.when(passes, F.col("t"))).alias("is_age_hourly")
 
 
 def with_history(now: DataFrame, figures: DataFrame, until_ms: int) -> DataFrame:
@@ -150,7 +178,7 @@ def lag_time_columns() -> dict[str, Column]:
     stretch counts from its end: the reader was at the head until the next record.
     """
     lag, caught_at = F.col("lag"), F.col("caught_at")
-    is_trusted = F.col("reset_t").isNull() | (F.col("passed_t") > F.col("reset_t"))
+    is_trusted = F.col("reset_t").isNull() | (F.col("passed_t") >= F.col("reset_t"))
     is_seen = (lag > 0) & caught_at.isNotNull() & is_trusted & (F.col("lag_status") == "ok")
     # Below log start the next record is gone, and with it its age.
     is_guessed = (lag > 0) & (F.col("rate_in") > 0) & (F.col("lag_status") != "below_log_start")
@@ -256,7 +284,9 @@ def retention_column() -> Column:
     )
 
 
-def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> DataFrame:
+def history_by(
+    series: DataFrame, peaks: DataFrame, keys: Sequence[str], *, hourly: bool = False
+) -> DataFrame:
     """Figures by `keys`.
 
     Rates and lag add up (a topic's `rate_in` once, however many groups read it); times and the
@@ -267,6 +297,7 @@ def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> Data
     Args:
         series: from `with_history`.
         peaks: from `transforms.peaks_by`, by the same keys.
+        hourly: whether the figures tell which of them are; then also `hourly`, their names.
     """
     gain = F.col("rate_out") - F.col("rate_in")
     lags = F.col("lag") > 0
@@ -289,12 +320,34 @@ def history_by(series: DataFrame, peaks: DataFrame, keys: Sequence[str]) -> Data
         F.sum("produced").alias("produced"),
         *(F.max_by(name, "verdict_weight").alias(name) for name in ("verdict", "verdict_rule")),
         F.min("retention_seconds_left").alias("retention_seconds_left"),
+        *(are_hourly() if hourly else ()),
     )
     # fmt: on
     figures = join_by(summed, peaks, keys, "left").withColumns(
         {"catch_up_seconds": catch_up_column(F.col("gained")), "trend": trend_column()}
     )
-    return split_percentiles(figures).select(*keys, *OVER_TIME)
+    names = (hourly_names().alias("hourly"),) if hourly else ()
+    return split_percentiles(figures).select(*keys, *OVER_TIME, *names)
+
+
+def are_hourly() -> Iterator[Column]:
+    """Of some series together, which figures are of the ends of hours."""
+    is_aged = (F.col("lag") > 0) & (F.col("lag_seconds_method") == "interpolated")
+    is_judged = ~F.col("verdict_rule").isin("lag_unknown", "no_lag")
+    yield F.max(is_aged & F.col("is_age_hourly")).alias("is_age_hourly")
+    yield F.max("is_trend_hourly").alias("is_trend_hourly")
+    yield F.max(is_judged & F.col("is_verdict_hourly")).alias("is_verdict_hourly")
+
+
+def hourly_names() -> Column:
+    """The names of these figures; null where there are none."""
+    names = F.concat_ws(
+        ",",
+        F.when(F.col("is_age_hourly") & F.col("lag_seconds").isNotNull(), "lag_seconds"),
+        F.when(F.col("is_trend_hourly") & F.col("trend").isNotNull(), "trend"),
+        F.when(F.col("is_verdict_hourly"), "verdict"),
+    )
+    return F.nullif(names, F.lit(""))
 
 
 def _with_inflow(series: DataFrame, keys: Sequence[str]) -> DataFrame:

@@ -15,10 +15,10 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
 from kgroups.core.lag import transforms
-from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time, whole_files
-from kgroups.core.lag.captures.delta_table import ActiveFile, Days, active_files, utc_date
+from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
+from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
+from kgroups.core.lag.captures.file_checks import whole_files
 from kgroups.core.lag.captures.old_layout import CapturedFile, find_captures, readable
-from kgroups.core.lag.captures.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.captures.spark_columns import MEMBERS, ROWS, TOPICS
 from kgroups.core.lag.report import (
     SMALL_ROWS,
@@ -33,7 +33,8 @@ from kgroups.core.lag.report import (
 from kgroups.core.lag.report_rows import answer_rows, failed_rows
 from kgroups.core.lag.rosters import with_members
 from kgroups.core.lag.rules import Isolation
-from kgroups.core.lag.window import trends
+from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
+from kgroups.core.lag.window import hourly, trends
 from kgroups.core.lag.window.capture_files import AnyFile, read_files
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
@@ -143,36 +144,87 @@ def _report(
     """The report on these files."""
     since_ms, until_ms = span_ms
     tell(f"reading {window.rows:,} rows of {window.captures.num_rows:,} captures")
-    lagged = captures_with_lag(spark, folder, window, query, span_ms)
-    if isinstance(folder, Store):  # else every query would fetch the files again
-        lagged = lagged.persist()
-    now = newest(lagged, window)
-    stepped = with_steps(lives(lagged, window.spans, query.isolation))
-    series = trends.with_history(now, trends.series_figures(stepped), until_ms)
+    told = _told(spark, folder, window, query, span_ms)
+    series = trends.with_history(told.now, told.figures, until_ms)
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
     rest = read_rest(spark, folder, window, strict=strict)
     if query.assignors:
-        answer = planned_answer(rest.members, rest.topics, series, query, tell, lagged)
+        answer = planned_answer(rest.members, rest.topics, series, query, tell, told.captures)
     else:
         keys = transforms.KEYS[query.by]
-        by_key = trends.history_by(series, transforms.peaks_by(lagged, keys), keys)
+        is_hourly = window.hours is not None
+        by_key = trends.history_by(series, told.peaks, keys, hourly=is_hourly)
+        if not is_hourly:
+            by_key = by_key.withColumn("hourly", F.lit(None).cast("string"))
         report = with_members(by_key, series, rest.members, query.by, keys)
         tell(f"computing lag by {query.by} over {window.rows:,} rows")
         items = answer_rows(report, query, query.sort or "lag", keys)
         failed = failed_rows(report, query, query.sort or "lag", keys)
         tell("computing totals")
-        summary = totals_of(now, rest.members)
-        pictures = drawn(query, tell, series, lagged)
+        summary = totals_of(told.now, rest.members)
+        pictures = drawn(query, tell, series, told.captures)
         answer = LagReport(items, report.schema, summary, failed, pictures)
     series.unpersist()
-    lagged.unpersist()
-    times = {"since_ms": since_ms, "until_ms": until_ms, "files": len(window.files)}
+    told.lagged.unpersist()
+    times = {"since_ms": since_ms, "until_ms": until_ms, "files": window.file_count}
     return dataclasses.replace(
         answer,
-        summary=answer.summary | times,
+        summary=answer.summary | times | _hours_told(window),
         errors=(*answer.errors, *window.broken, *rest.broken),
     )
+
+
+class _Told(NamedTuple):
+    """What the captures of a window say.
+
+    Args:
+        now: rows of each cluster's newest capture, with lag.
+        figures: from `trends.series_figures`.
+        peaks: from `transforms.peaks_by`, by the keys of the report.
+        captures: for lag over time.
+        lagged: what all of it was made of, which a store's rows stay in memory as.
+    """
+
+    now: DataFrame
+    figures: DataFrame
+    peaks: DataFrame
+    captures: DataFrame
+    lagged: DataFrame
+
+
+def _told(
+    spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
+) -> _Told:
+    lagged = captures_with_lag(spark, folder, window, query, span_ms)
+    if isinstance(folder, Store):  # else every query would fetch the files again
+        lagged = lagged.persist()
+    keys = transforms.KEYS.get(query.by, ())  # of planned assignors there are other ones
+    now = newest(lagged, window)
+    if window.hours is None:
+        figures = trends.series_figures(with_steps(lives(lagged, window.spans, query.isolation)))
+        return _Told(now, figures, transforms.peaks_by(lagged, keys), lagged, lagged)
+    hours = hourly.read_hours(spark, folder, window, query, span_ms)
+    both = [
+        lives(frame, window.spans, query.isolation, more=tuple(within(query)))
+        for frame, within in ((lagged, hourly.of_captures), (hours.rows, hourly.of_hours))
+    ]
+    stepped = with_steps(both[0].unionByName(both[1]), hourly=True)
+    return _Told(
+        now.unionByName(newest(hours.rows, window).select(now.columns)),
+        trends.series_figures(stepped, hourly=True),
+        hourly.peaks_by(lagged, hours, query),
+        hourly.drawn_captures(lagged, hours, query),
+        lagged,
+    )
+
+
+def _hours_told(window: Window) -> dict[str, int | None]:
+    """How many hours of the window are rolled up, and until when."""
+    if window.hours is None:
+        return {"hours": 0, "hours_until_ms": None}
+    times = window.hours.marks["captured_at_ms"]
+    return {"hours": len(times), "hours_until_ms": pc.max(times).as_py()}
 
 
 class Rest(NamedTuple):
@@ -192,10 +244,9 @@ def read_rest(spark: Any, folder: Place, window: Window, *, strict: bool) -> Res
     frames: dict[str, DataFrame] = {}
     broken: tuple[ItemError, ...] = ()
     last = {cluster: span.last_ms for cluster, span in window.spans.items()}
-    days = Days(utc_date(min(last.values())), utc_date(max(last.values())))
     for table, schema in TABLE_SCHEMAS.items():
-        newest_files = [file for file in active_files(folder, table, days) if _has(file, last)]
-        in_table, lost = whole_files(folder / table, newest_files)
+        newest_files = [file for file in window.facts[table] if _has(file, last)]
+        in_table, lost = whole_files(newest_files)
         old, errors = readable([file for file in find_captures(folder, table) if _has(file, last)])
         errors += lost
         if errors and strict:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from kgroups.core.planning.leaders.authors import could_have_assigned
 from kgroups.core.planning.leaders.libraries import (
     LIBRARIES,
     SPEAKERS,
@@ -152,10 +153,24 @@ def _present_leaders(
         if member.member_id not in known.libraries
         and (traces := traces_of(member, group.assignor) & writers)
     ]
+    authors = _authors(group, frozenset[str]().union(*(found for _, found in fitting)))
+    if authors:  # a static member may have come back as another library's without a rebalance
+        fitting = [
+            (member, found if member.instance_id is not None else found & authors)
+            for member, found in fitting
+            if member.instance_id is not None or found & authors
+        ]
     if fitting:
         return fitting
     # Nothing shows who wrote the assignment, or it is of a library that is not known.
     return [(member, possible_libraries(member, group.assignor, known)) for member in named]
+
+
+def _authors(group: Group, libraries: frozenset[str]) -> frozenset[str]:
+    """Those of the libraries whose code gives the assignment; a single one needs no look."""
+    if len(libraries) < 2:
+        return libraries
+    return frozenset(library for library in libraries if could_have_assigned(group, library))
 
 
 def leader_matters(group: Group) -> bool:
@@ -166,6 +181,8 @@ def leader_matters(group: Group) -> bool:
     members = group.members or ()
     possible = {possible_libraries(member, group.assignor) for member in members}
     written = frozenset(trace.library for trace in _writers(group))
+    if any(member.instance_id is None for member in members):
+        written = _authors(group, written)
     told = bool(written) and any(libraries - written for libraries in possible)
     return len(possible) > 1 or told
 

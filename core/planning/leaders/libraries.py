@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Final
 
 from kgroups.assignors.rejoin import COOPERATIVE, STICKY
+from kgroups.core.planning.outcomes.ids import table_capacity_of
 from kgroups.core.snapshot import Member
 
 RANGE: Final = "range"
@@ -51,6 +52,10 @@ VAGUE_CLIENT_IDS: Final = frozenset({"java"})
 NEWEST_VERSION: Final = 3
 GENERATION_VERSION: Final = 2  # of subscriptions, from which on they have a generation (KIP-792)
 RACK_VERSION: Final = 3  # of subscriptions, from which on they have a rack (KIP-881)
+
+
+# Libraries whose members name their topics in order.
+SORT_TOPICS: Final = frozenset({"java", "librdkafka", "franz-go"})
 
 
 class Form(Enum):
@@ -202,6 +207,7 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
         and strategy in each.strategies
         and form in each.sends
         and _fits_rack(each, member.rack)
+        and _fits_order(each, member.subscription or ())
         and _fits_past(each, member, form)
     )
     named = named_by_client_id(member)
@@ -213,6 +219,17 @@ def traces_of(member: Member, strategy: str | None) -> frozenset[Trace]:
 def _fits_rack(trace: Trace, rack: str | None) -> bool:
     """Whether members of this library send such a rack, configured or not."""
     return rack is not None if trace.bare_rack == "" else rack != ""
+
+
+def _fits_order(trace: Trace, topics: tuple[str, ...]) -> bool:
+    """Whether members of this library name topics in such an order.
+
+    Java's do as its sets of them are walked: sorted ones now, hash sets in old releases.
+    librdkafka's and franz-go's sort them, the others' name them in any order.
+    """
+    if trace.library not in SORT_TOPICS or list(topics) == sorted(topics):
+        return True
+    return trace.library == "java" and table_capacity_of(topics) is not None
 
 
 def _fits_past(trace: Trace, member: Member, form: Form) -> bool:

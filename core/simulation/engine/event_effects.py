@@ -32,7 +32,7 @@ from kgroups.core.simulation.scenario.scenario_events import (
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
-from kgroups.core.simulation.world.process import Seat
+from kgroups.core.simulation.world.process import Process, Seat
 
 # How long a coordinator reads the log of a partition that it takes over.
 LOAD_MS: Final = 50
@@ -42,6 +42,8 @@ SAME_POLL: Final = 0.5
 
 def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
+    if world.scenario.auto_partitions:
+        world.started = lambda process: _create_missing(world, process)
     for scheduled in world.scenario.events:
         if scheduled.at_ms is not None:
             _pend(world, START_MS + scheduled.at_ms, scheduled.event)
@@ -304,6 +306,24 @@ def _create_topic(world: World, event: CreateTopic) -> None:
     world.logs.create(topic, world.now_ms)
     new = tuple(TopicPartition(event.topic, n) for n in range(event.partitions))
     _topics_changed(world, event.topic, new)
+
+
+def _create_missing(world: World, process: Process) -> None:
+    """A broker creates topics that a client asks for; the next metadata has them."""
+    plan = process.seat.plan
+    missing = [name for name in plan.topics if name not in world.logs.topics()]
+    if not missing or not plan.settings.allow_auto_create_topics:
+        return
+    way_ms = world.delay_ms(process)
+
+    def create() -> None:
+        for name in missing:
+            if name not in world.logs.topics():
+                _create_topic(world, CreateTopic(name, world.scenario.auto_partitions))
+        again_ms = 3 * way_ms + plan.settings.retry_backoff_ms
+        later(world, again_ms, lambda: world.refresh(process))
+
+    later(world, way_ms, create)
 
 
 def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> None:

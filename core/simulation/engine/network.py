@@ -54,6 +54,7 @@ class Network(ABC):
         pending: events, and parts of events, that are still to come.
         last_ms: when the last event happened.
         happened: events so far, by name; `moments` when the first of them did.
+        started: told of every process that has started.
     """
 
     def __init__(
@@ -80,7 +81,11 @@ class Network(ABC):
             )
         self._service_wake: dict[Address, int | None] = {}
         self.groups = {
-            plan.name: GroupState(plan, Ledger(plan.name, plan.committed))
+            plan.name: GroupState(
+                plan,
+                Ledger(plan.name, plan.committed),
+                scenario.cluster.consumer_heartbeat_interval_ms,
+            )
             for plan in scenario.groups
         }
         self.recorder = Recorder(self.groups, START_MS, timeline, every_request=every_request)
@@ -90,6 +95,7 @@ class Network(ABC):
         self.last_ms = START_MS
         self.happened: Counter[str] = Counter()
         self.moments: list[tuple[int, str]] = []
+        self.started: Callable[[Process], None] = lambda process: None
         latency, loss = scenario.network.latency, scenario.network.loss
         steady = latency.shape == "fixed" and not loss
         self._steady_ms = max(1, round(latency.mean_ms)) if steady else None
@@ -134,6 +140,8 @@ class Network(ABC):
         agenda = self.agenda
         self.recorder.asked(process, ask.kind)
         arrives_ms = agenda.now_ms + self.delay_ms(process)
+        if process.idle_ms is not None:
+            arrives_ms += self._set_up(process, process.idle_ms)
         if type(ask.request) is Frame:
             arrives_ms = process.in_turn(ask.request.connection, arrives_ms)
         elif arrives_ms < process.sent_ms:
@@ -141,6 +149,16 @@ class Network(ABC):
         else:
             process.sent_ms = arrives_ms
         agenda.at(arrives_ms, self._arrive, process, ask, process.link.number)
+
+    def _set_up(self, process: Process, idle_ms: int) -> int:
+        """What a request waits for a connection that was closed because nothing was sent on it.
+
+        TCP's handshake and ApiVersions go there and back first.
+        """
+        now_ms, used_ms = self.agenda.now_ms, max(process.sent_ms, process.received_ms)
+        if now_ms - used_ms < idle_ms:
+            return 0
+        return 4 * self.delay_ms(process)
 
     def _arrive(self, process: Process, ask: Ask, connection: int) -> None:
         if connection != process.link.number:

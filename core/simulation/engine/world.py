@@ -56,6 +56,7 @@ class World(Network):
             Random(f"{self.seed} {process.life}"),
             now_ms=now_ms,
             fetch_ms=self.scenario.network.latency.mean_ms,
+            brokers=self.scenario.brokers,
         )
         process.consumer = make_consumer(
             group, plan, process.life, partial(self._positions, process), self.new_id, self.services
@@ -67,6 +68,7 @@ class World(Network):
         seat.starting.begin(now_ms)
         self.recorder.line(now_ms, group.name, plan.name, "started", f"life {seat.lives}")
         process.consumer.start(now_ms, self.brokers.topology)
+        self.started(process)
         settings = plan.settings
         if settings.enable_auto_commit:
             self.agenda.at(
@@ -312,12 +314,20 @@ class World(Network):
             if offset is None and reset == "none":
                 self.recorder.told[process.seat.group.name].errors["no committed offset"] += 1
                 continue
-            end = self.logs.partitions[partition].end(now_ms) if reset == "latest" else 0
-            found[partition] = end if offset is None else offset
+            found[partition] = self._reset_to(process, partition) if offset is None else offset
         process.app.run_to(now_ms)
         process.app.begin(found)
         if process.by_hand:
             self._arrange_poll(process)
+
+    def _reset_to(self, process: Process, partition: TopicPartition) -> int:
+        """Where to begin without a commit, as `auto.offset.reset` has it."""
+        settings = process.seat.plan.settings
+        if settings.auto_offset_reset == "earliest":
+            return 0
+        records = self.logs.seen(partition, committed=settings.isolation_level == "read_committed")
+        # A backlog is as old as the topic.
+        return max(0, records.end(self.now_ms - settings.reset_age_ms))
 
     # ------------------------------------------------------------------ settled or not
 

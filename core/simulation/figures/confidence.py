@@ -59,7 +59,7 @@ class Difference:
     more_runs: int | None
 
 
-def compare(one: Sequence[int], other: Sequence[int]) -> Difference:
+def compare(one: Sequence[float], other: Sequence[float]) -> Difference:
     """Whether two variations differ, by the ranks of their runs."""
     less = sum((b > a) + (b == a) / 2 for a in one for b in other)
     pairs, total = len(one) * len(other), len(one) + len(other)

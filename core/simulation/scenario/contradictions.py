@@ -94,12 +94,13 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
             kind = (plan.entry, plan.settings, plan.library, plan.topics, plan.pattern)
             if kind not in seen:
                 seen.add(kind)
-                yield from _of_subscription(group, plan, known)
+                yield from _of_subscription(scenario, group, plan, known)
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
             yield from _of_common_assignor(group)
     for number, group, plan in deployed(scenario):
-        for found in (*_of_subscription(group, plan, known), *_of_settings(group, plan)):
+        wrong = _of_subscription(scenario, group, plan, known)
+        for found in (*wrong, *_of_settings(group, plan)):
             yield in_deploy(number, found)
     yield from _of_events(scenario)
 
@@ -154,13 +155,15 @@ def _of_config(scenario: Scenario) -> Iterator[Contradiction]:
 
 
 def _of_subscription(
-    group: GroupPlan, plan: MemberPlan, known: set[str]
+    scenario: Scenario, group: GroupPlan, plan: MemberPlan, known: set[str]
 ) -> Iterator[Contradiction]:
+    created = scenario.auto_partitions and plan.settings.allow_auto_create_topics
     for topic in plan.topics:
-        if topic not in known:
-            yield of_member(
-                group, plan, "topics", f"there is no topic `{topic}`", hint=close_to(topic, known)
-            )
+        if topic not in known and not created:
+            hint = close_to(topic, known)
+            if scenario.auto_partitions and hint is None:
+                hint = "with `allow.auto.create.topics: true` the brokers would create it"
+            yield of_member(group, plan, "topics", f"there is no topic `{topic}`", hint=hint)
     if plan.topics and plan.pattern is not None and plan.library == "java":
         what = "a Java consumer subscribes either to topics or to a pattern"
         yield of_member(group, plan, "pattern", what, hint="leave out `topics` or `pattern`")

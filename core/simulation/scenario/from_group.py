@@ -14,6 +14,7 @@ from kgroups.core.simulation.scenario.member_settings import (
     Protocol,
 )
 from kgroups.core.simulation.scenario.scenario_model import (
+    DEFAULT_SETTINGS,
     GroupPlan,
     MemberPlan,
     Scenario,
@@ -46,7 +47,7 @@ def scenario_of_group(snapshot: ClusterSnapshot, name: str) -> Scenario:
     assumed += [
         f"each partition receives {ASSUMED_RATE:.0f} records per second",
         "a record takes 1 ms to process",
-        "timeouts and all other settings are the client library's defaults",
+        DEFAULT_SETTINGS,
     ]
     plan = GroupPlan(
         name,

@@ -4,11 +4,20 @@ Source: ConsumerConfig of Kafka 4.3, librdkafka's CONFIGURATION table, and the c
 of Kafka 0.8.2 for the members of the ZooKeeper era.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from kgroups.core.input_files.document import Cursor
+from kgroups.core.simulation.clients.known_properties import (
+    IDENTITY,
+    JAVA_NAMES,
+    NOT_OF_GROUPS,
+    TABLES,
+    unknown_property,
+)
+from kgroups.core.simulation.clients.property_kinds import EXPECTED, plain_value
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
 # `eager` and `cooperative` are the classic protocol; `consumer` is KIP-848; `zookeeper` is how
@@ -17,9 +26,9 @@ Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
 PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
 
 Library = Literal["java", "librdkafka"]
-OffsetReset = Literal["earliest", "latest", "none"]
-
+OffsetReset = Literal["earliest", "latest", "none", "by_duration"]
 MetadataRecovery = Literal["rebootstrap", "none"]
+IsolationLevel = Literal["read_uncommitted", "read_committed"]
 
 _RESETS: Final[Mapping[str, OffsetReset]] = {
     "earliest": "earliest",
@@ -29,7 +38,11 @@ _RESETS: Final[Mapping[str, OffsetReset]] = {
     "beginning": "earliest",
     "largest": "latest",
     "end": "latest",
+    "error": "none",
 }
+_BY_DURATION: Final = re.compile(
+    r"by_duration:P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,3})?)S)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,7 @@ class MemberSettings:
         assignors: empty: what the group's protocol stands for.
         rebalance_backoff_ms: None: zookeeper.sync.time.ms.
         commit_each_poll: without auto-commit: whether the application commits after every poll.
+        reset_age_ms: of `auto_offset_reset` by_duration: how old the first record may be.
     """
 
     session_timeout_ms: int = 45_000
@@ -67,6 +81,16 @@ class MemberSettings:
     rebalance_backoff_ms: int | None = None
     zookeeper_session_timeout_ms: int = 6_000
     zookeeper_sync_time_ms: int = 2_000
+    reset_age_ms: int = 0
+    fetch_min_bytes: int = 1
+    fetch_max_bytes: int = 52_428_800
+    max_partition_fetch_bytes: int = 1_048_576
+    fetch_max_wait_ms: int = 500
+    connections_max_idle_ms: int = 540_000
+    default_api_timeout_ms: int = 60_000
+    isolation_level: IsolationLevel = "read_uncommitted"
+    exclude_internal_topics: bool = True
+    allow_auto_create_topics: bool = True
 
     def on_other_defaults(
         self, before: "MemberSettings", after: "MemberSettings"
@@ -89,6 +113,10 @@ LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
         reconnect_backoff_ms=100,
         reconnect_backoff_max_ms=10_000,
         connection_setup_timeout_ms=30_000,
+        connections_max_idle_ms=0,
+        isolation_level="read_committed",
+        exclude_internal_topics=False,
+        allow_auto_create_topics=False,
     ),
 }
 
@@ -112,12 +140,22 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
     return tuple(ASSIGNOR_CLASSES.get(name, name) for name in found)
 
 
-def _reset(cursor: Cursor) -> OffsetReset:
-    return _RESETS[cursor.text(tuple(_RESETS))]
+def _reset(cursor: Cursor) -> Mapping[str, object]:
+    """Where to begin without a commit; `by_duration:PT1H` (KIP-1106) is an age of the records."""
+    match = _BY_DURATION.fullmatch(cursor.text())
+    if match is None:
+        return {"auto_offset_reset": _RESETS[cursor.text(tuple(_RESETS))]}
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    age_ms = round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000)
+    return {"auto_offset_reset": "by_duration", "reset_age_ms": age_ms}
 
 
 def _recovery(cursor: Cursor) -> MetadataRecovery:
     return cast(MetadataRecovery, cursor.text(("rebootstrap", "none")))
+
+
+def _isolation(cursor: Cursor) -> IsolationLevel:
+    return cast(IsolationLevel, cursor.text(("read_uncommitted", "read_committed")))
 
 
 _PACKAGE: Final = "org.apache.kafka.clients.consumer"
@@ -144,7 +182,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "group.remote.assignor": "the members assign: `partition.assignment.strategy`",
 }
 
-# Property -> (field, how its value is read).
+# Property -> (field, how its value is read); no field: the value is a mapping of fields.
 SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "session.timeout.ms": ("session_timeout_ms", read_ms),
     "heartbeat.interval.ms": ("heartbeat_interval_ms", read_ms),
@@ -152,7 +190,7 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "max.poll.records": ("max_poll_records", _positive),
     "rebalance.timeout.ms": ("rebalance_timeout_ms", read_ms),
     "partition.assignment.strategy": ("assignors", _names),
-    "auto.offset.reset": ("auto_offset_reset", _reset),
+    "auto.offset.reset": ("", _reset),
     "enable.auto.commit": ("enable_auto_commit", Cursor.flag),
     "auto.commit.interval.ms": ("auto_commit_interval_ms", read_ms),
     "commit.each.poll": ("commit_each_poll", Cursor.flag),
@@ -170,29 +208,113 @@ SETTINGS: Final[Mapping[str, tuple[str, Callable[[Cursor], object]]]] = {
     "rebalance.backoff.ms": ("rebalance_backoff_ms", read_ms),
     "zookeeper.session.timeout.ms": ("zookeeper_session_timeout_ms", read_ms),
     "zookeeper.sync.time.ms": ("zookeeper_sync_time_ms", read_ms),
+    "fetch.min.bytes": ("fetch_min_bytes", _count),
+    "fetch.max.bytes": ("fetch_max_bytes", _count),
+    "max.partition.fetch.bytes": ("max_partition_fetch_bytes", _count),
+    "fetch.max.wait.ms": ("fetch_max_wait_ms", read_ms),
+    "connections.max.idle.ms": ("connections_max_idle_ms", read_ms),
+    "default.api.timeout.ms": ("default_api_timeout_ms", read_ms),
+    "isolation.level": ("isolation_level", _isolation),
+    "exclude.internal.topics": ("exclude_internal_topics", Cursor.flag),
+    "allow.auto.create.topics": ("allow_auto_create_topics", Cursor.flag),
 }
 
-assert {field for field, _ in SETTINGS.values()} == {f.name for f in fields(MemberSettings)}
+_RESET_FIELDS: Final = frozenset({"auto_offset_reset", "reset_age_ms"})
+assert {name for name, _ in SETTINGS.values() if name} | _RESET_FIELDS == {
+    one.name for one in fields(MemberSettings)
+}
 
 
-def read_settings(cursor: Cursor, base: MemberSettings) -> MemberSettings:
-    """The settings of a mapping of properties, on top of `base`.
+class Given(NamedTuple):
+    """What was given for a member so far.
+
+    Args:
+        identity: `client.id` and the like, by property.
+        idle: names that were accepted and have no effect in a simulation.
+    """
+
+    settings: MemberSettings
+    identity: Mapping[str, str] = {}
+    idle: frozenset[str] = frozenset()
+
+
+def read_setting(name: str, cursor: Cursor) -> dict[str, Any]:
+    """The fields of `MemberSettings` that one property sets."""
+    field_name, read = SETTINGS[name]
+    found: Any = read(cursor)
+    return dict(found) if not field_name else {field_name: found}
+
+
+def read_settings(cursor: Cursor, base: Given, library: Library = "java") -> Given:
+    """The properties of a mapping, on top of `base`.
 
     Raises:
         UsageError: a property is not known or its value is wrong; names file and line.
     """
-    return replace(base, **read_values(cursor))
+    accepted = {*SETTINGS, *IDENTITY, *TABLES.get(library, {})}
+    given = {name: (value, JAVA_NAMES.get(name, name)) for name, value in cursor.entries()}
+    return _laid_over(cursor, given, base, library, accepted)
+
+
+def read_properties(root: Cursor, base: Given, library: Library) -> Given:
+    """The same of a client's own `.properties` file, in the library's own words.
+
+    Raises:
+        UsageError: as above, or the library is not configured by such a file.
+    """
+    table = TABLES.get(library)
+    if table is None:
+        root.fail(f"{library} reads no properties", hint="write `settings` in the scenario")
+    given: dict[str, tuple[Cursor, str]] = {}
+    for name, cursor in root.entries():
+        if name not in table:
+            continue
+        kind = table[name][0]
+        value = plain_value(kind, cursor.text())
+        if value is None:
+            cursor.fail(f"expected {EXPECTED[kind]}, found `{cursor.text()[:60]}`")
+        ignored = name in NOT_OF_GROUPS[library]
+        given[name] = root.child(name, value), "" if ignored else JAVA_NAMES.get(name, name)
+    return _laid_over(root, given, base, library, set(table))
+
+
+def _laid_over(
+    cursor: Cursor,
+    given: Mapping[str, tuple[Cursor, str]],
+    base: Given,
+    library: Library,
+    accepted: set[str],
+) -> Given:
+    """What was given by name as (value, the setting that it is) on top of `base`."""
+    for name, _ in cursor.entries():
+        if name not in accepted:
+            what, hint = unknown_property(name, library, accepted)
+            cursor.child(name, None).fail(what, hint=hint, key=True)
+    found: dict[str, Any] = {}
+    identity, idle = dict(base.identity), set(base.idle)
+    for name, (value, setting) in given.items():
+        if setting in SETTINGS:
+            found |= read_setting(setting, value)
+        elif setting in IDENTITY:
+            identity[setting] = value.text()
+        else:
+            idle.add(name)
+    return Given(replace(base.settings, **found), identity, frozenset(idle))
 
 
 def read_values(cursor: Cursor) -> dict[str, Any]:
-    """Field of `MemberSettings` -> value, of a mapping of properties.
+    """Field of `MemberSettings` -> value, of a mapping of properties; any library's are accepted.
 
     Raises:
         UsageError: a property is not known or its value is wrong; names file and line.
     """
-    given = cursor.fields((), tuple(SETTINGS))
+    accepted = {*SETTINGS, *(name for table in TABLES.values() for name in table)} - {*IDENTITY}
     found: dict[str, Any] = {}
-    for name in given.values:
-        field, read = SETTINGS[name]
-        found[field] = read(given[name])
+    for name, value in cursor.entries():
+        setting = JAVA_NAMES.get(name, name)
+        if setting in SETTINGS:
+            found |= read_setting(setting, value)
+        elif name not in accepted:
+            what, hint = unknown_property(name, "java", accepted)
+            cursor.child(name, None).fail(what, hint=hint, key=True)
     return found

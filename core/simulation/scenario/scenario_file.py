@@ -3,33 +3,21 @@
 The format is described in `cli/schemas/simulation.json`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
-from typing import Any, Final, cast
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
-from kgroups.core.input_files.document import Cursor, Document, Fields
+from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
     Names,
     read_events,
 )
-from kgroups.core.simulation.scenario.member_readers import (
-    check_protocol,
-    read_processing,
-    read_spread,
-    read_topics,
-)
-from kgroups.core.simulation.scenario.member_settings import (
-    LIBRARY_DEFAULTS,
-    PROTOCOLS,
-    Library,
-    Protocol,
-    read_settings,
-)
+from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
+from kgroups.core.simulation.scenario.member_readers import read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
+    RECORD_BYTES,
     GroupPlan,
     MemberPlan,
     Network,
@@ -53,22 +41,10 @@ ROOT_KEYS: Final = (
     "groups",
     "events",
 )
-TOPIC_KEYS: Final = ("partitions", "rate", "backlog", "racks")
-GROUP_KEYS: Final = ("protocol", "members", "settings", "config", "committed")
-MEMBER_KEYS: Final = (
-    "count",
-    "client",
-    "client_id",
-    "topics",
-    "pattern",
-    "static",
-    "instance_id",
-    "rack",
-    "start",
-    "every",
-    "processing",
-    "settings",
-)
+TOPIC_KEYS: Final = ("partitions", "rate", "backlog", "racks", "record_size", "transactions")
+GROUP_KEYS: Final = ("protocol", "members", "properties", "settings", "config", "committed")
+AUTO_CREATE: Final = "auto.create.topics.enable"
+AUTO_PARTITIONS: Final = "num.partitions"
 GROUP_CONFIG: Final = (
     "consumer.session.timeout.ms",
     "consumer.heartbeat.interval.ms",
@@ -109,16 +85,27 @@ def parse_simulation(document: Document) -> Scenario:
         network=root.optional("network", _network) or Network(),
         seed=1 if seed is None else seed,
         until_ms=root.optional("until", read_positive_ms),
+        auto_partitions=root.optional("cluster", _auto_partitions) or 0,
     )
 
 
 # ---------------------------------------------------------------------- cluster and topics
 
 
+def _auto_partitions(cursor: Cursor) -> int:
+    """Partitions of a topic that is created because a consumer asks for it; 0: none is."""
+    fields = cursor.fields((), (*PROPERTIES, AUTO_CREATE, AUTO_PARTITIONS))
+    wanted = fields.optional(AUTO_CREATE, Cursor.flag)
+    count = fields.optional(AUTO_PARTITIONS, lambda c: c.integer(1, MAX_PARTITIONS))
+    return (count or 1) if wanted else 0
+
+
 def _cluster(cursor: Cursor) -> CoordinatorConfig:
-    fields = cursor.fields((), tuple(PROPERTIES))
+    fields = cursor.fields((), (*PROPERTIES, AUTO_CREATE, AUTO_PARTITIONS))
     texts: dict[str, str] = {}
     for name, value in fields.values.items():
+        if name in (AUTO_CREATE, AUTO_PARTITIONS):
+            continue
         if name.endswith(".ms"):
             texts[name] = str(read_ms(fields[name]))
         elif isinstance(value, int) and not isinstance(value, bool):
@@ -162,6 +149,8 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
         fields.optional("rate", read_rate) or 0.0,
         fields.optional("backlog", lambda c: c.integer(0)) or 0,
         racks,
+        fields.optional("record_size", lambda c: c.integer(1)) or RECORD_BYTES,
+        fields.optional("transactions", read_ms) or 0,
     )
 
 
@@ -175,14 +164,11 @@ def _racks(cursor: Cursor) -> frozenset[str]:
 def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupPlan:
     fields = cursor.fields(("members",), GROUP_KEYS)
 
-    def read_protocol(value: Cursor) -> Protocol:
-        return cast(Protocol, value.text(PROTOCOLS))
-
-    protocol = fields.optional("protocol", read_protocol) or "eager"
+    protocol = protocol_of(fields)
     members: list[MemberPlan] = []
     templates: list[MemberPlan] = []
     for label, entry in fields["members"].entries():
-        template, some = _members(label, entry, fields, protocol)
+        template, some = read_members(label, entry, fields, name, protocol)
         members += some
         templates.append(template)
         if len(members) > MAX_MEMBERS:
@@ -223,57 +209,6 @@ def _check_unique(cursor: Cursor, members: Iterable[MemberPlan]) -> None:
             other = instances.setdefault(member.instance_id, member.name)
             if other != member.name:
                 cursor.fail(f"`{other}` and `{member.name}` have the same `instance_id`")
-
-
-def _members(
-    label: str, cursor: Cursor, group: Fields, protocol: Protocol
-) -> tuple[MemberPlan, list[MemberPlan]]:
-    """What one entry stands for: what its members are like; `label`, or `label-1`, ..."""
-    fields = cursor.fields((), MEMBER_KEYS)
-    if "topics" not in fields.values and "pattern" not in fields.values:
-        hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
-        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=hint)
-    count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
-
-    def read_library(value: Cursor) -> Library:
-        return cast(Library, value.text(tuple(LIBRARY_DEFAULTS)))
-
-    library = fields.optional("client", read_library) or "java"
-    settings = LIBRARY_DEFAULTS[library]
-    for place in (group, fields):
-        place.optional("settings", partial(check_protocol, protocol))
-        settings = place.optional("settings", _settings_on(settings)) or settings
-    record, poll = fields.optional("processing", read_processing) or (Spread(1.0), Spread())
-    instance = fields.optional("instance_id", Cursor.text)
-    if instance is not None and count is not None and count > 1:
-        fields["instance_id"].fail("several members cannot share one; write `static: true`")
-    one = MemberPlan(
-        name=label,
-        library=library,
-        topics=fields.optional("topics", read_topics) or (),
-        pattern=fields.optional("pattern", Cursor.text),
-        instance_id=instance,
-        client_id=fields.optional("client_id", Cursor.text) or label,
-        rack=fields.optional("rack", Cursor.text),
-        start_ms=fields.optional("start", read_ms) or 0,
-        record=record,
-        poll=poll,
-        settings=settings,
-        entry=label,
-        gap_ms=fields.optional("every", read_ms) or 0,
-    )
-    static = bool(fields.optional("static", Cursor.flag))
-    template = one if instance is not None or not static else replace(one, instance_id=label)
-    if count is None:
-        return template, [template]
-    members = [template.numbered(number) for number in range(1, count + 1)]
-    if instance is not None:
-        members = [replace(each, instance_id=instance) for each in members]
-    return template, members
-
-
-def _settings_on(base: Any) -> Callable[[Cursor], Any]:
-    return lambda cursor: read_settings(cursor, base)
 
 
 def _config(cursor: Cursor) -> dict[str, str]:

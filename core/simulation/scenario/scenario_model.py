@@ -11,6 +11,10 @@ from kgroups.core.simulation.scenario.spread import Spread
 
 # How long a run may take that says no end and does not settle.
 PATIENCE_MS: Final = 3_600_000
+# What is assumed where nobody says how a group's members are configured.
+DEFAULT_SETTINGS: Final = "timeouts and all other settings are the client library's defaults"
+# Bytes of a record with its overhead, where a topic says nothing else.
+RECORD_BYTES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class TopicPlan:
         rate: records a second that are produced, over all partitions.
         backlog: records that are there at the start and nobody has read, over all partitions.
         racks: per partition the racks of its replicas; empty for none.
+        record_bytes: of each record.
+        transaction_ms: records are written in transactions that commit so often; 0: in none.
     """
 
     name: str
@@ -41,6 +47,8 @@ class TopicPlan:
     rate: float = 0.0
     backlog: int = 0
     racks: tuple[frozenset[str], ...] = ()
+    record_bytes: int = RECORD_BYTES
+    transaction_ms: int = 0
 
     def backlog_of(self, partition: int) -> int:
         """Records of the backlog that lie in one partition."""
@@ -62,6 +70,7 @@ class MemberPlan:
         poll: time that each poll with records takes besides.
         entry: key of the scenario's entry that it is one of the members of.
         gap_ms: time between the starts of that entry's members.
+        idle: properties that it was given and that have no effect here.
     """
 
     name: str
@@ -77,6 +86,7 @@ class MemberPlan:
     settings: MemberSettings = field(default_factory=MemberSettings)
     entry: str = ""
     gap_ms: int = 0
+    idle: frozenset[str] = frozenset()
 
     def numbered(self, number: int) -> "MemberPlan":
         """The member of this number of the entry that this one is the template of."""
@@ -121,6 +131,8 @@ class Scenario:
         until_ms: how long the run lasts, settled or not; None: until it has settled after the last
             event, at most `PATIENCE_MS`.
         assumed: what was not known and was assumed, a sentence each.
+        auto_partitions: of topics that brokers create because a consumer asks for them
+            (`auto.create.topics.enable`); 0: they create none.
     """
 
     name: str
@@ -133,6 +145,13 @@ class Scenario:
     seed: int = 1
     until_ms: int | None = None
     assumed: tuple[str, ...] = ()
+    auto_partitions: int = 0
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Properties that members were given and that have no effect in a simulation."""
+        plans = (plan for group in self.groups for plan in (*group.members, *group.templates))
+        return tuple(sorted(frozenset[str]().union(*(plan.idle for plan in plans))))
 
     def group(self, name: str) -> GroupPlan | None:
         """The group of this name, or None."""

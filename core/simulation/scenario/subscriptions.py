@@ -41,6 +41,10 @@ def white_list(text: str) -> str:
     return text.strip().replace(",", "|").replace(" ", "").strip("\"'")
 
 
+# What `exclude.internal.topics` keeps from patterns.
+INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
 def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
     """Whether a topic belongs to a member's pattern, in its dialect; None without a pattern.
 
@@ -51,7 +55,12 @@ def pattern_matches(group: GroupPlan, plan: MemberPlan) -> Matches | None:
         return None
     if group.protocol == "zookeeper":
         return _matcher(white_list(plan.pattern), "java")
-    return _matcher(plan.pattern, "re2" if group.protocol == "consumer" else plan.library)
+    if group.protocol == "consumer":
+        return _matcher(plan.pattern, "re2")
+    matches = _matcher(plan.pattern, plan.library)
+    if not plan.settings.exclude_internal_topics:
+        return matches
+    return lambda topic: topic not in INTERNAL and matches(topic)
 
 
 def reads(group: GroupPlan, topic: str) -> bool:

@@ -16,6 +16,7 @@ from kgroups.core.simulation.scenario.member_settings import (
     SETTINGS,
     Library,
     Protocol,
+    read_setting,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Network, Scenario
 from kgroups.core.simulation.scenario.units import read_ms
@@ -38,13 +39,22 @@ def parse_vary(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
         listed = tuple(value.strip() for value in values.split(",") if value.strip())
         if not equals or not listed:
             raise UsageError(f"`--vary {text}` is not NAME=VALUE[,VALUE]...")
-        if name not in CHANGES and part_of(name) is None:
-            known = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
-            raise UsageError(f"`{name}` cannot be varied", hint=f"known: {known}")
+        check_name(name)
         if name in found:
             raise UsageError(f"`--vary {name}` is given twice")
         found[name] = listed
     return found
+
+
+def check_name(name: str) -> None:
+    """Nothing, if something of this name can vary.
+
+    Raises:
+        UsageError: nothing can.
+    """
+    if name not in CHANGES and part_of(name) is None:
+        known = ", ".join([*sorted([*CHANGES, *PARTS]), "EVENT.KEY"])
+        raise UsageError(f"`{name}` cannot be varied", hint=f"known: {known}")
 
 
 def combinations(vary: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
@@ -107,10 +117,8 @@ def _members(
 
 
 def _setting(name: str) -> Change:
-    field, read = SETTINGS[name]
-
     def change(scenario: Scenario, value: str) -> Scenario:
-        found: Any = {field: read(_cursor(name, value))}
+        found = read_setting(name, _cursor(name, value))
         return _members(
             scenario, lambda plan: replace(plan, settings=replace(plan.settings, **found))
         )

@@ -12,13 +12,13 @@ from typing import Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan
-from kgroups.core.simulation.world.partition_logs import NEVER, Logs, PartitionRecords
+from kgroups.core.simulation.world.fetcher import HAIR_MS, Fetcher, fetches_matter
+from kgroups.core.simulation.world.partition_logs import NEVER, Logs, Records
 
 # A member that is busy for less than this share of its time has read everything soon again.
 EASY_SHARE: Final = 0.8
 # So many times the time of a poll with its records is simulated in full before a look.
 FULL_STEPS: Final = 8
-HAIR_MS: Final = 0.001
 SKIP_MS: Final = 200
 
 
@@ -49,6 +49,7 @@ class Application:
     Args:
         plan: how long it takes, how many records a poll gives.
         fetch_ms: how old a record is before a fetch brings it: the network's one way.
+        brokers: that share the partitions.
 
     Attributes:
         positions: next offset to read of each partition that it reads.
@@ -59,6 +60,7 @@ class Application:
     """
 
     __slots__ = (
+        "_committed",
         "_cost_ms",
         "_cursor",
         "_delay_ms",
@@ -67,6 +69,7 @@ class Application:
         "_due",
         "_even",
         "_fetch_ms",
+        "_fetcher",
         "_highest",
         "_idle",
         "_logs",
@@ -90,13 +93,20 @@ class Application:
         *,
         now_ms: int,
         fetch_ms: float,
+        brokers: int = 1,
     ) -> None:
         self._plan, self._logs, self._highest, self._random = plan, logs, highest, random
         self._fetch_ms = fetch_ms
+        settings = plan.settings
+        self._committed = settings.isolation_level == "read_committed"
+        # None where limits in bytes are never felt, which costs less.
+        self._fetcher: Fetcher | None = None
+        if fetches_matter(settings, logs.sizes):
+            self._fetcher = Fetcher(settings, fetch_ms, brokers, logs.sizes)
         self._cost_ms = plan.record.mean_ms + plan.poll.mean_ms
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
-        self._order: list[tuple[TopicPartition, PartitionRecords]] = []
+        self._order: list[tuple[TopicPartition, Records]] = []
         # When the next record of each partition is there, with its place in the order, soonest
         # first; None where it has to be looked up anew.
         self._due: list[tuple[float, int]] | None = None
@@ -126,10 +136,12 @@ class Application:
         self._arrange()
 
     def _arrange(self) -> None:
-        logs = self._logs.partitions
-        self._order = [(partition, logs[partition]) for partition in self.positions]
+        seen, committed = self._logs.seen, self._committed
+        self._order = [(one, seen(one, committed=committed)) for one in self.positions]
         self._per_ms = sum([records.per_ms for _, records in self._order])
         self._due, self._drawn = None, self._logs.changes
+        if self._fetcher is not None:
+            self._fetcher.arrange(self._order)
 
     def known(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Next offset of those of these partitions that it reads."""
@@ -153,6 +165,8 @@ class Application:
         """No fetch is answered until then; it polls on."""
         self.run_to(now_ms)
         self._dry_ms = until_ms
+        if self._fetcher is not None:
+            self._fetcher.begin_anew()
 
     def freeze(self, now_ms: int, for_ms: int) -> None:
         """The whole process stood still from now on for so long."""
@@ -198,6 +212,8 @@ class Application:
 
     def _take(self, at_ms: float) -> int:
         """Hand over what a poll gives now; how many records that was."""
+        if self._fetcher is not None:
+            return self._take_fetched(self._fetcher, at_ms)
         if at_ms < self._dry_ms:
             return 0
         due, seen_ms = self._due, at_ms - self._fetch_ms
@@ -226,6 +242,16 @@ class Application:
         # What is left is found by going round again; who has read everything waits for the next.
         self._due = self._next_records() if left else None
         return room - left
+
+    def _take_fetched(self, fetcher: Fetcher, at_ms: float) -> int:
+        """Hand over what was fetched in bytes."""
+        count, positions = 0, self.positions
+        room = self._plan.settings.max_poll_records
+        for partition, begin, end in fetcher.take(at_ms, room, positions, self._dry_ms):
+            positions[partition] = end
+            self._highest.note(partition, begin, end)
+            count += end - begin
+        return count
 
     def _take_due(self, due: list[tuple[float, int]], seen_ms: float) -> int | None:
         """Hand over what has come to a member that has read everything; None if it is too much."""
@@ -267,6 +293,8 @@ class Application:
 
     def next_arrival(self) -> float:
         """When the next record can be read; infinity for never."""
+        if self._fetcher is not None:
+            return self._fetcher.next_ms(self.free_ms)
         due = self._due
         if due is None:
             due = self._due = self._next_records()
@@ -276,7 +304,13 @@ class Application:
     def _passed_over(self, at_ms: float, now_ms: float) -> float:
         """Having read everything: skip to shortly before now, if it surely keeps up until then."""
         until_ms = now_ms - FULL_STEPS * (self._cost_ms + 1)
-        if until_ms <= at_ms or self._delay_ms or at_ms < self._dry_ms or not self._even:
+        if (
+            self._fetcher is not None
+            or until_ms <= at_ms
+            or self._delay_ms
+            or at_ms < self._dry_ms
+            or not self._even
+        ):
             return at_ms
         if self._per_ms * self._cost_ms > EASY_SHARE:
             return at_ms

@@ -5,7 +5,7 @@ other, so that records do not come all at once.
 """
 
 from collections.abc import Iterable, Mapping
-from math import floor
+from math import ceil, floor
 from typing import Final
 from uuid import UUID
 
@@ -50,12 +50,44 @@ class PartitionRecords:
         self._from_ms, self.per_ms = at_ms, per_ms
 
 
+class CommittedRecords:
+    """The same as who reads what is committed sees it (`isolation.level: read_committed`).
+
+    Args:
+        records: of the partition, written in transactions.
+        every_ms: they are committed so often, counted from time 0.
+    """
+
+    __slots__ = ("_every_ms", "_records")
+
+    def __init__(self, records: PartitionRecords, every_ms: int) -> None:
+        self._records, self._every_ms = records, every_ms
+
+    @property
+    def per_ms(self) -> float:
+        """Records that come in a millisecond, on average."""
+        return self._records.per_ms
+
+    def end(self, at_ms: float) -> int:
+        """The last stable offset at this time."""
+        return self._records.end(floor(at_ms / self._every_ms) * self._every_ms)
+
+    def time_of(self, offset: int) -> float:
+        """When the record at this offset is committed, in ms; infinity for never."""
+        at_ms = self._records.time_of(offset)
+        return at_ms if at_ms == NEVER else ceil(at_ms / self._every_ms) * self._every_ms
+
+
+Records = PartitionRecords | CommittedRecords
+
+
 class Logs:
     """All topics of the simulated cluster.
 
     Attributes:
         partitions: every partition's records.
         changes: how often topics came or grew: rates are others then.
+        sizes: bytes of a record by topic.
     """
 
     def __init__(self, topics: Iterable[TopicPlan], now_ms: int) -> None:
@@ -63,6 +95,8 @@ class Logs:
         self.changes = 0
         self._infos: dict[str, TopicInfo] = {}
         self._rates: dict[str, float] = {}
+        self.sizes: dict[str, int] = {}
+        self._transactions: dict[str, int] = {}
         for topic in topics:
             self.create(topic, now_ms)
 
@@ -70,12 +104,21 @@ class Logs:
         """The topics as coordinators and clients know them."""
         return dict(self._infos)
 
+    def seen(self, partition: TopicPartition, *, committed: bool) -> Records:
+        """A partition as a consumer sees it that reads everything, or what is committed."""
+        every_ms = self._transactions.get(partition.topic) if committed else None
+        records = self.partitions[partition]
+        return records if every_ms is None else CommittedRecords(records, every_ms)
+
     def create(self, topic: TopicPlan, now_ms: int) -> None:
         """Add a topic with its backlog."""
         number = len(self._infos) + 1
         topic_id = UUID(int=_FIRST_ID + number)
         self._infos[topic.name] = TopicInfo(topic.name, topic_id, 0, topic.racks)
         self._rates[topic.name] = topic.rate / 1_000
+        self.sizes[topic.name] = topic.record_bytes
+        if topic.transaction_ms:
+            self._transactions[topic.name] = topic.transaction_ms
         self._grow(topic.name, topic.partitions, now_ms)
         for index in range(topic.partitions):
             partition = TopicPartition(topic.name, index)

@@ -8,6 +8,7 @@ from kgroups.core.coordinator.topology import Topology
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
+from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
 from kgroups.core.simulation.world.actors import Consumer
@@ -32,6 +33,8 @@ class Process:
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
+        idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
+            heartbeats never let it come to that.
     """
 
     __slots__ = (
@@ -43,6 +46,7 @@ class Process:
         "consumer",
         "frozen_ms",
         "group",
+        "idle_ms",
         "life",
         "lines",
         "link",
@@ -74,6 +78,8 @@ class Process:
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = False
+        idle_ms = settings.connections_max_idle_ms
+        self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
 
     def in_turn(self, line: int, arrives_ms: int) -> int:
         """When a message of one of several connections arrives, not before the one before it.
@@ -133,8 +139,8 @@ class GroupState:
         when_whole: what waits until the group is whole.
     """
 
-    def __init__(self, plan: GroupPlan, ledger: Ledger) -> None:
-        self.plan, self.ledger = plan, ledger
+    def __init__(self, plan: GroupPlan, ledger: Ledger, beat_ms: int = 0) -> None:
+        self.plan, self.ledger, self._beat_ms = plan, ledger, beat_ms
         self.readers = Readers() if plan.protocol == "zookeeper" else None
         self.seats: dict[str, Seat] = {}
         self.restless = 0
@@ -155,3 +161,8 @@ class GroupState:
             if reads(read, name):
                 partitions = (TopicPartition(name, n) for n in range(topic.partitions))
                 self.ledger.expect(partitions, now_ms, count=False)
+
+    def interval_ms(self, settings: MemberSettings) -> int:
+        """Between the heartbeats of a member."""
+        given = self.plan.config.get("consumer.heartbeat.interval.ms", self._beat_ms)
+        return int(given) if self.plan.protocol == "consumer" else settings.heartbeat_interval_ms

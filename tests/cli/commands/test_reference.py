@@ -45,6 +45,9 @@ NO_CODES: Final = {
     "PYSPARK_PYTHON": "likewise",
     "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
+    "AWS_DEFAULT_REGION": "a variable of the environment",
+    "AWS_MSK_IAM": "a SASL mechanism",
+    "AWS_REGION": "a variable of the environment",
     "SASL_PLAINTEXT": "a security protocol",
     "SASL_SSL": "likewise",
 }

@@ -142,6 +142,38 @@ def test_kaf(config: Path) -> None:
     )
 
 
+def test_tokens(config: Path) -> None:
+    """kaf's client of a provider, and Java's properties whatever they say."""
+    sasl = "{mechanism: OAUTHBEARER, clientID: me, clientSecret: s, tokenURL: 'https://i/t'"
+    one = "clusters:\n- name: one\n  brokers: [a:1]\n  SASL: "
+    assert take(config, "config-a", f"{one}{sasl}, scopes: [x, y]}}\n").exit_code == 0
+    text = "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
+    text += "sasl.oauthbearer.token.endpoint.url=exec:print-token --as me\n"
+    assert take(config, "java.properties", text).exit_code == 0
+    found = seen(config)
+    client = "sasl.oauthbearer.client.credentials.client"
+    assert found["one"][2] == {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://i/t",
+        f"{client}.id": "me",
+        f"{client}.secret": "s",
+        "sasl.oauthbearer.scope": "x y",
+    }
+    endpoint = "sasl.oauthbearer.token.endpoint.url"
+    assert found["java"][2][endpoint] == "exec:print-token --as me"
+    env = {"KGROUPS_CONFIG": str(config)}
+    told = run("context", "show", "java", env=env)
+    assert "exec:print-token …" in told.stdout
+    assert "--as" not in told.stdout
+    assert take(config, "config-c", f"{one}{{mechanism: AWS_MSK_IAM}}\n").exit_code == 2  # taken
+    amazon = one.replace("name: one", "name: amazon")
+    assert take(config, "config-c", f"{amazon}{{mechanism: AWS_MSK_IAM}}\n").exit_code == 0
+    assert seen(config)["amazon"][2]["sasl.mechanism"] == "AWS_MSK_IAM"
+    lone = f"{one}{{mechanism: OAUTHBEARER, token: t}}\n"
+    assert take(config, "config-b", lone).exit_code == 2
+
+
 def test_kafkactl(config: Path) -> None:
     """What is not enabled is left out."""
     assert take(config, "config.yml", KAFKACTL).exit_code == 0

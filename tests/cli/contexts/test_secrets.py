@@ -9,6 +9,7 @@ import pytest
 from kgroups.cli.contexts.context_file import parse_contexts
 from kgroups.cli.contexts.secrets import properties_of, shown
 from kgroups.core.errors import UsageError
+from kgroups.core.sandbox.sandbox import Sandbox
 from tests.support.cli.runner import run
 from tests.support.kafka.waiting import wait_until
 
@@ -139,6 +140,31 @@ def test_completion_runs_no_command_and_says_nothing(config: Path) -> None:
     config.write_text("contexts: [\n")
     broken = run("complete-names", "contexts", "kgroups -c ", env=env)
     assert (broken.exit_code, broken.stdout, broken.stderr) == (0, "", "")
+
+
+def test_completion_gets_no_token_by_a_command(config: Path) -> None:
+    """Neither from a context nor from a properties file."""
+    mark = config.parent / "mark"
+    login = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": f"exec:touch {mark}",
+    }
+    with Sandbox(brokers=1) as cluster:
+        lines = [f"      {name}: {value}\n" for name, value in login.items()]
+        head = f"contexts:\n  a:\n    bootstrap_servers: {cluster.bootstrap_servers}\n"
+        config.write_text(f"current: a\n{head}    properties:\n{''.join(lines)}")
+        file = config.parent / "c.properties"
+        file.write_text("".join(f"{name}={value}\n" for name, value in login.items()))
+        way = f"kgroups -b {cluster.bootstrap_servers} --command-config {file} describe "
+        for line in ("kgroups describe ", way):
+            env = {"KGROUPS_CONFIG": str(config)}
+            outcome = run("complete-names", "groups", line, env=env)
+            assert (outcome.exit_code, outcome.stdout, outcome.stderr) == (0, "", "")
+            assert not mark.exists()
+        # Only because it is completion: a command does run it.
+        assert run("list", env={"KGROUPS_CONFIG": str(config)}).exit_code == 3
+        assert mark.exists()
 
 
 @pytest.mark.parametrize(

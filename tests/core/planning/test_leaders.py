@@ -154,8 +154,9 @@ def test_a_leader_that_fails_is_one_outcome() -> None:
 
 def test_an_inexact_variant_promises_counts_only() -> None:
     """A library that has no such strategy of its own: how many move, and no more."""
-    group = group_of(member("a", {"t": [0, 1]}), member("b", {"t": [2, 3]}), assignor="sticky")
-    plan = plan_group(cluster_of(group, {"t": 4}), group, [RemoveMember("b")], leader="librdkafka")
+    held = [member(name, {"t": [number]}) for number, name in enumerate("abc")]
+    group = group_of(*held, assignor="sticky")
+    plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b")], leader="librdkafka")
     assert plan.confidence == "counts"
     assert "librdkafka" in (plan.confidence_reason or "")
 

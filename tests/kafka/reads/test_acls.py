@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from pyspark.sql import SparkSession
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
@@ -122,11 +121,11 @@ def test_lag_report(alice: As, spark: SparkSession, capsys: pytest.CaptureFixtur
     options = GlobalOptions(command_config=alice.file, output="json")
     snapshot = take_snapshot(options)
     answer = lag_report([snapshot], LagQuery(by="group"), session=spark)
-    with pytest.raises(typer.Exit) as end:
+    with pytest.raises(SystemExit) as end:
         show_and_end(Printer(options), lag_document(snapshot, "group", answer))
     document = json.loads(capsys.readouterr().out)
     check_document(document)
-    assert (end.value.exit_code, codes(document)) == (3, HIDDEN)
+    assert (end.value.code, codes(document)) == (3, HIDDEN)
     lags = {item["group"]: item["lag"] for item in document["items"]}
     assert {name: lags[name] for name in MINE} == {"mine-a": 13, "mine-b": 7}
 

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -12,7 +13,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from typer.testing import CliRunner
 
-from kgroups.cli.app import nouns_on, program
+from kgroups.cli.app import first_word, nouns_on, program
+from kgroups.cli.exits import show_error
+from kgroups.cli.parsing.plain_lines import plain_call
+from kgroups.core.errors import KgroupsError
 
 
 @dataclass(frozen=True)
@@ -40,18 +44,27 @@ def run(
     clean: dict[str, str | None] = {
         name: None for name in os.environ if name.startswith("KGROUPS_") or name == "NO_COLOR"
     }
-    result = CliRunner().invoke(
-        program(nouns_on(args)),
-        list(args),
-        input=stdin,
-        env={**clean, **(env or {})},
-        prog_name="kgroups",
-    )
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    if result.stdout.startswith('{"schema":'):
-        check_document(json.loads(result.stdout))
-    return Outcome(result.exit_code, result.stdout, result.stderr)
+    with CliRunner().isolation(stdin, {**clean, **(env or {})}) as (out, err, _):
+        code = _run(args)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        stdout, stderr = (stream.getvalue().decode() for stream in (out, err))
+    if stdout.startswith('{"schema":'):
+        check_document(json.loads(stdout))
+    return Outcome(code, stdout, stderr)
+
+
+def _run(args: Sequence[str]) -> int:
+    """Run a line as the program does, without its signals; its exit code."""
+    typers = partial(program(nouns_on(args)), list(args), prog_name="kgroups")
+    try:
+        (plain_call(first_word(args), args) or typers)()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except KgroupsError as error:
+        show_error(error)
+        return error.exit_code
+    return 0
 
 
 def check_document(document: dict[str, Any]) -> None:

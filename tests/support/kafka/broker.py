@@ -283,6 +283,7 @@ class KafkaCluster:
             "BrokerOnALeash",
             *(str(properties), str(own), *formatting),
             log_level=os.environ.get("KGROUPS_BROKER_LOG", "INFO"),
+            properties=self.spec.system_properties,
         )
         self.log_path(node_id).parent.mkdir(parents=True, exist_ok=True)
         with self.log_path(node_id).open("ab") as log:

@@ -57,6 +57,7 @@ class ClusterSpec:
             may do everything then, everyone else only what an ACL allows.
         racks: rack of each broker, in order; empty = none.
         properties: broker properties that win over the ones of `BASE_PROPERTIES`.
+        system_properties: of the JVMs.
     """
 
     brokers: int = 1
@@ -67,6 +68,7 @@ class ClusterSpec:
     acls: bool = False
     racks: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    system_properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def listeners(self) -> tuple[SecurityProtocol, ...]:

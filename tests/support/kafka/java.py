@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from kgroups.core.errors import UsageError
 from tests.support.kafka.child import run_program
@@ -61,7 +63,18 @@ def require_java() -> str:
     return line
 
 
-def java_command(class_path: str, main: str, *arguments: str, log_level: str = "WARN") -> list[str]:
-    """Command line of one quickly started JVM whose log goes to its stderr."""
+def java_command(
+    class_path: str,
+    main: str,
+    *arguments: str,
+    log_level: str = "WARN",
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Command line of one quickly started JVM whose log goes to its stderr.
+
+    Args:
+        properties: of the JVM.
+    """
     logging = (f"-Dlog4j2.configurationFile={LOG_SETTINGS}", f"-Dkgroups.log.level={log_level}")
-    return ["java", *QUICK_START, *logging, "-cp", class_path, main, *arguments]
+    given = (f"-D{name}={value}" for name, value in properties.items())
+    return ["java", *QUICK_START, *logging, *given, "-cp", class_path, main, *arguments]

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from kgroups.core.lag.captures.delta_table import append, dated, marks_of
-from kgroups.core.lag.captures.places import Place
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place
 
 Row = Mapping[str, Any]
 

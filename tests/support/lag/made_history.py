@@ -3,8 +3,8 @@
 import random
 from typing import Any
 
-from kgroups.core.lag.captures.places import Place
 from kgroups.core.lag.captures.table_columns import arrow_schema
+from kgroups.core.lag.stores.places import Place
 from tests.support.lag.capture_writer import write_finished
 
 START_MS = 1_760_000_000_000

@@ -4,6 +4,7 @@ Each cluster is a case of its own, so that one report holds as many cases as one
 """
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ class Capture:
 
     Args:
         is_whole: False where the collector died after the members.
+        is_rolled: whether its hour is rolled up.
     """
 
     cluster: str
@@ -33,6 +35,7 @@ class Capture:
     rows: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)
     is_whole: bool = True
+    is_rolled: bool = False
 
 
 @dataclass
@@ -66,6 +69,20 @@ def odd_captures(seed: int, clusters: int) -> list[Capture]:
         rng = random.Random(f"{seed}/{number}")
         found += _cluster(rng, f"c{number:04}")
     return found
+
+
+def moved(captures: Iterable[Capture], by_ms: int) -> list[Capture]:
+    """The same captures at another time."""
+    return [
+        Capture(
+            capture.cluster,
+            capture.at_ms + by_ms,
+            [row | {"captured_at_ms": capture.at_ms + by_ms} for row in capture.rows],
+            [row | {"captured_at_ms": capture.at_ms + by_ms} for row in capture.members],
+            capture.is_whole,
+        )
+        for capture in captures
+    ]
 
 
 def _cluster(rng: random.Random, cluster: str) -> list[Capture]:
@@ -199,16 +216,17 @@ def _capture(
     return capture
 
 
-def write_captures(folder: Path, captures: list[Capture]) -> None:
+def write_captures(folder: Path, captures: list[Capture], *, every: int = 3) -> None:
     """Tables as collectors leave them; of those that died members, or rows too, and no more.
 
-    Of every third cluster each capture is a commit, of the others all of them together.
+    Args:
+        every: of so many clusters one has a commit a capture, the others one of all of them.
     """
     clusters: dict[str, list[Capture]] = {}
     for capture in captures:
         clusters.setdefault(capture.cluster, []).append(capture)
-    for number, (cluster, every) in enumerate(clusters.items()):
-        parts = [[capture] for capture in every] if number % 3 == 0 else [every]
+    for number, (cluster, own) in enumerate(clusters.items(), start=1):
+        parts = [[capture] for capture in own] if number % every == 0 else [own]
         for part in parts:
             members = table_of("members", (row for c in part for row in c.members))
             if members.num_rows:

@@ -1,12 +1,13 @@
 """What a lag report over captures must say, in plain Python: lists, sorting, sums.
 
 Nothing of the product is used. A figure is what a person would work out of the captures with paper:
-rates, ages, peaks from every capture; trend and verdict from at most 61 points, as documented.
+rates, ages, peaks from every capture; trend and verdict from at most 61 points, as documented. Of
+an hour that is rolled up, ages, trend and verdict see the last row of each series only.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ SERIES = KEYS["partition"]
 MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
 LEADERLESS = "LEADER_NOT_AVAILABLE"
 STRETCHES = 60
+HOUR_MS = 3_600_000
 Figures = dict[str, Any]
 Key = tuple[Any, ...]
 
@@ -39,11 +41,27 @@ class Asked(NamedTuple):
     uncommitted: str | None = None
 
 
-def truth(captures: Iterable[Capture], asked: Asked) -> tuple[dict[Key, Figures], Figures]:
-    """The rows of the report by key, and its summary."""
+def truth(
+    captures: Iterable[Capture],
+    asked: Asked,
+    is_rolled: Callable[[Capture], bool] = lambda _capture: False,
+) -> tuple[dict[Key, Figures], Figures]:
+    """The rows of the report by key, and its summary.
+
+    Args:
+        is_rolled: whether the hour of a capture is rolled up: it counts as a whole or not at all.
+    """
     clusters: dict[str, list[Capture]] = defaultdict(list)
-    for capture in captures:
-        if capture.is_whole and asked.since_ms <= capture.at_ms <= asked.until_ms:
+    whole = [capture for capture in captures if capture.is_whole]
+    cut = {
+        (capture.cluster, capture.at_ms // HOUR_MS)
+        for capture in whole
+        if is_rolled(capture) and not asked.since_ms <= capture.at_ms <= asked.until_ms
+    }
+    for capture in whole:
+        capture.is_rolled = is_rolled(capture)
+        is_cut = capture.is_rolled and (capture.cluster, capture.at_ms // HOUR_MS) in cut
+        if not is_cut and asked.since_ms <= capture.at_ms <= asked.until_ms:
             clusters[capture.cluster].append(capture)
     items: dict[Key, Figures] = {}
     now: list[Figures] = []
@@ -119,26 +137,50 @@ def series_now(own: Sequence[Capture], asked: Asked) -> list[Figures]:
                 "start": row["log_start_offset"],
                 "committed": row["committed_offset"],
             }
+            fact["hour"] = capture.at_ms // HOUR_MS if capture.is_rolled else None
             lives[tuple(row[k] for k in SERIES)].append(fact)
-    first_ms, last_ms = own[0].at_ms, own[-1].at_ms
+    # An hour that is rolled up is there when its last capture was taken.
+    first_ms = max(c.at_ms for c in own if c is own[0] or in_one_hour(c, own[0]))
+    last_ms = own[-1].at_ms
     width = max((last_ms - first_ms) // STRETCHES, 1)
     found = []
     for life in lives.values():
         if life[-1]["t"] == last_ms:
-            stretches = {(fact["t"] - first_ms) // width: fact for fact in life}
-            found.append(figures_of(life, list(stretches.values())))
+            looks = list(hours_of(life))
+            stretches = {(look[-1]["t"] - first_ms) // width: look[-1] for look in looks}
+            found.append(figures_of(looks, list(stretches.values())))
     return found
 
 
-def figures_of(life: Sequence[Figures], points: Sequence[Figures]) -> Figures:
+def in_one_hour(one: Capture, other: Capture) -> bool:
+    """Whether both are rolled up together."""
+    are_rolled = one.is_rolled and other.is_rolled
+    return are_rolled and one.at_ms // HOUR_MS == other.at_ms // HOUR_MS
+
+
+def hours_of(life: Sequence[Figures]) -> Iterator[list[Figures]]:
+    """A life in the pieces that are looked at: a capture each, or all of a rolled up hour."""
+    held: list[Figures] = []
+    for fact in life:
+        if held and (fact["hour"] is None or fact["hour"] != held[-1]["hour"]):
+            yield held
+            held = []
+        held.append(fact)
+    yield held
+
+
+def figures_of(looks: Sequence[list[Figures]], points: Sequence[Figures]) -> Figures:
     """Rates, times, trend and verdict of one series."""
+    life = [fact for look in looks for fact in look]
     now = dict(life[-1])
     produced, now["rate_in"], now["end_ms"] = moved(life, "end")
     consumed, now["rate_out"], _ = moved(life, "committed")
     _, expiry, _ = moved(life, "start")
     now["produced"] = produced
-    seconds, method = age(life, now["rate_in"])
-    now |= {"lag_seconds": seconds, "lag_seconds_method": method}
+    seconds, method, is_hourly = age(looks, now["rate_in"])
+    now |= {"lag_seconds": seconds, "lag_seconds_method": method, "age_hourly": is_hourly}
+    now["trend_hourly"] = any(fact["hour"] is not None for fact in life)
+    now["verdict_hourly"] = any(fact["hour"] is not None for fact in points[-10:])
     # A commit that nobody will move: the topic is gone, or the group reads other things now.
     is_left = now["status"] == "topic_missing" or now["group_state"] not in ("Empty", "Dead")
     stood_still = bool(produced) and consumed == 0 and len(life) > 1
@@ -164,27 +206,33 @@ def moved(life: Sequence[Figures], name: str) -> tuple[int | None, float | None,
     return ahead, ahead * 1000 / ms, ms
 
 
-def age(life: Sequence[Figures], rate_in: float | None) -> tuple[float | None, str | None]:
-    """How long ago the log's end was at the commit, and how that is known."""
+def age(
+    looks: Sequence[list[Figures]], rate_in: float | None
+) -> tuple[float | None, str | None, bool]:
+    """How long ago the log's end was at the commit, how that is known, and if only by the hour."""
+    life = [fact for look in looks for fact in look]
     now = life[-1]
     if now["lag"] is None:
-        return None, None
+        return None, None, False
     if now["lag"] == 0:
-        return 0.0, "at_head"
+        return 0.0, "at_head", False
     commit = now["committed"]
     ends = [(fact["t"], fact["end"]) for fact in life if fact["end"] is not None]
     if now["status"] == "ok":
         shrank = [t for (_, a), (t, b) in pairwise(ends) if b < a]
-        passed = [
-            (t, before + (commit - a) * (t - before) / (b - a))
-            for (before, a), (t, b) in pairwise(ends)
-            if a <= commit < b
-        ]
-        if passed and (not shrank or passed[-1][0] > shrank[-1]):
-            return (now["t"] - passed[-1][1]) / 1000, "interpolated"
+        passed = []
+        for place, look in enumerate(looks):
+            t, b, hour = (look[-1][name] for name in ("t", "end", "hour"))
+            earlier = [fact for old in looks[:place] for fact in old if fact["end"] is not None]
+            if b is not None and earlier and earlier[-1]["end"] <= commit < b:
+                before, a = earlier[-1]["t"], earlier[-1]["end"]
+                at_ms = before + (commit - a) * (t - before) / (b - a)
+                passed.append((before, at_ms, hour is not None))
+        if passed and (not shrank or passed[-1][0] >= shrank[-1]):
+            return (now["t"] - passed[-1][1]) / 1000, "interpolated", passed[-1][2]
     if now["status"] != "below_log_start" and rate_in:
-        return now["lag"] / rate_in, "rate"
-    return None, None
+        return now["lag"] / rate_in, "rate", False
+    return None, None, False
 
 
 def trend(first: int | None, last: int | None, produced: int, peak: int | None, points: int) -> Any:
@@ -255,6 +303,7 @@ def rows_by(
         produced = total(row["produced"] for row in rows) or 0
         points = max(row["points"] for row in rows)
         items[key]["trend"] = trend(first, last, produced, items[key]["lag_peak"], points)
+        items[key]["hourly"] = hourly_names(items[key], rows)
     if asked.by == "member":
         for member in members:
             if not member["held"]:
@@ -274,6 +323,21 @@ def rows_by(
                 "skew": max(held) / (sum(held) / len(held)) if sum(held) > 0 else None,
             }
     return items
+
+
+def hourly_names(item: Figures, rows: Sequence[Figures]) -> str | None:
+    """Which figures of a row were told by the ends of hours; None: none was."""
+    interpolated = [
+        row for row in rows if row["lag"] and row["lag_seconds_method"] == "interpolated"
+    ]
+    judged = [row for row in rows if row["verdict_rule"] not in ("lag_unknown", "no_lag")]
+    names = {
+        "lag_seconds": item["lag_seconds"] is not None
+        and any(row["age_hourly"] for row in interpolated),
+        "trend": item["trend"] is not None and any(row["trend_hourly"] for row in rows),
+        "verdict": any(row["verdict_hourly"] for row in judged),
+    }
+    return ",".join(name for name, holds in names.items() if holds) or None
 
 
 def summed(rows: Sequence[Figures]) -> Figures:

@@ -114,6 +114,7 @@ def test_broken_address_is_a_usage_error(text: str) -> None:
         ClientSettings(text)
 
 
+OAUTH = "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
 BROKEN = [
     ("protocol", "security.protocol=TLS", "f:1: `TLS` is not a security protocol"),
     (
@@ -141,6 +142,42 @@ BROKEN = [
         "truststore in PKCS12",
         "ssl.truststore.location=/x/trust.p12",
         "f:1: `ssl.truststore.location` is a PKCS12 store, which only Java can read",
+    ),
+    (
+        "no source of tokens",
+        f"{OAUTH}sasl.login.class=x",
+        "SASL `OAUTHBEARER` needs to know where to get a token",
+    ),
+    (
+        "token endpoint that is no URL",
+        f"{OAUTH}sasl.oauthbearer.token.endpoint.url=issuer/token",
+        "f:3: `sasl.oauthbearer.token.endpoint.url` is not a URL",
+    ),
+    (
+        "token endpoint without a secret",
+        f"{OAUTH}sasl.oauthbearer.token.endpoint.url=https://i/t\nsasl.oauthbearer.client.id=hunter2",
+        "f:3: the token endpoint needs a client id and a client secret",
+    ),
+    (
+        "no token command",
+        f"{OAUTH}sasl.oauthbearer.token.endpoint.url=exec:",
+        "f:3: `exec:` is followed by nothing",
+    ),
+    (
+        "extension that is reserved",
+        f"{OAUTH}sasl.oauthbearer.extensions=auth=hunter2",
+        "SASL extension `auth` is not one that RFC 7628 allows",
+    ),
+    (
+        "extension with a separator",
+        f"{OAUTH}sasl.oauthbearer.extensions=a=hunter2\\u0001",
+        "SASL extension `a` is not one that RFC 7628 allows",
+    ),
+    (
+        "unsecured token of no time",
+        f"{OAUTH}sasl.jaas.config=x.OAuthBearerLoginModule required "
+        'unsecuredLoginLifetimeSeconds="hunter2";',
+        "`unsecuredLoginLifetimeSeconds` is not a number of seconds",
     ),
     (
         "timeout in seconds",
@@ -191,8 +228,14 @@ def test_store_without_a_type_is_known_by_its_first_bytes(tmp_path: Path) -> Non
 OBSTACLES = [
     ("security.protocol=SASL_SSL", "SASL mechanism `GSSAPI`"),
     (
-        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER",
-        "SASL mechanism `OAUTHBEARER`",
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+        "sasl.oauthbearer.method=oidc\nsasl.oauthbearer.grant.type=jwt-bearer",
+        "SASL mechanism `OAUTHBEARER` with a grant of librdkafka's",
+    ),
+    (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+        "sasl.oauthbearer.token.endpoint.url=file:/token",
+        None,
     ),
     (
         "security.protocol=SSL\nssl.keystore.location=/x/me.p12",

@@ -66,11 +66,14 @@ def outcome(reader: Any, api: str, version: int, frame: bytes) -> Any:
 
 
 def test_a_frame_written_by_hand() -> None:
-    """ApiVersions v3 with one API; tag 0 holds a feature with a tag 5 of its own, tag 7 is new."""
+    """ApiVersions v3 with one API; tag 0 holds a feature with a tag 5 of its own, tag 7 is new.
+
+    Its error is a rare one, so that it is not read by our table, which has no features.
+    """
     feature = b"\x03kr" + struct.pack(">hh", 0, 1) + b"\x01\x05\x01!"
     tags = b"\x02" + b"\x00" + bytes([1 + len(feature)]) + b"\x02" + feature + b"\x07\x02ab"
     api = struct.pack(">hhh", 18, 0, 4) + b"\x01\x00\x00"
-    frame = struct.pack(">ih", 7, 0) + b"\x02" + api + struct.pack(">i", 0) + tags
+    frame = struct.pack(">ih", 7, 58) + b"\x02" + api + struct.pack(">i", 0) + tags
     read = decode_response("api_versions", 3, frame)
     (feature_read,) = read.supported_features
     assert (feature_read.name, feature_read.max_version) == ("kr", 1)

@@ -6,13 +6,25 @@ import hashlib
 import hmac
 import unicodedata
 
+from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
+
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MAX_ITERATIONS = 10_000_000
 """More would keep the client busy for minutes: no honest server asks for it."""
 
 
-class ScramError(Exception):
-    """The server's message is wrong, or it does not know the password itself."""
+def scram(mechanism: str, username: str, password: str, nonce: str) -> Messages:
+    """The messages of one login.
+
+    Args:
+        mechanism, username, password, nonce: as `ScramClient` takes them.
+    Raises:
+        LoginError: the broker does not know the password itself.
+    """
+    client = ScramClient(mechanism, username, password, nonce)
+    challenge = yield client.first()
+    final = yield client.final(challenge)
+    client.verify(final)
 
 
 class ScramClient:
@@ -41,14 +53,14 @@ class ScramClient:
         """The client's last message, with the proof that it knows the password.
 
         Raises:
-            ScramError: the server's message is not an answer to ours.
+            LoginError: the server's message is not an answer to ours.
         """
         fields = _fields(server_first)
         nonce, salt, iterations = fields.get("r", ""), fields.get("s"), fields.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) <= len(self._nonce):
-            raise ScramError("the server's nonce does not continue ours")
+            raise LoginError("the server's nonce does not continue ours")
         if salt is None or not iterations.isdigit() or not 0 < int(iterations) < _MAX_ITERATIONS:
-            raise ScramError("the server's challenge is incomplete")
+            raise LoginError("the server's challenge is incomplete")
         salted = hashlib.pbkdf2_hmac(self._digest, self._password, _decode(salt), int(iterations))
         client_key = self._hmac(salted, b"Client Key")
         stored_key = hashlib.new(self._digest, client_key).digest()
@@ -63,14 +75,14 @@ class ScramClient:
         """Checks that the server knows the password too.
 
         Raises:
-            ScramError: it does not, or it refused ours.
+            LoginError: it does not, or it refused ours.
         """
         fields = _fields(server_final)
         if "e" in fields:
-            raise ScramError(f"the server refused the proof: {fields['e']}")
+            raise LoginError(f"the server refused the proof: {fields['e']}")
         signature = _decode(fields.get("v", ""))
         if not self._server_signature or not hmac.compare_digest(signature, self._server_signature):
-            raise ScramError("the server could not prove that it knows the password")
+            raise LoginError("the server could not prove that it knows the password")
 
     def _hmac(self, key: bytes, message: bytes) -> bytes:
         return hmac.new(key, message, self._digest).digest()
@@ -85,7 +97,7 @@ def _fields(message: bytes) -> dict[str, str]:
     """The `k=value` fields of a message.
 
     Raises:
-        ScramError: the message is not made of such fields.
+        LoginError: the message is not made of such fields.
     """
     fields: dict[str, str] = {}
     try:
@@ -93,7 +105,7 @@ def _fields(message: bytes) -> dict[str, str]:
             name, value = part.split("=", 1)
             fields[name] = value
     except ValueError as error:
-        raise ScramError("the server's message cannot be read") from error
+        raise LoginError("the server's message cannot be read") from error
     return fields
 
 
@@ -101,4 +113,4 @@ def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise ScramError("the server's message cannot be read") from error
+        raise LoginError("the server's message cannot be read") from error

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import UsageError
-from kgroups.core.kafka.config.properties import parse_properties, read_properties
+from kgroups.core.input_files.properties import parse_properties, read_properties
 
 CASES = [
     ("equals sign", "a=b", {"a": "b"}),

@@ -300,7 +300,7 @@ CAUSES: Final = (
 
 
 @contextmanager
-def failures_told(place: Place) -> Iterator[None]:
+def failures_told(place: Place | None) -> Iterator[None]:
     """A block in which a store may fail; what fails in a local folder is left to the caller.
 
     Raises:

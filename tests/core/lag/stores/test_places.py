@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.core.errors import ClusterError, KgroupsError, NotFoundError, UsageError
-from kgroups.core.lag.captures.places import Store, parse_place, store_failure, within
+from kgroups.core.lag.stores.places import Store, parse_place, store_failure, within
 
 ENVIRONMENT = {
     "AWS_REGION": "eu-west-1",

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kgroups.core.lag.captures.places import Place, Store, storage_options
+from kgroups.core.lag.stores.places import Place, Store, storage_options
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

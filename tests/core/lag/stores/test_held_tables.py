@@ -8,8 +8,8 @@ from deltalake import DeltaTable
 from kgroups.core.lag.captures.capture_window import open_window
 from kgroups.core.lag.captures.collector import write_capture
 from kgroups.core.lag.captures.delta_table import TABLES
-from kgroups.core.lag.captures.held_tables import CHECKPOINT_EVERY, HeldTables
 from kgroups.core.lag.captures.upkeep import compact
+from kgroups.core.lag.stores.held_tables import CHECKPOINT_EVERY, HeldTables
 from tests.support.lag.made_fleet import fleet
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgroups.core.kafka.transport.scram import ScramClient, ScramError
+from kgroups.core.kafka.transport.logins.mechanism import LoginError
+from kgroups.core.kafka.transport.logins.scram import ScramClient
 
 NONCE = "rOprNGfwEbeRWgbNEkqO"
 CHALLENGE = (
@@ -48,7 +49,7 @@ CHALLENGES = [
 @pytest.mark.parametrize("challenge", [c[1] for c in CHALLENGES], ids=[c[0] for c in CHALLENGES])
 def test_wrong_challenge_is_refused(challenge: bytes) -> None:
     """Nothing that depends on the password leaves for a server that does not follow."""
-    with pytest.raises(ScramError):
+    with pytest.raises(LoginError):
         _client().final(challenge)
 
 
@@ -64,11 +65,11 @@ def test_server_must_prove_itself(final: bytes, reason: str) -> None:
     """A server that does not know the password is not believed."""
     client = _client()
     client.final(CHALLENGE)
-    with pytest.raises(ScramError, match=reason):
+    with pytest.raises(LoginError, match=reason):
         client.verify(final)
 
 
 def test_signature_before_the_challenge_is_refused() -> None:
     """An empty signature must not equal the one that was never computed."""
-    with pytest.raises(ScramError):
+    with pytest.raises(LoginError):
         _client().verify(b"v=")

@@ -1,0 +1,171 @@
+"""Logging in over SASL: the handshake that names a mechanism, then its messages."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from kgroups.core.errors import shorten
+from kgroups.core.kafka.config.settings import ClientSettings
+from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.transport.framing import build, error_name
+from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
+
+
+class Exchange(Protocol):
+    """What a login needs of a connection."""
+
+    @property
+    def address(self) -> str:
+        """`host:port` of the broker."""
+
+    async def ask_now(
+        self, api: str, body: Callable[[int], Any], deadline: float, /
+    ) -> tuple[int, Any]:
+        """The version that was spoken, and the answer, whether we are logged in or not."""
+
+
+class Credentials(NamedTuple):
+    """What a login is made with.
+
+    Args:
+        who: for messages: a user, a principal, a client.
+        messages: those of the login, still to be exchanged.
+        doubt: asked after a refusal: what may be wrong, and a hint.
+    """
+
+    who: str
+    messages: Messages
+    doubt: Callable[[], tuple[str, str] | None] = lambda: None
+
+
+async def log_in(connection: Exchange, settings: ClientSettings, deadline: float) -> float | None:
+    """Logs in, or again, with what the settings say.
+
+    Returns:
+        Seconds for which the broker lets us stay (KIP-368); None for as long as we like.
+    Raises:
+        BrokerFailure: there is nothing to log in with, the broker does not offer the mechanism,
+            or it refused the login.
+        MissingExtraError: the mechanism needs an extra that is not installed.
+    """
+    credentials = await credentials_for(settings, deadline)
+    await _name_mechanism(connection, settings.sasl_mechanism or "", deadline)
+    lifetime_s = None
+    try:
+        token = next(credentials.messages)
+        while True:
+            try:
+                answer = await _send(connection, token, deadline)
+            except LoginError as error:
+                token = credentials.messages.throw(error)  # it may know more of the reason
+                continue
+            lifetime_s = _lifetime_s(answer)
+            token = credentials.messages.send(bytes(answer.auth_bytes))
+    except StopIteration:
+        return lifetime_s
+    except LoginError as error:
+        raise _refused(connection, settings, credentials, error.detail) from error
+
+
+async def credentials_for(settings: ClientSettings, deadline: float) -> Credentials:
+    """What to log in with; a token is got for it, if one is needed.
+
+    Raises:
+        BrokerFailure: it cannot be had.
+        MissingExtraError: the mechanism needs an extra that is not installed.
+    """
+    mechanism = settings.sasl_mechanism or ""
+    if mechanism == "OAUTHBEARER" and settings.oauth is not None:
+        from kgroups.core.kafka.transport.logins import oauthbearer, token_keeper
+
+        keeper = token_keeper.keeper_of(settings.oauth)
+        token = await keeper.token(deadline)
+
+        def doubt() -> tuple[str, str] | None:
+            keeper.forget(token)
+            return oauthbearer.doubt_of(token)
+
+        who = token.principal or settings.oauth.source
+        return Credentials(who, oauthbearer.oauthbearer(token, settings.oauth), doubt)
+    username, password = settings.username or "", settings.password or ""
+    if mechanism == "PLAIN":
+        return Credentials(username, _plain(username, password))
+    from kgroups.core.kafka.transport.logins.scram import scram
+
+    nonce = secrets.token_urlsafe(18)
+    return Credentials(username, scram(mechanism, username, password, nonce))
+
+
+def _plain(username: str, password: str) -> Messages:
+    """The one message of PLAIN (RFC 4616)."""
+    yield f"\0{username}\0{password}".encode()
+
+
+async def _name_mechanism(connection: Exchange, mechanism: str, deadline: float) -> None:
+    _, answer = await connection.ask_now(
+        "sasl_handshake",
+        lambda version: build("sasl_handshake", version, mechanism=mechanism),
+        deadline,
+    )
+    problem = error_name(answer.error_code)
+    if problem == "UNSUPPORTED_SASL_MECHANISM":
+        raise BrokerFailure(
+            problem,
+            f"{connection.address} does not offer SASL mechanism `{mechanism}`",
+            hint=f"it offers {', '.join(sorted(answer.mechanisms)) or 'none'}",
+            address=connection.address,
+            fatal=True,
+        )
+    if problem is not None:
+        raise BrokerFailure(
+            problem,
+            f"{connection.address} does not support login",
+            hint="set `security.protocol` to PLAINTEXT or SSL, or check the port",
+            address=connection.address,
+            fatal=True,
+        )
+
+
+async def _send(connection: Exchange, token: bytes, deadline: float) -> Any:
+    """The broker's answer to one message.
+
+    Raises:
+        LoginError: it refused the login.
+    """
+
+    def body(version: int) -> Any:
+        return build("sasl_authenticate", version, auth_bytes=token)
+
+    _, answer = await connection.ask_now("sasl_authenticate", body, deadline)
+    if error_name(answer.error_code) is not None:
+        raise LoginError(None)
+    return answer
+
+
+def _lifetime_s(answer: Any) -> float | None:
+    """How long the broker lets us stay: brokers from 2.2 on say it, 0 is without an end."""
+    lifetime = getattr(answer, "session_lifetime", None)
+    return lifetime.total_seconds() or None if lifetime is not None else None
+
+
+def _refused(
+    connection: Exchange, settings: ClientSettings, credentials: Credentials, detail: str | None
+) -> BrokerFailure:
+    hint = _HINTS.get(settings.sasl_mechanism or "", "check the user name, password and mechanism")
+    doubt = credentials.doubt()
+    if doubt is not None:
+        detail, hint = doubt
+    reason = f": {detail}" if detail else ""
+    return BrokerFailure(
+        "SASL_AUTHENTICATION_FAILED",
+        f"{connection.address} rejected the login of `{shorten(credentials.who)}` with "
+        f"{settings.sasl_mechanism}{reason}",
+        hint=hint,
+        address=connection.address,
+        fatal=True,
+    )
+
+
+_HINTS = {
+    "OAUTHBEARER": "check the issuer, audience and scope that the broker expects of a token",
+}

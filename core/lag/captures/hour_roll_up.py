@@ -1,0 +1,261 @@
+"""The captures of an hour rolled up: each series, and each key that a report may have, one row.
+
+Pure: Arrow tables in, one out. What is said of an hour is exact: the last row of each series, how
+far it went between its first and last, and the most lag of any capture.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgroups.core.lag.captures.delta_table import TIME, dated
+from kgroups.core.lag.captures.hour_table import (
+    ENDS,
+    LAGS,
+    MARKS,
+    MOVING,
+    PEAKS,
+    SERIES,
+    hours_schema,
+)
+from kgroups.core.lag.captures.table_columns import SCHEMA_VERSION, arrow_schema
+from kgroups.core.lag.lag_query import KEYS
+from kgroups.core.lag.rules import (
+    END_OF,
+    LEADERLESS_ERRORS,
+    MISSING_ERRORS,
+    records_between,
+)
+
+Longs = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+LEAST: Final = np.iinfo(np.int64).min
+MOST: Final = np.iinfo(np.int64).max
+
+
+class Known(NamedTuple):
+    """Numbers, and whether each is known."""
+
+    values: Longs
+    is_known: Flags
+
+    def array(self) -> pa.Array:
+        """Null where it is not."""
+        return pa.array(self.values, pa.int64(), mask=~self.is_known)
+
+
+def rolled_up(rows: pa.Table, marks: pa.Table) -> pa.Table:
+    """An hour of one cluster in `hour_table.hours_schema`, with `date`.
+
+    Args:
+        rows: of its captures, in `table_columns.ROWS`.
+        marks: of its captures, in `delta_table.CAPTURES`; one at least.
+    """
+    times = pc.unique(marks[TIME]).sort()
+    first_ms, last_ms = times[0].as_py(), times[-1].as_py()
+    of_hour = {
+        "cluster": marks["cluster"][0].as_py(),
+        "hour_first_ms": first_ms,
+        "hour_last_ms": last_ms,
+    }
+    parts = []
+    if rows.num_rows:
+        ordered = _ordered(rows)
+        lags = _lags(ordered)
+        parts.append(_part(SERIES, of_hour, _series(ordered, lags)))
+        for by, keys in KEYS.items():
+            if by != "partition":
+                peaks = {"by": by, TIME: last_ms} | _peaks(ordered, keys, lags)
+                parts.append(_part(PEAKS, of_hour, peaks))
+    told = {
+        TIME: [last_ms],
+        "times": [times.to_pylist()],
+        "captures": len(times),
+        "rows": sum(part.num_rows for part in parts[:1]),
+        "unstable_rows": pc.sum(marks["unstable_rows"]).as_py(),
+        "schema_version": SCHEMA_VERSION,
+    }
+    return dated(pa.concat_tables([_part(MARKS, of_hour, told), *parts]))
+
+
+def _part(kind: str, of_hour: Mapping[str, Any], columns: Mapping[str, Any]) -> pa.Table:
+    """Rows of one kind; what is no column is the same in all of them, what is not there null."""
+    told = {"kind": kind, **of_hour, **columns}
+    count = next(len(value) for value in told.values() if isinstance(value, list | pa.Array))
+    arrays = []
+    for field in hours_schema():
+        value = told.get(field.name)
+        if isinstance(value, pa.Array):
+            arrays.append(value.cast(field.type))
+        elif isinstance(value, list):
+            arrays.append(pa.array(value, field.type))
+        else:
+            arrays.append(pa.repeat(pa.scalar(value, field.type), count))
+    return pa.Table.from_arrays(arrays, schema=hours_schema())
+
+
+# --- series ------------------------------------------------------------------------------------
+
+
+class _Ordered(NamedTuple):
+    """Rows by series and time, each once.
+
+    Args:
+        series: the number of each row's series, from 0 on.
+        at_ms: when it was captured.
+    """
+
+    rows: pa.Table
+    series: Longs
+    at_ms: Longs
+
+
+def _ordered(rows: pa.Table) -> _Ordered:
+    rows = rows.select(arrow_schema("rows").names).combine_chunks()
+    series, at_ms = _codes(rows, KEYS["partition"][1:]), _longs(rows, TIME).values
+    order = np.lexsort((at_ms, series))
+    series, at_ms = series[order], at_ms[order]
+    is_new = _differs(series) | _differs(at_ms)  # two captures may have the same time
+    return _Ordered(rows.take(pa.array(order[is_new])), series[is_new], at_ms[is_new])
+
+
+def _codes(rows: pa.Table, names: Sequence[str]) -> Longs:
+    """A number from 0 on for each combination of columns; null is a value of its own."""
+    codes = np.zeros(rows.num_rows, np.int64)
+    for name in names:
+        column = rows[name].combine_chunks()
+        if pa.types.is_integer(column.type):
+            known = _longs(rows, name)
+            own = np.unique(known.values * 2 + known.is_known, return_inverse=True)[1]
+        else:
+            coded = pc.dictionary_encode(column, null_encoding="encode").indices
+            own = coded.to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = np.unique(codes * (own.max(initial=0) + 1) + own, return_inverse=True)[1]
+    return codes
+
+
+def _longs(rows: pa.Table, name: str) -> Known:
+    column = rows[name].combine_chunks()
+    values = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return Known(values, pc.is_valid(column).to_numpy(zero_copy_only=False))
+
+
+def _differs(values: npt.NDArray[Any]) -> Flags:
+    """Whether each is another one than that before it."""
+    return np.concatenate(([True], values[1:] != values[:-1]))
+
+
+def _series(ordered: _Ordered, lags: Mapping[str, Known]) -> dict[str, Any]:
+    """The columns of the series, in the order of their numbers."""
+    rows, series, _at_ms = ordered
+    is_last = np.concatenate((_differs(series)[1:], [True]))
+    newest = rows.filter(pa.array(is_last)).combine_chunks()
+    count = int(is_last.sum())
+    columns: dict[str, Any] = {name: newest[name].combine_chunks() for name in newest.column_names}
+    columns.pop("cluster")
+    columns["captures"] = pa.array(np.bincount(series, minlength=count), pa.int64())
+    for name, column in MOVING.items():
+        moving = _longs(rows, column)
+        if name == "committed":  # -1 is none
+            moving = Known(moving.values, moving.is_known & (moving.values >= 0))
+        columns |= _moves(name, moving, ordered, count)
+    for name, lag in lags.items():
+        columns[f"{name}_most"] = _reduced(np.maximum, LEAST, lag, series, count).array()
+        if f"{name}_least" in hours_schema().names:
+            columns[f"{name}_least"] = _reduced(np.minimum, MOST, lag, series, count).array()
+            columns[f"{name}_sum"] = _reduced(np.add, 0, lag, series, count).array()
+            known = np.bincount(series[lag.is_known], minlength=count)
+            columns[f"{name}_known"] = pa.array(known, pa.int64())
+    return columns
+
+
+def _moves(name: str, moving: Known, ordered: _Ordered, count: int) -> dict[str, pa.Array]:
+    """From where to where something went, steps back not subtracted, and when it went back."""
+    values, at_ms = moving.values[moving.is_known], ordered.at_ms[moving.is_known]
+    series = ordered.series[moving.is_known]
+    is_first = _differs(series) if len(series) else np.zeros(0, bool)
+    is_last = np.concatenate((is_first[1:], is_first[:1]))
+    has = np.zeros(count, bool)
+    has[series] = True
+    steps = np.where(is_first, 0, values - np.concatenate((values[:1], values[:-1])))
+    every = Known(np.maximum(steps, 0), np.ones(len(steps), bool))
+    found = {f"{name}_added": _reduced(np.add, 0, every, series, count)}
+    for what, chosen in (("first", is_first), ("last", is_last)):
+        for suffix, source in (("", values), ("_ms", at_ms)):
+            picked = np.zeros(count, np.int64)
+            picked[series[chosen]] = source[chosen]
+            found[f"{name}_{what}{suffix}"] = Known(picked, has)
+    if name in ENDS:
+        found[f"{name}_reset_ms"] = _reduced(
+            np.maximum, LEAST, Known(at_ms, steps < 0), series, count
+        )
+    return {column: known.array() for column, known in found.items()}
+
+
+def _reduced(operation: Any, start: int, known: Known, numbers: Longs, count: int) -> Known:
+    """What is known of each number, reduced to one."""
+    found, has = np.full(count, start, np.int64), np.zeros(count, bool)
+    operation.at(found, numbers[known.is_known], known.values[known.is_known])
+    has[numbers[known.is_known]] = True
+    return Known(np.where(has, found, 0), has)
+
+
+# --- lag ---------------------------------------------------------------------------------------
+
+
+def _lags(ordered: _Ordered) -> dict[str, Known]:
+    """Lag of each row by the names of `LAGS`: the rules of `rules.RULES` where it is measured."""
+    rows = ordered.rows
+    error = rows["error"]
+    is_shut = _is_among(error, MISSING_ERRORS) | _is_among(error, LEADERLESS_ERRORS)
+    is_open = rows["commits_known"].to_numpy() & ~is_shut
+    committed, start = _longs(rows, "committed_offset"), _longs(rows, "log_start_offset")
+    log_end = _longs(rows, END_OF["read_uncommitted"])
+    has_commit = committed.is_known & (committed.values >= 0)
+    found = {}
+    for name, reading in LAGS.items():
+        end = _longs(rows, END_OF[reading.isolation])
+        bounded = is_open & start.is_known & end.is_known
+        lag = records_between(committed.values, start.values, end.values, np.maximum)
+        is_known = bounded & has_commit & log_end.is_known
+        if reading.uncommitted == "start":
+            whole = records_between(start.values, start.values, end.values, np.maximum)
+            lag = np.where(has_commit, lag, whole)
+            is_known |= bounded & ~has_commit
+        found[name] = Known(lag, is_known)
+    return found
+
+
+def _is_among(column: pa.ChunkedArray, names: frozenset[str]) -> Flags:
+    found: Flags = pc.is_in(column, value_set=pa.array(sorted(names))).to_numpy()
+    return found
+
+
+# --- peaks -------------------------------------------------------------------------------------
+
+
+def _peaks(ordered: _Ordered, keys: Sequence[str], lags: Mapping[str, Known]) -> dict[str, Any]:
+    """The keys but the cluster, and the most lag of each in any capture."""
+    rows = ordered.rows
+    names = [key for key in keys if key != "cluster"]
+    codes = _codes(rows, names)
+    _, places = np.unique(codes, return_index=True)
+    shown = rows.select(names).take(pa.array(places)).combine_chunks()
+    columns: dict[str, Any] = {name: shown[name].combine_chunks() for name in names}
+    moments, of_moment = np.unique(ordered.at_ms, return_inverse=True)
+    cells, of_row = np.unique(codes * len(moments) + of_moment, return_inverse=True)
+    of_cell, at_ms = cells // len(moments), moments[cells % len(moments)]
+    count = len(places)
+    for name, lag in lags.items():
+        sums = _reduced(np.add, 0, lag, of_row, len(cells))
+        columns[f"{name}_most"] = _reduced(np.maximum, LEAST, sums, of_cell, count).array()
+        columns[f"partition_{name}_most"] = _reduced(np.maximum, LEAST, lag, codes, count).array()
+        # The last of each key in this order is its most, the first time that it was.
+        order = np.lexsort((-at_ms, sums.values, sums.is_known, of_cell))
+        ends = order[np.concatenate((_differs(of_cell[order])[1:], [True]))]
+        columns[f"{name}_most_ms"] = Known(at_ms[ends], sums.is_known[ends]).array()
+    return columns

@@ -1,0 +1,1 @@
+"""Where tables of captures are kept, and tables that stay open between commits."""

@@ -1,0 +1,1 @@
+"""What client libraries are like: their properties, defaults and ways."""

@@ -1,0 +1,199 @@
+"""Members of a scenario's file: what each entry stands for, with the properties it is given."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, cast
+
+from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
+from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
+from kgroups.core.simulation.scenario.member_readers import (
+    check_protocol,
+    read_processing,
+    read_topics,
+)
+from kgroups.core.simulation.scenario.member_settings import (
+    LIBRARY_DEFAULTS,
+    PROTOCOLS,
+    Given,
+    Library,
+    Protocol,
+    read_properties,
+    read_settings,
+)
+from kgroups.core.simulation.scenario.scenario_model import (
+    DEFAULT_SETTINGS,
+    GroupPlan,
+    MemberPlan,
+    Scenario,
+)
+from kgroups.core.simulation.scenario.spread import Spread
+from kgroups.core.simulation.scenario.units import read_ms
+
+MEMBER_KEYS: Final = (
+    "count",
+    "client",
+    "client_id",
+    "topics",
+    "pattern",
+    "static",
+    "instance_id",
+    "rack",
+    "start",
+    "every",
+    "processing",
+    "properties",
+    "settings",
+)
+
+
+def read_members(
+    label: str, cursor: Cursor, group: Fields, name: str, protocol: Protocol
+) -> tuple[MemberPlan, list[MemberPlan]]:
+    """What one entry stands for: what its members are like; `label`, or `label-1`, ...
+
+    Args:
+        group: the fields of the entry's group, called `name`.
+
+    Raises:
+        UsageError: something in it is wrong; names file and line.
+    """
+    fields = cursor.fields((), MEMBER_KEYS)
+    if "topics" not in fields.values and "pattern" not in fields.values:
+        hint = "accepted keys: " + ", ".join(f"`{key}`" for key in MEMBER_KEYS)
+        cursor.fail("no subscription: `topics` or `pattern` is missing", hint=hint)
+    count = fields.optional("count", lambda c: c.integer(0, MAX_MEMBERS))
+
+    def read_library(value: Cursor) -> Library:
+        return cast(Library, value.text(tuple(LIBRARY_DEFAULTS)))
+
+    library = fields.optional("client", read_library) or "java"
+    given = _given(group, fields, name, protocol, library)
+    identity = given.identity
+    record, poll = fields.optional("processing", read_processing) or (Spread(1.0), Spread())
+    static = bool(fields.optional("static", Cursor.flag))
+    instance = fields.optional("instance_id", Cursor.text)
+    if instance is None and not static:
+        instance = identity.get("group.instance.id") or None
+    if instance is not None and count is not None and count > 1:
+        here = fields["instance_id"] if "instance_id" in fields.values else cursor
+        here.fail("several members cannot share one `instance_id`", hint="write `static: true`")
+    one = MemberPlan(
+        name=label,
+        library=library,
+        topics=fields.optional("topics", read_topics) or (),
+        pattern=fields.optional("pattern", Cursor.text),
+        instance_id=instance,
+        client_id=fields.optional("client_id", Cursor.text) or identity.get("client.id") or label,
+        rack=fields.optional("rack", Cursor.text) or identity.get("client.rack") or None,
+        start_ms=fields.optional("start", read_ms) or 0,
+        record=record,
+        poll=poll,
+        settings=given.settings,
+        entry=label,
+        gap_ms=fields.optional("every", read_ms) or 0,
+        idle=given.idle,
+    )
+    template = one if instance is not None or not static else replace(one, instance_id=label)
+    if count is None:
+        return template, [template]
+    members = [template.numbered(number) for number in range(1, count + 1)]
+    if instance is not None:
+        members = [replace(each, instance_id=instance) for each in members]
+    return template, members
+
+
+def protocol_of(group: Fields) -> Protocol:
+    """A group's protocol; where it is not written, what its members' properties say."""
+
+    def read_protocol(value: Cursor) -> Protocol:
+        return cast(Protocol, value.text(PROTOCOLS))
+
+    found = group.optional("protocol", read_protocol)
+    if found is not None:
+        return found
+    places = [group.cursor, *(entry for _, entry in group["members"].entries())]
+    for place in places:
+        value = place.value if isinstance(place.value, dict) else {}
+        if isinstance(value.get("properties"), str):
+            given = dict(_file_of(place.child("properties", value["properties"])).entries())
+            said = given.get("group.protocol")
+            if said is not None and said.text().lower() == "consumer":
+                return "consumer"
+        settings = value.get("settings")
+        if isinstance(settings, dict) and settings.get("group.protocol") == "consumer":
+            return "consumer"
+    return "eager"
+
+
+def with_properties(scenario: Scenario, document: Document) -> Scenario:
+    """The scenario with a client's `.properties` file for every member of every group.
+
+    Raises:
+        UsageError: something in the file cannot be; names file and line.
+    """
+    groups = []
+    for group in scenario.groups:
+        if "group.instance.id" in dict(document.root.entries()) and len(group.members) > 1:
+            what = "several members cannot share one `group.instance.id`"
+            document.root.child("group.instance.id", None).fail(what, hint="leave it out", key=True)
+
+        def change(plan: MemberPlan, group: GroupPlan = group) -> MemberPlan:
+            given = Given(plan.settings, {}, plan.idle)
+            given = _from_file(document.root, given, group.name, group.protocol, plan.library)
+            return replace(
+                plan,
+                settings=given.settings,
+                idle=given.idle,
+                client_id=given.identity.get("client.id") or plan.client_id,
+                rack=given.identity.get("client.rack") or plan.rack,
+                instance_id=given.identity.get("group.instance.id") or plan.instance_id,
+            )
+
+        members = tuple(change(plan) for plan in group.members)
+        templates = tuple(change(plan) for plan in group.templates)
+        groups.append(replace(group, members=members, templates=templates))
+    said = f"settings that `{document.name}` does not name are the client library's defaults"
+    assumed = tuple(said if one == DEFAULT_SETTINGS else one for one in scenario.assumed)
+    return replace(scenario, groups=tuple(groups), assumed=assumed)
+
+
+def _given(group: Fields, member: Fields, name: str, protocol: Protocol, library: Library) -> Given:
+    """Properties of a member: the library's, its group's, its own; a file's before settings."""
+    given = Given(LIBRARY_DEFAULTS[library])
+    for place in (group, member):
+        if place.values.get("properties") is not None:
+            root = _file_of(place["properties"])
+            given = _from_file(root, given, name, protocol, library)
+        if place.values.get("settings") is not None:
+            settings = place["settings"]
+            given = read_settings(settings, given, library)
+            _check_group(settings, name, protocol)
+    return given
+
+
+def _from_file(
+    root: Cursor, given: Given, name: str, protocol: Protocol, library: Library
+) -> Given:
+    given = read_properties(root, given, library)
+    _check_group(root, name, protocol)
+    return given
+
+
+def _file_of(cursor: Cursor) -> Cursor:
+    """A properties file that a scenario names, from the folder in which the scenario is."""
+    path = Path(cursor.document.name).parent / cursor.text()
+    return read_document(path, "properties").root
+
+
+def _check_group(properties: Cursor, name: str, protocol: Protocol) -> None:
+    """A member that is given properties of another protocol, or another group, does not join."""
+    check_protocol(protocol, properties)
+    for key, cursor in properties.entries():
+        if key == "group.id" and cursor.value != name:
+            what = f"the member's group is `{cursor.text()[:60]}`, not `{name}`"
+            cursor.fail(what, hint="leave `group.id` out, or call the group so in the scenario")
+        if key == "group.protocol":
+            said = cursor.text().lower()
+            if said != ("consumer" if protocol == "consumer" else "classic"):
+                what = f"the protocol is `{said[:60]}`, the group is {protocol}"
+                cursor.fail(what, hint="write `protocol` of the group accordingly")

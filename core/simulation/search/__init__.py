@@ -1,0 +1,1 @@
+"""A search over settings for what costs least."""

@@ -1,0 +1,109 @@
+"""Whole reports over random captures that are rolled up by the hour, against plain Python.
+
+Midnight is in the middle of the histories: what was before is rolled up, what came after is not.
+A share of it by a fixed seed; `make fuzz-lag` has any number.
+"""
+
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.core.lag.captures.retention import roll_up
+from kgroups.core.lag.report import LagQuery
+from kgroups.core.lag.report_columns import report_columns
+from kgroups.core.lag.rules import Isolation, Uncommitted
+from kgroups.core.lag.window.window_report import lag_report_over
+from tests.core.lag.window.test_plain_truth import (
+    HISTORIES,
+    IS_FUZZ,
+    ISOLATIONS,
+    SEED,
+    SHOWN,
+    UNCOMMITTED,
+)
+from tests.support.lag.figure_differences import differences
+from tests.support.lag.odd_history import (
+    MINUTE_MS,
+    START_MS,
+    Capture,
+    moved,
+    odd_captures,
+    write_captures,
+)
+from tests.support.lag.plain_truth import HOUR_MS, KEYS, Asked, truth
+
+pytestmark = pytest.mark.spark
+
+DAY_MS = 24 * HOUR_MS
+MIDNIGHT_MS = (START_MS // DAY_MS + 1) * DAY_MS
+FIRST_MS = MIDNIGHT_MS - 70 * MINUTE_MS
+WINDOWS = (
+    (FIRST_MS - DAY_MS, FIRST_MS + DAY_MS),
+    (MIDNIGHT_MS - HOUR_MS, MIDNIGHT_MS + 30 * MINUTE_MS),
+    (FIRST_MS, MIDNIGHT_MS - 1),
+)
+# All of it, and what was before midnight.
+STATES = {"rolled up until midnight": MIDNIGHT_MS, "all rolled up": MIDNIGHT_MS + 2 * DAY_MS}
+
+
+def choices() -> list[tuple[str, Asked]]:
+    """What is asked of which folder: everything, or a share that has all of each."""
+    every = [
+        (state, Asked(by, *window, isolation, uncommitted))
+        for by, state, window, isolation, uncommitted in product(
+            KEYS, STATES, WINDOWS, ISOLATIONS, UNCOMMITTED
+        )
+    ]
+    # 36 a grouping; an odd step walks through all of each kind.
+    return every if IS_FUZZ else every[::71]
+
+
+def test_every_figure(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows and summary of each report, and which of their figures are by the hour."""
+    captures = moved(odd_captures(SEED + 1, HISTORIES), FIRST_MS - START_MS)
+    raw = tmp_path / "raw"
+    write_captures(raw, captures, every=HISTORIES // 2)
+    for state, before_ms in STATES.items():
+        shutil.copytree(raw, tmp_path / state)
+        assert {step.action for step in roll_up(tmp_path / state, before_ms=before_ms)} == {
+            "rolled_up"
+        }
+    compared, hourly = 0, set()
+    wrong: list[tuple[Any, ...]] = []
+    for state, asked in choices():
+
+        def is_rolled(capture: Capture, before_ms: int = STATES[state]) -> bool:
+            return capture.at_ms < before_ms
+
+        items, summary = truth(captures, asked, is_rolled)
+        query = LagQuery(
+            by=asked.by,
+            top=100_000,
+            isolation=cast("Isolation", asked.isolation),
+            uncommitted=cast("Uncommitted | None", asked.uncommitted),
+        )
+        report = lag_report_over(
+            tmp_path / state,
+            query,
+            since_ms=asked.since_ms,
+            until_ms=asked.until_ms,
+            session=spark,
+        )
+        assert report.columns == report_columns(query, "captures")
+        hourly |= {item["hourly"] for item in report.items}
+        count, found = differences(report.items, items, KEYS[asked.by])
+        compared += count + len(summary)
+        found += [
+            ("summary", name, report.summary[name], value)
+            for name, value in summary.items()
+            if report.summary[name] != value
+        ]
+        wrong += [(state, tuple(asked), *difference) for difference in found]
+    print(f"{compared:,} figures compared, {len(wrong):,} differ")
+    lines = "\n".join(map(repr, wrong[:SHOWN]))
+    assert not wrong, f"{len(wrong):,} of {compared:,} figures differ:\n{lines}"
+    assert {None, "trend", "trend,verdict"} <= hourly

@@ -1,0 +1,222 @@
+"""Which libraries may have computed the assignment that a group has, and what plans make of it."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from kgroups.assignors.other_clients.choices import owners_of
+from kgroups.assignors.registry import assignor
+from kgroups.assignors.spec import (
+    Assignment,
+    AssignmentRequest,
+    AssignorError,
+    MemberSubscription,
+    TopicPartitions,
+)
+from kgroups.core.planning.changes.kinds import AddMembers, RemoveMember, SetPartitions
+from kgroups.core.planning.leaders.authors import could_have_assigned
+from kgroups.core.planning.leaders.guess import infer_leader, leader_matters
+from kgroups.core.planning.leaders.libraries import libraries_of
+from kgroups.core.planning.outcomes.ids import broker_order
+from kgroups.core.planning.plan import plan_group
+from kgroups.core.snapshot import Group
+from tests.support.planning.member_bytes import V1
+from tests.support.planning.small_groups import Held, cluster_of, group_of, member
+
+EVERYBODY = ("java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka")
+OLD = ("java", "librdkafka", "kafka-python", "aiokafka")  # those of version 0 without bytes
+
+
+def written(*held: tuple[str, str | None, Held], assignor: str = "range") -> Group:
+    """Members of version 0 with the assignment that their leader wrote: id, instance id, share."""
+    members = [
+        replace(
+            member(name, share, version=0, user_data=b"", instance_id=instance, topics=("t",)),
+            assignment_version=0,
+            assignment_user_data=b"",
+        )
+        for name, instance, share in held
+    ]
+    return group_of(*members, assignor=assignor)
+
+
+BY_ID = written(("c-1", None, {"t": [0, 1]}), ("z-1", "z", {"t": [2]}))
+STATIC_FIRST = written(("c-1", None, {"t": [2]}), ("z-1", "z", {"t": [0, 1]}))
+FORGOTTEN = written(
+    ("c-1", None, {}), ("z-1", "z", {"t": [0, 1]}), ("d-1", None, {"t": [2]}), ("e-1", None, {})
+)
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        (BY_ID, ("librdkafka", "sarama", "aiokafka")),
+        (STATIC_FIRST, ("java", "franz-go", "kafka-python")),
+        (FORGOTTEN, ("kafka-python",)),
+        (replace(BY_ID, state="PreparingRebalance"), EVERYBODY),
+        (replace(BY_ID, assignor="sticky"), EVERYBODY),
+        (written(("c-1", None, {"t": [0]}), ("z-1", "z", {"t": [2]})), EVERYBODY),
+    ],
+    ids=["by id", "static first", "forgotten", "moving", "remembers", "with gaps"],
+)
+def test_who_may_have_assigned_so(group: Group, expected: tuple[str, ...]) -> None:
+    """Those whose order of members gives it; everybody where nothing can be told."""
+    assert tuple(name for name in EVERYBODY if could_have_assigned(group, name)) == expected
+
+
+def test_racks_hide_the_author() -> None:
+    """Libraries that look at racks may have dealt otherwise than by the order of members."""
+    racked = tuple(replace(one, rack="a") for one in BY_ID.members or ())
+    possible = [
+        name for name in EVERYBODY if could_have_assigned(replace(BY_ID, members=racked), name)
+    ]
+    assert possible == ["java", "librdkafka", "franz-go", "sarama", "aiokafka"]
+
+
+def test_ids_that_do_not_decide_the_order_hide_it() -> None:
+    """`a-` begins the id of the other member, so that a restart may have put either first."""
+    unclear = written(("a-b-1", None, {"t": [0, 1]}), ("a-1", "a", {"t": [2]}))
+    assert could_have_assigned(unclear, "aiokafka")
+    assert not could_have_assigned(unclear, "java")
+
+
+@pytest.mark.parametrize("library", EVERYBODY)
+@pytest.mark.parametrize("strategy", ["range", "roundrobin"])
+def test_the_author_is_always_possible(library: str, strategy: str) -> None:
+    """Also when static members have restarted since, which puts them elsewhere in every order."""
+    dice = random.Random(f"{library} {strategy}")
+    for _ in range(60):
+        group = _assigned(dice, library, strategy)
+        if group is not None:
+            assert could_have_assigned(group, library), group
+
+
+def _assigned(dice: random.Random, library: str, strategy: str) -> Group | None:
+    """A group that this library has assigned, with static members restarted; None if it fails."""
+    topics = {name: dice.randint(1, 6) for name in "tuv"[: dice.randint(1, 3)]}
+    alike = dice.random() < 0.6
+    facts = {}
+    for number in range(dice.randint(1, 6)):
+        name = f"{dice.choice('abcxyz')}{number}"
+        read = topics if alike else dice.sample(sorted(topics), dice.randint(1, len(topics)))
+        instance = name if dice.random() < 0.5 else None
+        facts[f"{name}-{_uuid(dice)}"] = MemberSubscription(name, tuple(read), instance)
+    listed = broker_order([], [], list(facts))
+    try:
+        answer = assignor(strategy, library).assign(_request(facts, listed, topics))
+    except AssignorError:
+        return None
+    shares = _shares(answer)
+    now = {
+        name: f"{facts[name].instance_id}-{_uuid(dice)}"
+        if facts[name].instance_id and dice.random() < 0.5
+        else name
+        for name in listed
+    }
+    before = {new: old for old, new in now.items()}
+    members = [
+        replace(
+            member(
+                new,
+                shares[before[new]],
+                topics=facts[before[new]].topics,
+                instance_id=facts[before[new]].instance_id,
+            ),
+            assignment_version=0,
+        )
+        for new in broker_order([], [], list(before))
+    ]
+    return group_of(*members, assignor=strategy)
+
+
+def _uuid(dice: random.Random) -> UUID:
+    return UUID(int=dice.getrandbits(128), version=4)
+
+
+def _request(
+    facts: Mapping[str, MemberSubscription], listed: list[str], topics: Mapping[str, int]
+) -> AssignmentRequest:
+    return AssignmentRequest(
+        [replace(facts[name], member_id=name) for name in listed],
+        {name: TopicPartitions(count) for name, count in topics.items()},
+    )
+
+
+def _shares(answer: Assignment) -> dict[str, dict[str, list[int]]]:
+    found: dict[str, dict[str, list[int]]] = {}
+    for name, held in owners_of(answer):
+        share: dict[str, list[int]] = {}
+        for topic, number in sorted(held):
+            share.setdefault(topic, []).append(number)
+        found[name] = share
+    return found
+
+
+def test_who_assigned_is_who_leads() -> None:
+    """What the group has now tells libraries apart that show the same bytes."""
+    logged = replace(BY_ID, leader="c-1")
+    assert infer_leader(logged).libraries == ("librdkafka", "aiokafka")
+    assert infer_leader(replace(STATIC_FIRST, leader="c-1")).libraries == ("java", "kafka-python")
+    grown = plan_group(cluster_of(logged, {"t": 4}), logged, [SetPartitions("t", 5)])
+    assert grown.confidence == "exact"
+
+
+def test_a_static_leader_may_be_another_library_s_by_now() -> None:
+    """It has been replaced without a rebalance, so that the assignment tells nothing of it."""
+    assert set(infer_leader(replace(BY_ID, leader="z-1")).libraries) == set(OLD)
+    assert set(infer_leader(BY_ID).libraries) == set(OLD)
+
+
+def test_whether_it_leads_still_is_worth_a_look() -> None:
+    """The others show nothing, so it matters who leaves."""
+    assert leader_matters(BY_ID)
+    logged = replace(BY_ID, leader="c-1")
+    assert infer_leader(logged, gone={"z-1"}).libraries == ("librdkafka", "aiokafka")
+    assert set(infer_leader(logged, gone={"c-1"}).libraries) == set(OLD)
+
+
+def test_an_assignment_that_nobody_gives_tells_nothing() -> None:
+    """It is of a release or an application of its own."""
+    odd = written(("c-1", None, {"t": [0, 2]}), ("z-1", "z", {"t": [1]}))
+    assert not any(could_have_assigned(odd, name) for name in EVERYBODY)
+    assert infer_leader(odd).libraries == OLD
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        (("audit", "orders", "payments"), OLD),
+        (("audit", "payments", "orders"), ("java", "kafka-python", "aiokafka")),
+        (("orders", "audit", "payments"), ("kafka-python", "aiokafka")),
+    ],
+    ids=["sorted", "as an old Java's hash sets are walked", "in another order"],
+)
+def test_the_order_of_topics_tells_the_library(
+    topics: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    """Some libraries sort what they subscribe to; a Python set is walked in any order."""
+    one = member("m", {}, version=0, user_data=b"", topics=topics)
+    assert libraries_of(one, "range") == frozenset(expected)
+
+
+def test_the_last_member_gets_everything() -> None:
+    """Whichever library leads, of whichever release, and whoever leaves first."""
+    held = [
+        replace(member(name, {"t": [number]}, version=1, user_data=V1), assignment_version=0,
+                assignment_user_data=V1)
+        for number, name in enumerate("abc")
+    ]  # fmt: skip
+    group = group_of(*held, assignor="sticky")
+    cluster = cluster_of(group, {"t": 3})
+    one_left = plan_group(cluster, group, [RemoveMember("a"), RemoveMember("b")])
+    assert (one_left.confidence, one_left.confidence_reason) == (
+        "exact",
+        "one member is left, and it gets everything that it reads",
+    )
+    two_left = plan_group(cluster, group, [RemoveMember("a")])
+    assert two_left.confidence == "counts"
+    guessed = plan_group(cluster, group_of(assignor="sticky"), [AddMembers(topics=("t",))])
+    assert guessed.confidence == "exact"
