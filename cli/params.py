@@ -7,7 +7,7 @@ default.
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from kgroups.cli.contexts.context import OPTION_READERS, Context
 from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
@@ -126,8 +126,7 @@ def _path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalOption:
+class GlobalOption(NamedTuple):
     """One global option: how it is written, what it means, how its text is read."""
 
     name: str

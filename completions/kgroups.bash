@@ -172,6 +172,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--compare") echo '@free' ;;
     "lag report/--html") echo '@files' ;;
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
@@ -255,7 +256,7 @@ _kgroups_words() { # path: what can be typed there
     "check") echo "--all-groups --regex --fail-on --warn-on --allow-unknown --for --uncommitted --isolation --lag-time --record-times --over --fields --textfile --from --help $common" ;;
     "wait") echo "--until --stable --deadline --uncommitted --isolation --record-times --help $common" ;;
     "plan") echo "--all-groups --assignor --as --leader-from-log --faithful --remove-member --drop-host --set-partitions --add-topic --add-members --subscribe --pattern --restart --expire --rolling-restart --switch-client --to-protocol --metrics --members --moves --rounds --outcomes --steps --blockers --explain --fail-on --check-assignor --report --by --top --master --remote --from --help $common" ;;
-    "simulate") echo "--from-group --from --properties --event --seed --until --timeline --rebalances --deploys --members --partitions --requests --spread --vary --repeat --jobs --master --fail-on --search --minimise --trials --html --help $common" ;;
+    "simulate") echo "--from-group --from --properties --event --seed --until --timeline --rebalances --deploys --scalings --members --partitions --requests --spread --vary --repeat --jobs --master --fail-on --search --minimise --trials --html --help $common" ;;
     "reset-offsets") echo "--to --topic --all-groups --regex --all-topics --only-lagging --undo --resume --overwrite-moved --wait-empty --watch-after --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "copy-offsets") echo "--from --to --map --map-file --topic --to-bootstrap-server --to-command-config --checkpoints --verify --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
     "delete-offsets") echo "--regex --topic --all-topics --undo-dir --no-undo --keep-going --dry-run --plan --yes -y --execute --expect-cluster-id --unprotected --reason --help $common" ;;
@@ -274,8 +275,8 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;

@@ -173,6 +173,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--over") echo '@free' ;;
     "lag report/--since") echo '@free' ;;
     "lag report/--until") echo '@free' ;;
+    "lag report/--compare") echo '@free' ;;
     "lag report/--html") echo '@files' ;;
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
@@ -429,6 +430,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--timeline:Print the protocol step by step.'
         '--rebalances:Show each rebalance and its cause.'
         '--deploys:Show figures of deploys.'
+        '--scalings:Show what autoscalers did.'
         '--members:Show figures of members.'
         '--partitions:Show figures of partitions.'
         '--requests:Show requests and errors by kind.'
@@ -693,6 +695,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--over:Length of the window\: 24h (default), 7d.'
         '--since:Start of the window.'
         '--until:End of the window (default\: now).'
+        '--compare:Also report the window this long before\: 7d.'
         '--strict:Fail if a capture cannot be read.'
         '--record-times:Fetch the next record of each lagging partition.'
         '--html:Also write an HTML page with charts.'

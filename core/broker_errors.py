@@ -71,6 +71,7 @@ MEANINGS: dict[str, Meaning] = {
         3, "authentication failed", "check the user name and password"
     ),
     "TOKEN_NOT_AVAILABLE": Meaning(3, "there is no token to log in with"),
+    "TICKET_NOT_AVAILABLE": Meaning(3, "there is no Kerberos ticket to log in with"),
     "SSL_HANDSHAKE_FAILED": Meaning(3, "no TLS connection"),
     "UNSUPPORTED_SASL_MECHANISM": Meaning(3, "the broker does not offer this SASL mechanism"),
     "ILLEGAL_SASL_STATE": Meaning(3, "the broker did not expect a login"),

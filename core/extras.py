@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 from kgroups.core.errors import UsageError
 
-Extra = Literal["spark", "collect", "html", "search", "aws"]
+Extra = Literal["spark", "collect", "html", "search", "aws", "kerberos"]
 EXTRAS: Final[tuple[Extra, ...]] = get_args(Extra)
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
     {
@@ -19,6 +19,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = MappingProxyType(
         "html": ("altair", "vl_convert"),
         "search": ("optuna",),
         "aws": ("aws_msk_iam_sasl_signer",),
+        "kerberos": ("gssapi",),
     }
 )
 """What each of them brings, as it is imported."""

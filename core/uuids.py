@@ -8,23 +8,32 @@ Source: org.apache.kafka.common.Uuid (toString, fromString).
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 LENGTH: Final = 22
 
 
-def uuid_text(value: UUID) -> str:
-    """The id as Kafka writes it."""
-    return urlsafe_b64encode(value.bytes).decode().rstrip("=")
+def uuid_text(value: "UUID | bytes") -> str:
+    """The id as Kafka writes it.
+
+    Args:
+        value: its 16 bytes, or what has them.
+    """
+    data = value if isinstance(value, bytes) else value.bytes
+    return urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def uuid_from(text: str) -> UUID:
+def uuid_from(text: str) -> "UUID":
     """The id that a text spells, in Kafka's form or, as older snapshot files have it, a UUID's.
 
     Raises:
         ValueError: it is neither.
     """
+    from uuid import UUID  # few lines need more than its bytes
+
     if len(text) != LENGTH:
         return UUID(text)
     found = UUID(bytes=urlsafe_b64decode(f"{text}=="))

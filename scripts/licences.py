@@ -21,7 +21,8 @@ HEAD = """\
 # Licences
 
 What the package requires, directly or not, in the versions of `constraints.txt`, with the licences
-that their own metadata name. `make licences` writes this page.
+that their own metadata name. `make licences` writes this page. The extra `kerberos`, which is built
+where it is installed, adds gssapi (ISC) and decorator (BSD-2-Clause).
 
 | package | version | licence | for |
 |---|---|---|---|

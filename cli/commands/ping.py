@@ -29,7 +29,7 @@ STEPS
   name resolution  the addresses of every bootstrap server
   TCP              somebody listens there
   TLS              chain, host name, days until the certificate expires
-  token            what OAUTHBEARER logs in with
+  token, ticket    what OAUTHBEARER and GSSAPI log in with
   login            SASL
   API versions     what the broker is able to do
   brokers          every broker is reachable where it advertises itself

@@ -71,6 +71,11 @@ EXCEPTIONS: Final[dict[str, tuple[str, str]]] = {
         "The group is rebalancing, so a rejoin is needed.",
     ),
     "SASL_AUTHENTICATION_FAILED": ("SaslAuthenticationException", "SASL Authentication failed."),
+    "TOKEN_NOT_AVAILABLE": ("SaslAuthenticationException", "There is no token to log in with."),
+    "TICKET_NOT_AVAILABLE": (
+        "SaslAuthenticationException",
+        "There is no Kerberos ticket to log in with.",
+    ),
     "SSL_HANDSHAKE_FAILED": ("SslAuthenticationException", "SSL handshake failed"),
     "UNSUPPORTED_VERSION": (
         "UnsupportedVersionException",

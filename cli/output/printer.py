@@ -151,11 +151,16 @@ class Printer:
         else:
             outlet.wait(seconds * 1_000)
 
+    @property
+    def has_progress(self) -> bool:
+        """Whether there is a line on a terminal for what is being waited for."""
+        if self.options.quiet or not sys.stderr.isatty():
+            return False
+        return os.environ.get("TERM") != "dumb"
+
     def progress(self, text: str) -> None:
         """Say on a terminal what is being waited for; the next output wipes it."""
-        if self.options.quiet:
-            return
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if self.has_progress:
             sys.stderr.write(f"\r\x1b[K{printable(text)}")
             sys.stderr.flush()
             self._waiting = True

@@ -1,7 +1,6 @@
 """Tables that are wider than the terminal: member ids are shortened, as git shortens its own."""
 
 import os
-from dataclasses import replace
 from typing import Final, TextIO
 
 from kgroups.cli.output.table import Grid, width_of
@@ -22,7 +21,7 @@ def fitted(grid: Grid, stream: TextIO) -> Grid:
         [short.get(text, text) for text in column] if index in places else column
         for index, column in enumerate(grid.cells)
     )
-    return replace(grid, cells=cells)
+    return grid._replace(cells=cells)
 
 
 def terminal_width(stream: TextIO) -> int:

@@ -80,8 +80,7 @@ class View:
         return rows if self.pick is None else map(self.pick, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """Cells of a table column by column, ready to be laid out; columns without value dropped."""
 
     columns: tuple[Column, ...]

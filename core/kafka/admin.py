@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -125,7 +124,7 @@ class ClusterAdmin:
             if (not wanted_states or (group.state or "").lower() in wanted_states)
             and (not wanted_types or group.type in wanted_types)
         )
-        return replace(listing, groups=groups)
+        return listing._replace(groups=groups)
 
     def snapshot(
         self,

@@ -1,7 +1,6 @@
 """What the adapter answers besides a snapshot: a listing of groups, and outcomes of writes."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kgroups.core.errors import ItemError
 from kgroups.core.kafka.failures import BrokerFailure, item_error
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 Isolation = Literal["read_uncommitted", "read_committed"]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupListing:
+class GroupListing(NamedTuple):
     """The groups of a cluster without their members.
 
     Args:
@@ -30,8 +28,7 @@ class GroupListing:
     errors: tuple[ItemError, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where groups live, whether they exist or not.
 
     Args:
@@ -49,8 +46,7 @@ class Placement:
     errors: tuple[ItemError, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one item of a write.
 
     Args:

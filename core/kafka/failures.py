@@ -35,7 +35,14 @@ UNREADABLE = frozenset({"CORRUPT_MESSAGE", "RESPONSE_TOO_LARGE"})
 UNHEARD = frozenset({"NETWORK_EXCEPTION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"})
 """Failures after which nobody knows whether the request was carried out."""
 
-TELLING = frozenset({"SSL_HANDSHAKE_FAILED", "SASL_AUTHENTICATION_FAILED", "TOKEN_NOT_AVAILABLE"})
+TELLING = frozenset(
+    {
+        "SSL_HANDSHAKE_FAILED",
+        "SASL_AUTHENTICATION_FAILED",
+        "TOKEN_NOT_AVAILABLE",
+        "TICKET_NOT_AVAILABLE",
+    }
+)
 """Of the failures of several bootstrap servers, those that are told first."""
 
 

@@ -41,6 +41,8 @@ class LagQuery:
         uncommitted, isolation: as in `group_lag.offset_rows`.
         pictures: whether rows for charts are wanted too.
         times: whether lag in seconds is wanted of a single capture, from record times.
+        compare_ms: how long before a window of captures the one lies that it is compared with; 0:
+            with none.
     """
 
     by: str = "group"
@@ -54,3 +56,4 @@ class LagQuery:
     isolation: Isolation = "read_uncommitted"
     pictures: bool = False
     times: bool = False
+    compare_ms: int = 0

@@ -171,6 +171,11 @@ def check_query(query: LagQuery, source: Source) -> None:
             f"a lag report {with_or_without} planned assignments cannot be by `{query.by}`",
             hint="one of " + ", ".join(groupings),
         )
+    if query.compare_ms and (query.assignors or source != "captures"):
+        raise UsageError(
+            "only windows of captures are compared, as they are",
+            hint="use `--compare` with `--captures`, and without `--assignor`",
+        )
     if query.top < 1:
         raise UsageError("`--top` must be at least 1")
     known = worker_planner.known_assignors()

@@ -37,6 +37,23 @@ OVER_TIME: Final = (
 )
 
 
+# What two windows are compared by, and whether it is a number; of a number also its change.
+COMPARED: Final[Mapping[str, bool]] = MappingProxyType(
+    dict.fromkeys(("lag", "lag_max", "lag_peak", "lag_seconds", "rate_in", "rate_out"), True)
+    | dict.fromkeys(("lost", "unknown_partitions"), True)
+    | dict.fromkeys(("verdict", "hourly"), False)
+)
+
+
+def compared_columns() -> Iterator[str]:
+    """The columns of two windows side by side, without the keys."""
+    yield "compared"
+    for name, is_number in COMPARED.items():
+        yield from (name, f"{name}_before")
+        if is_number:
+            yield f"{name}_change"
+
+
 def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
     """The columns of a report in their order.
 
@@ -47,6 +64,8 @@ def report_columns(query: LagQuery, source: Source) -> tuple[str, ...]:
     if query.assignors:
         return _planned(query.by, has_rates=source == "captures")
     keys = KEYS[query.by]
+    if query.compare_ms:
+        return (*keys, *compared_columns())
     if source == "snapshot":
         counts = () if "group" in keys else ("groups",)
         figures: tuple[str, ...] = (*counts, *LAG, *DOUBTS, *(SECONDS if query.times else ()))

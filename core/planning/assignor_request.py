@@ -13,7 +13,7 @@ kafka-python's CooperativeStickyAssignor.metadata; TargetAssignmentBuilder.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import rejoin_as
@@ -56,7 +56,8 @@ class Round:
     Args:
         held: what the assignor is told that they have: member id to topic to partitions; absent
             members own nothing.
-        generation: the generation in which they were given.
+        generation: the generation in which they were given, or the next one if that was missed.
+        missed: who was given it in an older generation, and in which.
         current: what they really have, where that is something else: KIP-848, and topics that
             members of a cooperative group gave up before they join.
     """
@@ -64,6 +65,7 @@ class Round:
     held: Mapping[str, Holdings]
     generation: int
     current: Mapping[str, Holdings] | None = None
+    missed: Mapping[str, int] = field(default_factory=dict)
 
 
 def first_round(roster: Roster, protocol: RebalanceProtocol, leader: str | None = None) -> Round:
@@ -81,17 +83,27 @@ def first_round(roster: Roster, protocol: RebalanceProtocol, leader: str | None 
     if protocol == "cooperative":
         # A sarama member that subscribes to something else begins anew, and claims nothing.
         anew = {s.member.member_id for s in roster.seats if s.changed}
-        anew -= {s.member.member_id for s in roster.seats if _library(s, roster, leader) != SARAMA}
+        anew -= {
+            s.member.member_id for s in roster.seats if library_of(s, roster, leader) != SARAMA
+        }
         current = {name: held for name, held in current.items() if name not in anew}
     return next_round(roster, current, generation, protocol)
 
 
 def next_round(
-    roster: Roster, held: Mapping[str, Holdings], generation: int, protocol: RebalanceProtocol
+    roster: Roster,
+    held: Mapping[str, Holdings],
+    generation: int,
+    protocol: RebalanceProtocol,
+    missed: Mapping[str, int] | None = None,
 ) -> Round:
-    """What the members of a classic group bring to a rebalance after one that gave them this."""
+    """What the members of a classic group bring to a rebalance after one that gave them this.
+
+    Args:
+        missed: as of `Round`.
+    """
     if protocol == "eager":
-        return Round(held, generation)
+        return Round(held, generation, missed=missed or {})
     read = {seat.member.member_id: frozenset(seat.topics) for seat in roster.seats}
     owned = {
         name: {topic: numbers for topic, numbers in topics.items() if topic in read[name]}
@@ -99,7 +111,7 @@ def next_round(
         else topics
         for name, topics in held.items()
     }
-    return Round(held, generation, owned)
+    return Round(held, generation, owned, missed or {})
 
 
 def _target(member: Member) -> Holdings:
@@ -179,7 +191,7 @@ def build_request(
                 _named_alike(seats[name], orders),
                 brought,
                 strategy_name,
-                (libraries or {}).get(name) or _library(seats[name], roster, leader),
+                (libraries or {}).get(name) or library_of(seats[name], roster, leader),
             )
             for name in listed
         ],
@@ -272,13 +284,16 @@ def _subscription(
         owned = [(topic, tuple(numbers)) for topic, numbers in held.items()]
         return replace(joins, owned=owned, generation=brought.generation)
     pairs = [(topic, number) for topic, numbers in held.items() for number in numbers]
+    given = brought.missed.get(member_id, brought.generation)
     if library == SARAMA and strategy_name == STICKY and was_told_nothing(seat.member):
         return joins
     if library != JAVA:
-        return rejoin_as(library, joins, strategy_name, pairs, brought.generation)
+        said = brought.generation if library == FRANZ_GO else given
+        return rejoin_as(library, joins, strategy_name, pairs, said)
     if strategy_name == COOPERATIVE:
         pairs = [(topic, number) for topic, number in pairs if topic in seat.topics]
-    return rejoin(joins, strategy_name, pairs, brought.generation)
+    said_in_data = rejoin(joins, strategy_name, pairs, given)
+    return replace(said_in_data, generation=brought.generation)
 
 
 def was_told_nothing(member: Member) -> bool:
@@ -292,7 +307,7 @@ def was_told_nothing(member: Member) -> bool:
     return member.assignment_version is not None and not member.assignment_user_data
 
 
-def _library(seat: Seat, roster: Roster, leader: str | None) -> str:
+def library_of(seat: Seat, roster: Roster, leader: str | None) -> str:
     """Whose way of saying what it has a member uses: the leader's where it does not show."""
     if seat.library is not None:
         return seat.library

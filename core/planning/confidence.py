@@ -7,10 +7,12 @@ from typing import Final
 
 from kgroups.core.planning.confidence_words import Word
 from kgroups.core.planning.leaders.guess import LOGGED
+from kgroups.core.planning.outcomes.missed import may_miss
 from kgroups.core.planning.outcomes.outcome import Outcomes, canonical
 from kgroups.core.planning.outcomes.races import LEARNS, events_of, finders_of
 from kgroups.core.planning.outcomes.unseen import (
     foreign_topics,
+    hides_claims,
     hides_libraries,
     may_be_late,
     places_new_partitions,
@@ -92,7 +94,9 @@ def _gaps(roster: Roster, prospects: Prospects) -> list[str]:
     for prospect in prospects.each:
         if prospect.outcomes.complete:
             continue
-        if prospect.raced:
+        if hides_claims(roster, prospect.strategy):
+            found.append("a franz-go leader does not see what members without generations have")
+        elif prospect.raced:
             found.append(_one_by_one(roster, prospect))
         elif prospect.outcomes.each and not prospect.outcomes.each[0].settled.settled:
             found.append("the group does not settle")
@@ -179,14 +183,14 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
         found.append("the leader may not know a topic at first that it does not read itself")
     if any(hides_libraries(roster, prospect.strategy) for prospect in unraced):
         found.append("members do not show their client libraries")
-    if unraced and (_has_unknown_ids(roster) or unraced[0].strategy.runs_on_broker):
-        found.append(
-            "it depends on new member ids, or on the order in which members join"
-            if unraced[0].strategy.runs_on_broker
-            else "it depends on new member ids"
-        )
+    if unraced and unraced[0].strategy.runs_on_broker:
+        found.append("it depends on new member ids, or on the order in which members join")
+    elif _has_unknown_ids(roster) and any(_ids_decide(each.outcomes) for each in unraced):
+        found.append("it depends on new member ids")
     elif unraced and places_new_partitions(roster, unraced[0].strategy):
         found.append("the racks in which brokers place new partitions decide")
+    elif any(may_miss(roster, prospect.strategy) for prospect in unraced) and not found:
+        found.append("members that are late may miss what a round of the rebalance gives them")
     elif unraced and not found:
         found.append(f"a {unraced[0].strategy.leader_client} leader chooses at random")
     return found
@@ -194,6 +198,15 @@ def _choices(roster: Roster, prospects: Prospects) -> list[str]:
 
 def _has_unknown_ids(roster: Roster) -> bool:
     return any(seat.joins and not seat.id_known for seat in roster.seats)
+
+
+def _ids_decide(outcomes: Outcomes) -> bool:
+    """Whether some ids of new members leave fewer outcomes than others do."""
+    each = {
+        frozenset(frozenset(ids.items()) for ids in (outcome.ids, *outcome.more_ids))
+        for outcome in outcomes.each
+    }
+    return len(each) > 1
 
 
 def _ends(prospect: Prospect) -> frozenset[object]:

@@ -27,6 +27,7 @@ from kgroups.core.planning.outcomes.admission import stages
 from kgroups.core.planning.outcomes.draws import MAX_RUNS, Draw, find_outcomes
 from kgroups.core.planning.outcomes.outcome import Outcomes, united_outcomes
 from kgroups.core.planning.outcomes.races import is_played, is_raced, race_ends
+from kgroups.core.planning.outcomes.unseen import hides_claims
 from kgroups.core.planning.roster import Roster
 from kgroups.core.planning.settle import MAX_ANSWERS, MAX_ROUNDS, Ends, Settled, settle
 
@@ -164,6 +165,8 @@ def _prospect(
         return play(roster, brought, draw)
 
     outcomes = find_outcomes(roster, strategy, run, runs=runs)
+    if hides_claims(roster, strategy):
+        outcomes = replace(outcomes, complete=False)
     return Prospect(strategy, outcomes.led_by(strategy.leader_client), is_raced(roster, strategy))
 
 

@@ -1,6 +1,7 @@
 """The embedded cluster as a context manager for ordinary code: its own thread, its own loop."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -110,30 +111,43 @@ class Sandbox:
         self._thread = threading.Thread(
             target=self._run, args=(started,), name="kgroups-sandbox", daemon=True
         )
-        self._thread.start()
         try:
+            self._thread.start()
             started.result(_START_TIMEOUT_S)
         except BaseException:
-            self._thread.join()
-            self._thread = None
+            self._give_up(self._thread, started)
             raise
 
     def stop(self) -> None:
         """Stop the brokers and the thread; doing it twice does nothing more."""
-        thread, loop, stop = self._thread, self._loop, self._stop
-        if thread is None or loop is None or stop is None:
+        thread = self._thread
+        if thread is None:
             return
-        loop.call_soon_threadsafe(stop.set)
+        self._ask_to_stop()
         thread.join()
         self._thread = self._loop = self._stop = None
+
+    def _give_up(self, thread: threading.Thread, started: "Future[None]") -> None:
+        """End the thread although nobody waits for its brokers any more: an interrupt, time."""
+        if not started.cancel() and not (started.done() and started.exception()):
+            self._ask_to_stop()  # it was just about to serve
+        with contextlib.suppress(RuntimeError):  # it was not started yet
+            thread.join(_START_TIMEOUT_S)
+        self._thread = self._loop = self._stop = None
+
+    def _ask_to_stop(self) -> None:
+        loop, stop = self._loop, self._stop
+        if loop is not None and stop is not None:
+            loop.call_soon_threadsafe(stop.set)
 
     def _run(self, started: "Future[None]") -> None:
         try:
             asyncio.run(self._serve(started))
         except BaseException as error:
-            if started.done():
+            if not started.done() and started.set_running_or_notify_cancel():
+                started.set_exception(error)
+            elif not started.cancelled():
                 raise
-            started.set_exception(error)
 
     async def _serve(self, started: "Future[None]") -> None:
         self._loop = asyncio.get_running_loop()
@@ -142,6 +156,8 @@ class Sandbox:
         if self._listener is not None:
             cluster.events.listen(self._listener)
         async with cluster:
+            if not started.set_running_or_notify_cancel():
+                return
             started.set_result(None)
             await self._stop.wait()
 

@@ -29,6 +29,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.core.errors import ClusterError, KgroupsError, UsageError
 from kgroups.core.spark.java_discovery import ClassArchive, default_cache_dir, find_java
+from kgroups.core.spark.jobs import Watcher, watched
 from kgroups.core.spark.jvm_process import end_jvm, environment, starts_noted
 from kgroups.core.spark.reach import must_be_connect_server, must_be_master
 from kgroups.core.spark.settings import parse_master, spark_defaults
@@ -74,6 +75,7 @@ class SessionOptions:
         cache_dir: where the class archive lives; None: the user's cache folder.
         class_archive: make and use the class archive.
         conf: more settings of Spark, before those of `spark-defaults.conf` and ours.
+        watcher: told how far Spark's jobs are while they run; None: nobody is.
     """
 
     master: str | None = None
@@ -85,6 +87,7 @@ class SessionOptions:
     cache_dir: Path | None = None
     class_archive: bool = True
     conf: Mapping[str, str] = field(default_factory=dict)
+    watcher: Watcher | None = None
 
     @property
     def is_local(self) -> bool:
@@ -116,7 +119,11 @@ def spark_session(
         start = _submitted_session
     else:
         start, options = _jvm_session, _with_defaults(options)
-    with py4j_unlogged(), start(options, tell) as session:
+    with (
+        py4j_unlogged(),
+        start(options, tell) as session,
+        watched(session, options.watcher),
+    ):
         yield session
 
 

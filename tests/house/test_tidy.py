@@ -65,13 +65,16 @@ IMPURE |= {
 }
 
 
+OWN = ("kgroups.core.coordinator", "kgroups.assignors.wire", "kgroups.assignors.order")
+
+
 def test_the_coordinator_needs_nothing_but_pure_python() -> None:
-    """Itself, one codec, and of the standard library no clocks, chance, files and threads."""
+    """Itself, a codec, hash tables; of the standard library no clocks, chance, files, threads."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "core" / "coordinator").rglob("*.py")):
         for name in imported_modules(path):
             top = name.split(".")[0]
-            own = name.startswith(("kgroups.core.coordinator", "kgroups.assignors.wire"))
+            own = name.startswith(OWN)
             if not own and (top not in sys.stdlib_module_names or top in IMPURE):
                 found.setdefault(path.name, set()).add(name)
     assert found == {}

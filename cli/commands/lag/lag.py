@@ -16,6 +16,7 @@ from kgroups.cli.commands.lag.lag_collect import COLLECT_HELP, COMPACT_HELP, col
 from kgroups.cli.commands.lag.lag_history import HISTORY_HELP, history
 from kgroups.cli.commands.lag.lag_options import (
     DEFAULT_TOP,
+    Compare,
     FailOn,
     HtmlFile,
     Master,
@@ -34,6 +35,7 @@ from kgroups.cli.commands.lag.lag_options import (
     place_of,
     window_of,
 )
+from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.chosen_fields import FieldNames, chosen_fields
 from kgroups.cli.output.openmetrics import METRICS, TextFile
 from kgroups.cli.output.printer import Printer
@@ -45,6 +47,7 @@ from kgroups.core.errors import UsageError
 from kgroups.core.extras import require_extra
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.stores.places import Place, within
+from kgroups.core.times import parse_duration_ms
 
 Grouping = Literal["group", "topic", "partition", "member", "client", "host", "assignor"]
 
@@ -67,6 +70,10 @@ With --captures DIR the report covers a window of time, from the captures of
 time to catch up, trend, Burrow's verdict with its rule, and the time until
 retention reaches the commit. TIME is 2026-11-20T22:00Z (with its zone), or 2h
 for two hours ago.
+
+--compare 7d sets each row beside the same window 7 days before: figures now,
+_before and their _change, the highest growth of lag first. Rows are in both,
+new or gone. It fails if nothing was captured then (exit code 5).
 
 With --assignor A[,B] every group is also planned with these assignors. The
 report then starts with the groups that would gain most, from the assignor or
@@ -100,6 +107,7 @@ EXAMPLES
   kgroups lag report --captures ~/captures --fail-on 'lag_seconds > 5m'
   kgroups lag report --captures ~/captures --over 7d --html lag.html
   kgroups lag report --captures s3://metrics/captures --over 6h
+  kgroups lag report --captures ~/captures --compare 7d --top 10
 """
 
 
@@ -146,6 +154,7 @@ def report(
     over: Over = None,
     since: Since = None,
     until: Until = None,
+    compare: Compare = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail if a capture cannot be read.")
     ] = False,
@@ -184,21 +193,27 @@ def report(
         fail_on=conditions_on_rows(fail_on or ()),
         pictures=html is not None,
         times=record_times,
+        compare_ms=0 if compare is None else round(parse_duration_ms(compare, least_ms=1_000)),
         leader_of=lambda group: infer_leader(group).likeliest,
     )
     source: Literal["snapshot", "captures"] = "snapshot" if captures is None else "captures"
+    has_window = bool(over or since or until or strict or compare)
+    _check_source(captures, file, has_window=has_window, record_times=record_times)
     check_query(query, source)
     chosen = chosen_fields(fields, options, report_columns(query, source))
-    has_window = bool(over or since or until or strict)
-    _check_source(captures, file, has_window=has_window, record_times=record_times)
+    line = SparkLine(printer)
     session = SessionOptions(
-        master=master, remote=remote, verbose=options.verbose, conf=parse_settings(conf or ())
+        master=master,
+        remote=remote,
+        verbose=options.verbose,
+        watcher=line.watcher,
+        conf=parse_settings(conf or ()),
     )
     if captures is None:
         snapshot = take_snapshot(options, file=file, isolation=isolation, progress=printer.progress)
         times, failed = next_times(options, snapshot, printer) if record_times else ({}, ())
         answer = lag_report(
-            [snapshot], query, session=session, progress=printer.waiting, record_times=times
+            [snapshot], query, session=session, progress=line.step, record_times=times
         )
         shown = lag_document(snapshot, query.by, answer, failed=failed)
     else:
@@ -212,7 +227,7 @@ def report(
             until_ms=end_ms,
             strict=strict,
             session=session,
-            progress=printer.waiting,
+            progress=line.step,
         )
         shown = lag_document(None, query.by, answer, generated_at_ms=end_ms)
     write_files(answer, shown, html, parquet)
@@ -228,7 +243,7 @@ def _check_source(
         return
     if has_window:
         raise UsageError(
-            "`--over`, `--since`, `--until` and `--strict` require `--captures DIR`",
+            "`--over`, `--since`, `--until`, `--compare` and `--strict` require `--captures DIR`",
             hint="collect captures with `kgroups lag collect DIR`",
         )
     if record_times and file is not None:

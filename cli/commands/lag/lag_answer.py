@@ -22,25 +22,21 @@ HISTORY_SCHEMA = "kgroups.lag.history/1"
 
 TEXT_FIELDS = frozenset(
     {"cluster", "group", "topic", "member_id", "client_id", "host", "assignor", "state", "type"}
-    | {
-        "best",
-        "lag_seconds_method",
-        "lag_seconds_confidence",
-        "trend",
-        "verdict",
-        "verdict_rule",
-        "hourly",
-    }
+    | {"best", "lag_seconds_method", "lag_seconds_confidence", "trend", "verdict", "verdict_rule"}
+    | {"hourly", "compared", "verdict_before", "hourly_before"}
 )
 # In tables only where there is something to say, and only with --verbose; elsewhere always.
 QUIET_FIELDS = frozenset(
     {"lost", "unknown_partitions", "stale_partitions", "idle_members", "planned_idle_members"}
-    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left", "hourly"}
+    | {"planned_unknown_partitions", "catch_up_seconds", "retention_seconds_left"}
+    | {"hourly", "hourly_before"}
 )
 VERBOSE_FIELDS = frozenset(
     {"lag_p50", "lag_p95", "lag_p99", "lag_seconds_confidence", "skew"}
     | {"member_lag_stddev", "planned_member_lag_stddev", "partition_lag_peak"}
 )
+# What a table of two windows shows of both; with --verbose all that is compared.
+COMPARED_IN_TABLES = frozenset({"lag", "lag_peak", "lag_seconds", "verdict", "hourly"})
 
 
 def lag_document(
@@ -75,12 +71,14 @@ def column_of(name: str, *, has_several: bool = False) -> Column:
     """A column of the report; a table does not repeat the name of the only cluster."""
     if name == "cluster":
         return Column(name, "CLUSTER" if has_several else None)
+    base = name.removesuffix("_before").removesuffix("_change")
+    is_detail = base != name and base not in COMPARED_IN_TABLES
     return Column(
         name,
         name.upper().replace("_", "-"),
         right=name not in TEXT_FIELDS,
         quiet=(0, None) if name in QUIET_FIELDS else (),
-        verbose=name in VERBOSE_FIELDS,
+        verbose=name in VERBOSE_FIELDS or is_detail,
         decimals=1,
     )
 

@@ -30,6 +30,7 @@ from kgroups.cli.commands.lag.lag_options import (
     column_name,
     window_of,
 )
+from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.params import options_of
 from kgroups.cli.source import cluster, now_ms
@@ -119,6 +120,7 @@ def history(
         ends_by_time = ends_then(admin, snapshot, times_ms, printer)
     ask_records = record_times and not is_past
     next_at, failed = next_times(options, snapshot, printer) if ask_records else ({}, ())
+    line = SparkLine(printer)
     answer = lag_history(
         snapshot,
         log,
@@ -128,9 +130,13 @@ def history(
         ends=ends_by_time,
         record_times=next_at,
         session=SessionOptions(
-            master=master, remote=remote, verbose=options.verbose, conf=parse_settings(conf or ())
+            master=master,
+            remote=remote,
+            verbose=options.verbose,
+            watcher=line.watcher,
+            conf=parse_settings(conf or ()),
         ),
-        progress=printer.waiting,
+        progress=line.step,
     )
     shown = lag_document(snapshot, by, answer, schema=HISTORY_SCHEMA, failed=failed)
     write_files(answer, shown, html, parquet)

@@ -44,6 +44,10 @@ Over = Annotated[
     str | None,
     typer.Option("--over", metavar="TIME", help="Length of the window: 24h (default), 7d."),
 ]
+Compare = Annotated[
+    str | None,
+    typer.Option("--compare", metavar="TIME", help="Also report the window this long before: 7d."),
+]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Start of the window.")]
 Until = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="End of the window (default: now).")

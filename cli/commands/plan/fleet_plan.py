@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.cli.commands.lag.lag_answer import lag_document, show_and_end
+from kgroups.cli.commands.lag.spark_line import SparkLine
 from kgroups.cli.commands.plan.plan_texts import PlanTexts, live_snapshot
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.source import snapshot_of_file
@@ -57,6 +58,7 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
         snapshot = snapshot_of_file(file)
     assignors = query.assignors or used_assignors(snapshot)
     fleet = next_fleet(snapshot, texts.one_rebalance_for) if texts.has_changes else None
+    line = SparkLine(printer)
     answer = lag_report(
         [snapshot],
         LagQuery(
@@ -67,9 +69,12 @@ def fleet_report(printer: Printer, query: FleetQuery, file: Path | None, texts: 
         ),
         later=fleet,
         session=SessionOptions(
-            master=query.master, remote=query.remote, verbose=printer.options.verbose
+            master=query.master,
+            remote=query.remote,
+            verbose=printer.options.verbose,
+            watcher=line.watcher,
         ),
-        progress=printer.waiting,
+        progress=line.step,
     )
     if fleet is not None:
         _say_what_was_assumed(printer, fleet)

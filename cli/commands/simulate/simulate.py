@@ -1,7 +1,7 @@
 """`kgroups simulate`: rebalances in virtual time."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,9 +46,12 @@ EVENTS of a scenario, or of --event KIND[:KEY=VALUE,...]
   crash            a process dies: member, restart_after
   gc_pause         a process freezes: member, for
   poison_record    one record takes very long: member, for
-  network_partition     a member cannot reach the cluster: member, for, stall
-  move_coordinator, broker_down, broker_up
+  network_partition     a member cannot reach the cluster: member, for, stall,
+                   lost
+  zone_outage, spot_eviction   members of a rack end: rack, for; count, notice
+  move_coordinator, broker_down, broker_up, slow_broker, roll_brokers
   add_partitions, create_topic
+  load             the rate of a topic changes: topic, rate, for
   Each has a time (at=60s) or occurs at random (every=5m).
 
 FIGURES
@@ -64,10 +67,11 @@ FIGURES
 
 --vary compares every combination: any consumer property, any broker
 property for groups, protocol (eager, cooperative, consumer,
-zookeeper), client (java, librdkafka), static, latency, processing,
-members, rate, partitions (TOPIC.rate, TOPIC.partitions), and events
-(crash.at, rolling_restart.pause). With --repeat, a `*` marks what
-differs from the first combination by more than chance.
+zookeeper), client (java, librdkafka, sarama, franz-go, kafka-python,
+aiokafka, kafkajs), static, latency, processing, members, rate,
+partitions (TOPIC.rate, TOPIC.partitions), and events (crash.at,
+rolling_restart.pause). With --repeat, a `*` marks what differs from the
+first combination by more than chance.
 
 --properties FILE gives every member the properties of a consumer's own
 file; those without effect on a group are named, unknown ones are refused.
@@ -131,6 +135,9 @@ def simulate_command(
         bool, typer.Option("--rebalances", help="Show each rebalance and its cause.")
     ] = False,
     deploys: Annotated[bool, typer.Option("--deploys", help="Show figures of deploys.")] = False,
+    scalings: Annotated[
+        bool, typer.Option("--scalings", help="Show what autoscalers did.")
+    ] = False,
     members: Annotated[bool, typer.Option("--members", help="Show figures of members.")] = False,
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Show figures of partitions.")
@@ -187,8 +194,7 @@ def simulate_command(
         from kgroups.cli.commands.simulate.simulate_search import search_settings
 
         alone = not (timeline or vary or master or html or fail_on)
-        cores = jobs or os.cpu_count() or 1
-        how = {"trials": trials, "repeat": repeat, "jobs": cores}
+        how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
         search_settings(printer, one, search, minimise, alone=alone, **how)
         return
     if timeline:
@@ -204,16 +210,13 @@ def simulate_command(
     flags = {
         "rebalances": rebalances,
         "deploys": deploys,
+        "scalings": scalings,
         "members": members,
         "partitions": partitions,
         "requests": requests,
         "spread": spread,
     }
-    chosen = [name for name, asked in flags.items() if asked]
-    if printer.options.output == "csv" and len(chosen) > 1:
-        raise UsageError("CSV can hold only one view", hint="choose one view")
-    if not chosen or printer.options.output != "csv":
-        chosen.insert(0, "groups")
+    chosen = chosen_views(printer, flags)
     conditions = read_conditions(fail_on or ())
     runs, variations = run_all(printer, one, vary or (), repeat, jobs, master)
     items, errors = items_of(runs, variations)
@@ -223,10 +226,22 @@ def simulate_command(
         from kgroups.cli.commands.simulate.simulation_page import simulation_page
         from kgroups.cli.pages.render import write_page
 
-        views = Simulated(plain=False).chosen(["groups", "rebalances", "deploys", "members"])
+        views = Simulated(plain=False).chosen(
+            ["groups", "rebalances", "deploys", "scalings", "members"]
+        )
         write_page(html, simulation_page(one, items, runs, views, errors))
     show_items(printer, items, errors, chosen)
     end_with(errors)
+
+
+def chosen_views(printer: Printer, flags: Mapping[str, bool]) -> list[str]:
+    """The views that were asked for, and that of the groups; CSV holds one."""
+    chosen = [name for name, asked in flags.items() if asked]
+    if printer.options.output == "csv" and len(chosen) > 1:
+        raise UsageError("CSV can hold only one view", hint="choose one view")
+    if not chosen or printer.options.output != "csv":
+        chosen.insert(0, "groups")
+    return chosen
 
 
 def read_scenario(

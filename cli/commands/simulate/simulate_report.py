@@ -52,6 +52,14 @@ DEPLOY_COLUMNS = (
     Column("read_again", "READ-AGAIN", right=True),
     Column("failure", "FAILURE", quiet=(None,)),
 )
+SCALING_COLUMNS = (
+    Column("group", "GROUP"),
+    Column("variation", "VARIATION", quiet=(None,)),
+    Column("at_ms", "AT", right=True),
+    Column("before", "PODS", right=True),
+    Column("after", "WANTED", right=True),
+    Column("lag", "LAG", right=True),
+)
 MEMBER_COLUMNS = (
     Column("group", "GROUP"),
     Column("variation", "VARIATION", quiet=(None,)),
@@ -128,6 +136,7 @@ class Simulated:
             "groups": View("groups", GROUP_COLUMNS, self._groups),
             "rebalances": View("rebalances", REBALANCE_COLUMNS, self._rebalances),
             "deploys": View("deploys", DEPLOY_COLUMNS, self._deploys),
+            "scalings": View("scalings", SCALING_COLUMNS, self._scalings),
             "members": View("members", MEMBER_COLUMNS, self._members),
             "partitions": View("partitions", PARTITION_COLUMNS, self._partitions),
             "requests": View("requests", REQUEST_COLUMNS, self._requests),
@@ -200,6 +209,13 @@ class Simulated:
                 ),
             )
             for one in item["deploys"]
+        ]
+
+    def _scalings(self, item: Item) -> list[Row]:
+        where = (item["group"], variation_text(item["variation"]))
+        return [
+            (*where, _duration(one["at_ms"], self._plain), one["before"], one["after"], one["lag"])
+            for one in item["scalings"]
         ]
 
     def _members(self, item: Item) -> list[Row]:

@@ -13,6 +13,8 @@ class ClientConfig:
         default_api_timeout_ms: how long a commit that is waited for is tried again.
         session_ends_membership: without an answer to a heartbeat for a session, give everything up
             and join anew, as librdkafka does; the Java client only looks for its coordinator.
+        first_heartbeat_ms: from the answer to JoinGroup to the first heartbeat of a generation;
+            None: `heartbeat_interval_ms`.
         join_grace_ms: how much longer than the rebalance timeout a JoinGroup is waited for.
         retry_backoff_ms: after a first failure; doubles up to `retry_backoff_max_ms`.
     """
@@ -34,6 +36,7 @@ class ClientConfig:
     retry_backoff_max_ms: int = 1_000
     enable_auto_commit: bool = True
     session_ends_membership: bool = False
+    first_heartbeat_ms: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.heartbeat_interval_ms < self.session_timeout_ms:

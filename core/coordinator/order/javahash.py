@@ -2,16 +2,25 @@
 
 Leaders, votes and the order of members in answers and records follow the order in which a Java
 coordinator walks its maps, so that order is part of the protocol's behaviour.
-Source: `java.util.HashMap` (table of power-of-two size, buckets in
-insertion order, doubled when more than three quarters full, never shrunk). `assignors` has the same
-for its own needs, by the thousand: this package imports nobody, and a test holds the two equal.
+A table of power-of-two size is doubled when more than three quarters full, and never shrunk;
+a bucket is walked in insertion order. With the ninth key a bucket doubles a table of less than 64
+buckets, and becomes a red-black tree in a larger one, which has an order of its own.
+
+Source: `java.util.HashMap` (OpenJDK 17); the table itself is `kgroups.assignors.order.java_table`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from kgroups.assignors.order.java_table import HashTable
 
 INITIAL_CAPACITY = 16
+CHAIN_LIMIT = 8  # a longer chain doubles the table or becomes a tree
+MASK = 0xFFFFFFFF
 
 V = TypeVar("V")
 
@@ -53,46 +62,50 @@ def copied_capacity(size: int) -> int:
     return capacity
 
 
-def hash_map_order(keys: Iterable[str], capacity: int | None = None) -> list[str]:
-    """The keys as a HashMap gives them back that got them in this order.
+def hash_map_order(keys: Iterable[str]) -> list[str]:
+    """The keys as a HashMap gives them back that got them in this order and grew with them."""
+    from kgroups.assignors.order.java_order import hash_order, utf16_key  # not to hash one name
 
-    Args:
-        keys: distinct, in insertion order.
-        capacity: table size if the map was fuller before; None for a map that only grew to this.
-    """
     ordered = list(keys)
-    mask = (grown_capacity(len(ordered)) if capacity is None else capacity) - 1
-    ordered.sort(key=lambda key: spread_hash(key) & mask)
-    return ordered
+    return hash_order(ordered, [java_hash(key) & MASK for key in ordered], order=utf16_key)
 
 
 def int_map_order(keys: Iterable[int], capacity: int = INITIAL_CAPACITY) -> list[int]:
-    """Small non-negative numbers as a HashMap of this table size, or grown, gives them back."""
+    """Small non-negative numbers as a HashMap of this table size, or grown, gives them back.
+
+    Numbers that are 16 apart share a bucket of the first table: nine of them double it.
+    """
+    from kgroups.assignors.order.java_order import hash_order  # not to hash one name
+
     ordered = list(keys)
-    mask = grown_capacity(len(ordered), capacity) - 1
-    ordered.sort(key=lambda key: key & mask)
-    return ordered
+    return hash_order(ordered, ordered, capacity=capacity)
 
 
-def uuid_map_order(keys: Iterable[UUID]) -> list[UUID]:
+def uuid_map_order(keys: "Iterable[UUID]") -> "list[UUID]":
     """Ids as a HashMap gives them back that got them in this order and grew with them."""
+    from kgroups.assignors.order.java_order import hash_order  # not to hash one name
+
     ordered = list(keys)
-    mask = grown_capacity(len(ordered)) - 1
-    ordered.sort(key=lambda key: _spread_uuid(key) & mask)
-    return ordered
+    return hash_order(ordered, [_uuid_hash(key) for key in ordered], order=_signed_halves)
 
 
-def _spread_uuid(key: UUID) -> int:
+def _uuid_hash(key: "UUID") -> int:
     mixed = (key.int >> 64) ^ (key.int & 0xFFFFFFFFFFFFFFFF)
-    value = (mixed >> 32) ^ (mixed & 0xFFFFFFFF)
-    return value ^ (value >> 16)
+    return (mixed >> 32) ^ (mixed & MASK)
+
+
+def _signed_halves(key: "UUID") -> tuple[int, int]:
+    """As `Uuid.compareTo` compares."""
+    high, low = (half ^ (1 << 63) for half in divmod(key.int, 1 << 64))
+    return high, low
 
 
 class JavaHashMap(dict[str, V]):
-    """A dict that remembers how far a HashMap with its history would have grown.
+    """A dict that remembers what a HashMap with its history looks like.
 
     Iterating the dict itself gives insertion order; `ordered_keys` gives Java's.
-    Hashes are kept, as Java keeps them in the string.
+    Hashes are kept, as Java keeps them in the string. The table itself is built when a bucket
+    becomes too long for a chain, which happens to keys that are made for it alone.
     """
 
     def __init__(self, items: Mapping[str, V] | None = None) -> None:
@@ -100,21 +113,24 @@ class JavaHashMap(dict[str, V]):
         self._capacity = INITIAL_CAPACITY
         self._hashes: dict[str, int] = {}
         self._order: list[str] | None = None
+        self._chains: Counter[int] = Counter()
+        self._table: HashTable[str] | None = None
         for key, value in (items or {}).items():
             self[key] = value
 
     def __setitem__(self, key: str, value: V) -> None:
         if key not in self:
-            self._order = None
-            self._hashes[key] = spread_hash(key)
-            if (len(self) + 1) * 4 > self._capacity * 3:
-                self._capacity *= 2
+            self._add(key, spread_hash(key))
         super().__setitem__(key, value)
 
     def __delitem__(self, key: str) -> None:
         super().__delitem__(key)
-        del self._hashes[key]
+        code = self._hashes.pop(key)
         self._order = None
+        if self._table is not None:
+            self._table.remove(key, code)
+        else:
+            self._chains[code & self._capacity - 1] -= 1
 
     def take(self, key: str) -> V:
         """The value of this key, which is not in the map any more.
@@ -135,7 +151,9 @@ class JavaHashMap(dict[str, V]):
 
     def ordered_keys(self) -> list[str]:
         """Keys in the order of Java's iterator; do not change the list."""
-        if self._order is None:
+        if self._order is None and self._table is not None:
+            self._order = self._table.listed()
+        elif self._order is None:
             hashes, mask = self._hashes, self._capacity - 1
             self._order = sorted(self, key=lambda key: hashes[key] & mask)
         return self._order
@@ -143,3 +161,29 @@ class JavaHashMap(dict[str, V]):
     def ordered_values(self) -> list[V]:
         """Values in the order of Java's iterator."""
         return [self[key] for key in self.ordered_keys()]
+
+    def _add(self, key: str, code: int) -> None:
+        """Note a new key: in the table if there is one, else what is needed to build one."""
+        place = code & self._capacity - 1
+        if self._table is None and self._chains[place] == CHAIN_LIMIT:
+            self._table = self._built()
+        self._order = None
+        self._hashes[key] = code
+        if self._table is not None:
+            self._table.put(key, code)
+            return
+        self._chains[place] += 1
+        if (len(self) + 1) * 4 > self._capacity * 3:
+            self._capacity *= 2
+            mask = self._capacity - 1
+            self._chains = Counter(each & mask for each in self._hashes.values())
+
+    def _built(self) -> "HashTable[str]":
+        """The table as it is, with its chains."""
+        from kgroups.assignors.order.java_order import utf16_key
+        from kgroups.assignors.order.java_table import HashTable
+
+        table: HashTable[str] = HashTable(self._capacity, utf16_key)
+        for each in self.ordered_keys():
+            table.put(each, self._hashes[each])
+        return table

@@ -13,6 +13,7 @@ from kgroups.core.kafka.config.tracing import Trace
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.config.jaas import Login
+    from kgroups.core.kafka.config.kerberos import KerberosSettings
     from kgroups.core.kafka.config.oauth import OAuthSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -23,7 +24,7 @@ SECURITY_PROTOCOLS: tuple[SecurityProtocol, ...] = (
     "SASL_SSL",
 )
 PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER")
+WIRE_MECHANISMS = (*PASSWORD_MECHANISMS, "OAUTHBEARER", "GSSAPI")
 """SASL mechanisms that the wire client speaks; others go through librdkafka."""
 
 TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
@@ -98,6 +99,7 @@ class ClientSettings:
         sasl_mechanism: as Kafka spells it; None without SASL.
         username, password: for PLAIN and SCRAM.
         oauth: for OAUTHBEARER; None where only librdkafka can get a token.
+        kerberos: for GSSAPI.
         tls: used when the protocol is SSL or SASL_SSL.
         client_id: as brokers log it.
         properties: every property that was given, in librdkafka's spelling, for the way in
@@ -115,6 +117,7 @@ class ClientSettings:
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     oauth: "OAuthSettings | None" = None
+    kerberos: "KerberosSettings | None" = None
     tls: TlsSettings = TlsSettings()
     client_id: str = "kgroups"
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -247,9 +250,13 @@ def settings_of(
     login = {"sasl.username": username, "sasl.password": password}
     properties = value | {name: text for name, text in login.items() if text is not None}
     mechanism = value.get("sasl.mechanism", "").upper() or None
-    oauth = None
+    oauth, kerberos = None, None
     if protocol.startswith("SASL") and mechanism in ("OAUTHBEARER", "AWS_MSK_IAM"):
         oauth, mechanism = _oauth_of(given, module, mechanism, servers), "OAUTHBEARER"
+    elif protocol.startswith("SASL") and mechanism in (None, "GSSAPI"):
+        from kgroups.core.kafka.config.kerberos import kerberos_of
+
+        kerberos, mechanism = kerberos_of(given, module), "GSSAPI"
     settings = ClientSettings(
         bootstrap_servers=servers,
         security_protocol=next(name for name in SECURITY_PROTOCOLS if name == protocol),
@@ -257,6 +264,7 @@ def settings_of(
         username=username,
         password=password,
         oauth=oauth,
+        kerberos=kerberos,
         tls=_tls_of(value, _tls_versions(given)),
         client_id=value.get("client.id") or "kgroups",
         properties=properties,

@@ -114,6 +114,21 @@ class NetworkProbe:
         await _hang_up(writer)
         return [replace(_judged(name, version, certificate), took_ms=took_ms)]
 
+    async def ticket(self) -> list[Step]:
+        """The Kerberos ticket for the first server."""
+        settings, began, host = self._settings, time.monotonic(), self._addresses[0][0]
+        if settings.kerberos is None:
+            return []
+        from kgroups.core.kafka.transport.logins.login import credentials_for
+
+        target = f"{settings.kerberos.service}/{host}"
+        try:
+            credentials = await credentials_for(host, settings, self._deadline.at)
+            await credentials.message(None, self._deadline.at)
+        except BrokerFailure as failure:
+            return [failed("ticket", target, failure)]
+        return [Step("ticket", target, "ok", f"for `{credentials.who}`", took_ms=_since(began))]
+
     async def token(self) -> list[Step]:
         """What to log in with, where somebody else gives it."""
         settings, began = self._settings, time.monotonic()

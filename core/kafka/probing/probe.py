@@ -25,7 +25,14 @@ def probe(settings: ClientSettings, deadline: Deadline) -> Iterator[Step]:
     """
     network = NetworkProbe(settings, deadline)
     with asyncio.Runner() as runner:
-        for look in (network.names, network.tcp, network.tls, network.token, network.login):
+        for look in (
+            network.names,
+            network.tcp,
+            network.tls,
+            network.token,
+            network.ticket,
+            network.login,
+        ):
             steps = runner.run(look())
             yield from steps
             if any(step.status == "failed" for step in steps):

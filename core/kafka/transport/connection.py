@@ -59,6 +59,7 @@ class Connection:
         allowance: Allowance,
     ) -> None:
         self.address = address_text(address)
+        self._host = address[0]
         self.versions: dict[int, VersionRange] = {}
         self._settings = settings
         self._room = allowance.room
@@ -181,7 +182,7 @@ class Connection:
 
         loop = asyncio.get_running_loop()
         began = loop.time()
-        lifetime_s = await log_in(self, self._settings, deadline)
+        lifetime_s = await log_in(self, self._host, self._settings, deadline)
         self._log_in_at = None if lifetime_s is None else began + _RENEW_AFTER * lifetime_s
 
     def _version_of(self, api: str) -> int:

@@ -62,6 +62,11 @@ class Room:
     def __init__(self, total: int) -> None:
         self.total = self.left = total
 
+    @property
+    def spent(self) -> int:
+        """Bytes that the answers have taken so far."""
+        return self.total - self.left
+
     def clear(self) -> None:
         """The next question begins: what the last one was told is not kept here."""
         self.left = self.total

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from kgroups.core.errors import ItemError, KgroupsError, UsageError
+from kgroups.core.errors import ItemError, KgroupsError, NotFoundError, UsageError
 from kgroups.core.lag import transforms
 from kgroups.core.lag.captures.capture_window import Window, open_window, utc_time
 from kgroups.core.lag.captures.delta_table import ActiveFile, utc_date
@@ -36,6 +36,7 @@ from kgroups.core.lag.rules import Isolation
 from kgroups.core.lag.stores.places import Place, Store, is_of_store, store_failure
 from kgroups.core.lag.window import hourly, trends
 from kgroups.core.lag.window.capture_files import AnyFile, read_files
+from kgroups.core.lag.window.comparison import compared
 from kgroups.core.lag.window.points import SERIES, lives, with_steps
 from kgroups.core.spark.session import SPARK_ERRORS, Progress, SessionOptions
 
@@ -74,9 +75,11 @@ def lag_report_over(
         folder: where `collect` put them; where Spark runs elsewhere, it must see the same path, or
             reach the store.
         since_ms, until_ms: the window, both ends included.
+        query: with `compare_ms` also of the window that lies so long before: the columns of
+            `report_columns.compared_columns`, those that got worst first.
         strict: a capture that cannot be read is a failure instead of one of `errors`.
     Raises:
-        NotFoundError: no captures in the window.
+        NotFoundError: no captures in the window, or in that before it.
         UsageError: as in `lag_report`; the window is empty; `strict` and a broken capture; last
             stable offsets are asked for, and some captures of the window do not hold them.
     """
@@ -89,9 +92,12 @@ def lag_report_over(
         folder = folder.absolute()  # Spark's workers may run in another one
     window = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
     check_isolation(window, query.isolation)
-    with running(sized(session, window), progress) as spark:
+    span_ms = (since_ms, until_ms)
+    earlier = _earlier(folder, query, span_ms, strict=strict) if query.compare_ms else None
+    windows = [window] if earlier is None else [window, earlier]
+    with running(sized(session, windows), progress) as spark:
         try:
-            return _report(spark, folder, window, query, (since_ms, until_ms), tell, strict=strict)
+            return _report(spark, folder, windows, query, span_ms, tell, strict=strict)
         except SPARK_ERRORS as exc:
             if isinstance(folder, Store) and is_of_store(str(exc)):
                 raise store_failure(folder, exc) from exc
@@ -108,6 +114,25 @@ def lag_report_over(
                 hint="try again when `lag compact --upgrade` has finished",
                 code="CAPTURES_CHANGED",
             ) from exc
+
+
+def _earlier(folder: Place, query: LagQuery, span_ms: tuple[int, int], *, strict: bool) -> Window:
+    """The window that another one is compared with.
+
+    Raises:
+        NotFoundError: nothing was captured then.
+        UsageError: as in `lag_report_over`.
+    """
+    since_ms, until_ms = (at_ms - query.compare_ms for at_ms in span_ms)
+    try:
+        earlier = open_window(folder, since_ms=since_ms, until_ms=until_ms, strict=strict)
+    except NotFoundError as exc:
+        span = f"from {utc_time(since_ms)} to {utc_time(until_ms)}"
+        raise NotFoundError(
+            f"nothing to compare with: no captures {span} in `{folder}`", hint=exc.hint
+        ) from exc
+    check_isolation(earlier, query.isolation)
+    return earlier
 
 
 def check_isolation(window: Window, isolation: Isolation) -> None:
@@ -134,18 +159,19 @@ def check_isolation(window: Window, isolation: Isolation) -> None:
 def _report(
     spark: SparkSession,
     folder: Place,
-    window: Window,
+    windows: Sequence[Window],
     query: LagQuery,
     span_ms: tuple[int, int],
     tell: Progress,
     *,
     strict: bool,
 ) -> LagReport:
-    """The report on these files."""
-    since_ms, until_ms = span_ms
-    tell(f"reading {window.rows:,} rows of {window.captures.num_rows:,} captures")
+    """The report on these files; with two windows beside that on the second."""
+    window = windows[0]
+    rows, captures = (sum(sizes) for sizes in zip(*map(_size, windows), strict=True))
+    tell(f"reading {rows:,} rows of {captures:,} captures")
     told = _told(spark, folder, window, query, span_ms)
-    series = trends.with_history(told.now, told.figures, until_ms)
+    series = trends.with_history(told.now, told.figures, span_ms[1])
     if query.assignors or query.pictures:  # several queries want it
         series = series.persist()
     rest = read_rest(spark, folder, window, strict=strict)
@@ -153,26 +179,46 @@ def _report(
         answer = planned_answer(rest.members, rest.topics, series, query, tell, told.captures)
     else:
         keys = transforms.KEYS[query.by]
-        is_hourly = window.hours is not None
-        by_key = trends.history_by(series, told.peaks, keys, hourly=is_hourly)
-        if not is_hourly:
-            by_key = by_key.withColumn("hourly", F.lit(None).cast("string"))
-        report = with_members(by_key, series, rest.members, query.by, keys)
-        tell(f"computing lag by {query.by} over {window.rows:,} rows")
-        items = answer_rows(report, query, query.sort or "lag", keys)
-        failed = failed_rows(report, query, query.sort or "lag", keys)
+        report = _by_key(series, told.peaks, keys, window)
+        if query.compare_ms:
+            earlier_ms = (span_ms[0] - query.compare_ms, span_ms[1] - query.compare_ms)
+            then = _told(spark, folder, windows[1], query, earlier_ms)
+            before = trends.with_history(then.now, then.figures, earlier_ms[1])
+            report = compared(report, _by_key(before, then.peaks, keys, windows[1]), keys)
+        else:
+            report = with_members(report, series, rest.members, query.by, keys)
+        tell(f"computing lag by {query.by} over {rows:,} rows")
+        sort = query.sort or ("lag_change" if query.compare_ms else "lag")
+        items = answer_rows(report, query, sort, keys)
+        failed = failed_rows(report, query, sort, keys)
         tell("computing totals")
         summary = totals_of(told.now, rest.members)
         pictures = drawn(query, tell, series, told.captures)
         answer = LagReport(items, report.schema, summary, failed, pictures)
     series.unpersist()
     told.lagged.unpersist()
-    times = {"since_ms": since_ms, "until_ms": until_ms, "files": window.file_count}
+    times: dict[str, Any] = dict(zip(("since_ms", "until_ms"), span_ms, strict=True))
+    times["files"] = sum(each.file_count for each in windows)
+    if query.compare_ms:
+        times["compare_ms"] = query.compare_ms
+    broken = dict.fromkeys(error for each in windows for error in each.broken)
     return dataclasses.replace(
         answer,
-        summary=answer.summary | times | _hours_told(window),
-        errors=(*answer.errors, *window.broken, *rest.broken),
+        summary=answer.summary | times | _hours_told(windows),
+        errors=(*answer.errors, *broken, *rest.broken),
     )
+
+
+def _size(window: Window) -> tuple[int, int]:
+    return window.rows, window.captures.num_rows
+
+
+def _by_key(series: DataFrame, peaks: DataFrame, keys: Sequence[str], window: Window) -> DataFrame:
+    """The figures of a window by its keys, and which of them are of the ends of hours."""
+    if window.hours is not None:
+        return trends.history_by(series, peaks, keys, hourly=True)
+    nothing = F.lit(None).cast("string")
+    return trends.history_by(series, peaks, keys).withColumn("hourly", nothing)
 
 
 class _Told(NamedTuple):
@@ -219,12 +265,13 @@ def _told(
     )
 
 
-def _hours_told(window: Window) -> dict[str, int | None]:
-    """How many hours of the window are rolled up, and until when."""
-    if window.hours is None:
-        return {"hours": 0, "hours_until_ms": None}
-    times = window.hours.marks["captured_at_ms"]
-    return {"hours": len(times), "hours_until_ms": pc.max(times).as_py()}
+def _hours_told(windows: Sequence[Window]) -> dict[str, int | None]:
+    """How many hours of the windows are rolled up, and until when."""
+    times = [each.hours.marks["captured_at_ms"] for each in windows if each.hours is not None]
+    return {
+        "hours": sum(map(len, times)),
+        "hours_until_ms": max((pc.max(own).as_py() for own in times), default=None),
+    }
 
 
 class Rest(NamedTuple):
@@ -273,15 +320,16 @@ def _newest_once(rows: DataFrame, schema: StructType, window: Window) -> DataFra
 
 
 def sized(
-    session: SparkSession | SessionOptions | None, window: Window
+    session: SparkSession | SessionOptions | None, windows: Sequence[Window]
 ) -> SparkSession | SessionOptions | None:
-    """Session options fit for the size of the window; a running session is left as it is."""
+    """Session options fit for the size of the windows; a running session is left as it is."""
     if session is not None and not isinstance(session, SessionOptions):
         return session
     options = session or SessionOptions()
-    if window.rows < SMALL_ROWS:
+    if sum(window.rows for window in windows) < SMALL_ROWS:
         return dataclasses.replace(options, small=True)
-    return dataclasses.replace(options, large=window.size > LARGE_BYTES)
+    size = sum(window.size for window in windows)
+    return dataclasses.replace(options, large=size > LARGE_BYTES)
 
 
 def captures_with_lag(

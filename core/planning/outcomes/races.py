@@ -20,12 +20,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final
 
+from kgroups.assignors.spec import Fault
 from kgroups.core.errors import KgroupsError
 from kgroups.core.planning.assignor_request import Holdings, Round, next_round
 from kgroups.core.planning.leaders.guess import possible_libraries
 from kgroups.core.planning.leaders.libraries import SPEAKERS
 from kgroups.core.planning.leaders.strategies import COOPERATIVE, Strategy
 from kgroups.core.planning.moves import RoundStep
+from kgroups.core.planning.outcomes.missed import may_miss, misses
 from kgroups.core.planning.outcomes.outcome import canonical
 from kgroups.core.planning.outcomes.unseen import foreign_topics, may_be_late, unread_topics
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY, TEXT_ONLY
@@ -44,9 +46,11 @@ MOST_EVENTS: Final = 5
 # that a leader knows what it has read before.
 ALL_AT_ONCE: Final = 4.0
 KNOWN: Final = 9.0
+KEPT: Final = 19.0  # that nobody misses a round
 
-# How often a Java leader may lack topics that it does not read: each time it asks for all of them
-# and is up to date for `metadata.max.age.ms`, which is longer than a rebalance takes.
+# In how many rounds of a rebalance a Java leader may lack topics that it does not read, or members
+# may miss what they are given. Each needs a coincidence: a leader that asked for all topics is up
+# to date for `metadata.max.age.ms`, and a member that was late has its answer at once.
 LAPSES: Final = 1
 
 # What stands beside ids of members: topics that are created or grow, and a leader that learns of
@@ -116,7 +120,7 @@ def is_played(roster: Roster, strategy: Strategy) -> bool:
     if strategy.runs_on_broker:
         return False
     late = may_be_late(roster, strategy) or bool(foreign_topics(roster, strategy))
-    return late or is_raced(roster, strategy)
+    return late or may_miss(roster, strategy) or is_raced(roster, strategy)
 
 
 def _remembers(strategy: Strategy) -> bool:
@@ -141,10 +145,14 @@ def race_ends(
         rounds: that are played at most, one for each of the answers that a leader may give.
     """
     events = events_of(roster, strategy)
-    race = _Race(roster, strategy, len(events), foreign_topics(roster, strategy))
+    foreign, raced = foreign_topics(roster, strategy), is_raced(roster, strategy)
+    race = _Race(roster, strategy, len(events), foreign, raced)
     waiting: dict[object, _State] = {}
+    sure = is_sure(roster, strategy)
+    lapses = LAPSES if sure else 0
+    rounds = rounds if sure else rounds // 2  # it will not be complete anyway
     for late, share in _starts(roster, strategy):
-        start = _State(late, brought.held, brought.generation, (), share, LAPSES)
+        start = _State(late, brought.held, brought.generation, (), share, lapses)
         _queue(waiting, start)
     seen: set[object] = set()
     while waiting and rounds > 0:
@@ -161,7 +169,9 @@ def race_ends(
         shares = _as_shares(last.held)
         race.ends.append((Settled(shares, last.steps, (), settled=False), last.share))
         race.complete = False
-    complete = race.complete and not waiting and is_sure(roster, strategy)
+    complete = race.complete and not waiting and sure
+    if race.sampled:  # then the same must come of all that were
+        complete = complete and len({canonical(end.shares) for end, _ in race.ends}) == 1
     return Ends(
         tuple(end for end, _ in race.ends),
         tuple(failure for failure, _ in race.failures),
@@ -198,7 +208,9 @@ class _State:
     """A group between two rounds of a race: what has not come yet, and what is held.
 
     Args:
-        lapses: how often the leader may still not know topics that it does not read.
+        lapses: how often something may still go wrong: the leader does not know topics that it does
+            not read, or members miss a round.
+        missed: members that have what they were given in an older generation.
     """
 
     late: frozenset[str]
@@ -207,10 +219,12 @@ class _State:
     steps: tuple[RoundStep, ...]
     share: float
     lapses: int = 0
+    missed: Mapping[str, int] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
 
 
 def _key(state: _State) -> object:
-    return (state.late, canonical(state.held), state.lapses)
+    return (state.late, canonical(state.held), state.lapses, frozenset(state.missed))
 
 
 def _queue(waiting: dict[object, _State], state: _State) -> None:
@@ -223,21 +237,24 @@ def _queue(waiting: dict[object, _State], state: _State) -> None:
 
 @dataclass(slots=True)
 class _Race:
-    """A race and what came of it so far.
+    """A race and what came of it so far; `sampled` if not everybody was tried who may miss a round.
 
     Args:
         foreign: topics that a leader may not know in a round, one set for each that may lead.
+        raced: whether there are so many ways that nobody misses a round in any of them.
     """
 
     roster: Roster
     strategy: Strategy
     events: int
     foreign: Sequence[frozenset[str]] = ()
+    raced: bool = False
     ends: list[tuple[Settled, float]] = field(default_factory=list)
     failures: list[tuple[KgroupsError, float]] = field(default_factory=list)
     last: _State | None = None
     complete: bool = True
     answers: int = 0
+    sampled: bool = False
 
     def after(self, state: _State, play: PlayRound, most: int) -> Iterator[_State]:
         """The states that one more round leads to; where nothing more happens, an end is noted."""
@@ -262,17 +279,19 @@ class _Race:
     ) -> Iterator[_State]:
         """As `after`, of one roster; `learns` where the leader sees afterwards what is missing."""
         protocol = self.strategy.protocol
-        found = play(roster, next_round(roster, state.held, state.generation, protocol), most)
+        brought = next_round(roster, state.held, state.generation, protocol, state.missed)
+        found = play(roster, brought, most)
         self.complete = self.complete and found.complete
         self.answers += len(found.each)
         share = state.share / max(len(found.each) + len(found.failures), 1)
         self.failures += [(failed, share) for failed in found.failures]
         for settled in found.each:
             steps = state.steps + settled.steps
+            faults = tuple(dict.fromkeys((*state.faults, *settled.faults)))
             moved = protocol == "cooperative" and bool(settled.steps[-1].revoked)
             moved = moved or learns
             if not moved and not state.late:
-                self.ends.append((Settled(settled.shares, steps, settled.faults), share))
+                self.ends.append((Settled(settled.shares, steps, faults), share))
                 continue
             after = replace(
                 state,
@@ -280,13 +299,34 @@ class _Race:
                 generation=state.generation + 1,
                 steps=steps,
                 share=share,
+                missed={},
+                faults=faults,
             )
             self.last = after
             if len(steps) == MAX_ROUNDS + self.events:
                 self.complete = False
                 continue
-            for late, chance in _later(state.late, moved=moved):
-                yield replace(after, late=late, share=share * chance)
+            for one in self._missed(after, brought, roster, settled, pressed=learns):
+                for late, chance in _later(state.late, moved=moved):
+                    yield replace(one, late=late, share=one.share * chance)
+
+    def _missed(
+        self, after: _State, brought: Round, roster: Roster, settled: Settled, *, pressed: bool
+    ) -> Iterator[_State]:
+        """A state, and what it is if some members missed the round before it."""
+        if not after.lapses or self.raced:
+            yield after
+            return
+        found = misses(roster, self.strategy, settled, pressed=pressed or bool(after.late))
+        self.sampled = self.sampled or not found.complete
+        yield replace(after, share=after.share * KEPT / (KEPT + 1)) if found.each else after
+        had = brought.held if brought.current is None else brought.current
+        for members in found.each:
+            held = {name: given for name, given in after.held.items() if name not in members}
+            held |= {name: had[name] for name in members if name in had}
+            missed = {name: brought.missed.get(name, brought.generation) for name in members}
+            share = after.share / (KEPT + 1) / len(found.each)
+            yield replace(after, held=held, missed=missed, lapses=after.lapses - 1, share=share)
 
 
 def _starts(roster: Roster, strategy: Strategy) -> list[tuple[frozenset[str], float]]:

@@ -1,9 +1,9 @@
 """What only leaders see: racks to come, what Python clients know, and libraries of members.
 
-Brokers place new partitions at random, so that strategies that look at racks may do any of several
-things. A leader of a Python client takes equal subscriptions for different ones where members name
-their topics in different orders, which their sets decide, or where it knows a topic that nobody
-subscribes to, as one that subscribes by a pattern does.
+Brokers place new partitions by chance (`placements.py`), so that strategies that look at racks may
+do any of several things. A leader of a Python client takes equal subscriptions for different ones
+where members name their topics in different orders, which their sets decide, or where it knows a
+topic that nobody subscribes to, as one that subscribes by a pattern does.
 
 A leader of Java or kafka-python may not know a topic yet that nobody has read, and then assigns the
 others first and everything a moment later. Java's knows those that it does not read itself only
@@ -14,26 +14,34 @@ Members whose bytes fit several libraries say what they have as any of these wou
 mixed, where Java would have had to send what franz-go always does, and where a sticky member that
 has just joined has said nothing yet and nobody named the library, each of them is tried.
 
-Source: StripedReplicaPlacer; kafka-python 3.0.12 and aiokafka 0.14,
+Source: kafka-python 3.0.12 and aiokafka 0.14,
 _are_subscriptions_identical of their sticky assignors; ConsumerCoordinator.onJoinPrepare and
 .updateGroupSubscription, ConsumerNetworkClient.awaitMetadataUpdate.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import islice, product
 from typing import Final
 
 from kgroups.assignors.other_clients.rejoins import PLAIN, REJOIN_FORMS
-from kgroups.assignors.rejoin import STICKY
+from kgroups.assignors.rejoin import COOPERATIVE, STICKY
 from kgroups.core.planning.assignor_request import PartitionRacks, was_told_nothing
 from kgroups.core.planning.leaders.guess import possible_libraries
-from kgroups.core.planning.leaders.libraries import LIBRARIES, Form, form_of
+from kgroups.core.planning.leaders.libraries import (
+    GENERATION_VERSION,
+    LIBRARIES,
+    Form,
+    form_of,
+)
 from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.placements import placements
 from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
 from kgroups.core.planning.roster import Roster
 
 PYTHON: Final = frozenset({"kafka-python", "aiokafka"})
+# Libraries whose cooperative members say what they own without a generation, in some releases.
+UNDATED: Final = frozenset({"java", "sarama"})
 UNLIKE_WEIGHT: Final = 0.25
 MOST_PLACEMENTS: Final = 64
 MOST_LIBRARIES: Final = 27
@@ -77,6 +85,28 @@ def unseen(roster: Roster, strategy: Strategy) -> tuple[list[Unseen], bool]:
 def hides_libraries(roster: Roster, strategy: Strategy) -> bool:
     """Whether it makes a difference which libraries members use that do not show theirs."""
     return len(list(islice(_libraries(roster, strategy), 2))) > 1
+
+
+def hides_claims(roster: Roster, strategy: Strategy) -> bool:
+    """Whether members may have something that the leader cannot see.
+
+    A cooperative franz-go leader takes what is owned from subscriptions with a generation, and else
+    from user data like its own. sarama's members have neither when they are told that brokers are
+    of a time before generations, and older ones of Java's.
+
+    Source: franz-go, kgo/internal/sticky, parseMemberMetadata.
+    """
+    name = strategy.assignor.name
+    if strategy.leader_client != "franz-go" or name != COOPERATIVE:
+        return False
+    return any(
+        seat.library == "sarama"
+        if seat.joins
+        else (version := seat.member.subscription_version) is not None
+        and version < GENERATION_VERSION
+        and not UNDATED.isdisjoint(possible_libraries(seat.member, name, roster.known))
+        for seat in roster.seats
+    )
 
 
 def may_be_late(roster: Roster, strategy: Strategy) -> bool:
@@ -194,7 +224,7 @@ def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
 
     All partitions of a topic that is created have as many replicas.
     """
-    racks = sorted(set(roster.broker_racks), key=str)
+    racks = roster.broker_racks
     for name in roster.subscribed():
         logs = roster.topics[name].partitions
         new = [(name, n) for n, log in logs.items() if not log.racks and log.leader is None]
@@ -205,6 +235,6 @@ def _topic_placements(roster: Roster) -> Iterator[list[PartitionRacks]]:
         each = (
             dict(zip(new, chosen, strict=True))
             for size in wanted
-            for chosen in product(combinations(racks, size), repeat=len(new))
+            for chosen in placements(racks, len(new), size)
         )
         yield list(islice(each, MOST_PLACEMENTS + 1))

@@ -5,9 +5,23 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.effects import TopicPartition
-from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.engine.broker_effects import (
+    broker_down,
+    broker_up,
+    drain,
+    move_coordinator,
+    tell_others,
+)
+from kgroups.core.simulation.engine.faults import (
+    restart_later,
+    roll_brokers,
+    slow_broker,
+    spot_eviction,
+    zone_outage,
+)
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.rates import plan_hours, set_rate
 from kgroups.core.simulation.engine.rollout import roll_out
 from kgroups.core.simulation.engine.world import World
 from kgroups.core.simulation.figures.outcome import MAX_MOMENTS
@@ -19,29 +33,34 @@ from kgroups.core.simulation.scenario.scenario_events import (
     BrokerUp,
     Crash,
     CreateTopic,
+    Load,
     MoveCoordinator,
     NetworkSplit,
     Pause,
     Poison,
+    RollBrokers,
     RollingRestart,
     ScaleIn,
     ScaleOut,
     ScenarioEvent,
     Scheduled,
+    SlowBroker,
+    SpotEviction,
+    ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import TopicPlan
 from kgroups.core.simulation.scenario.seat_names import next_name
 from kgroups.core.simulation.scenario.subscriptions import reads
+from kgroups.core.simulation.world.listener import FAILED
 from kgroups.core.simulation.world.process import Process, Seat
-
-# How long a coordinator reads the log of a partition that it takes over.
-LOAD_MS: Final = 50
-# How often a Java client hears of the topics and finds its coordinator in one call of `poll`.
-SAME_POLL: Final = 0.5
 
 
 def plan_events(world: World, until_ms: int) -> None:
     """Put every event of the scenario on the agenda; those at random as they come."""
+    world.failed = lambda seat: _start_again(world, seat)
+    for topic in world.scenario.topics:
+        if topic.hours:
+            plan_hours(world, topic)
     if world.scenario.auto_partitions:
         world.started = lambda process: _create_missing(world, process)
     for scheduled in world.scenario.events:
@@ -173,13 +192,7 @@ def _crash(world: World, event: Crash) -> None:
         return
     world.kill(seat)
     if event.restart_after_ms is not None:
-        seat.coming = True
-        later(world, event.restart_after_ms, lambda: _sit_down(world, seat))
-
-
-def _sit_down(world: World, seat: Seat) -> None:
-    seat.coming = False
-    world.start(seat)
+        restart_later(world, seat, event.restart_after_ms)
 
 
 def _pause(world: World, event: Pause) -> None:
@@ -201,96 +214,11 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
     seat = _one(world, event.group, event.member)
     if seat is not None and seat.process is not None:
         link = seat.process.link
-        link.cut(world.now_ms, world.now_ms + event.for_ms, stalls=event.stall)
+        until_ms = world.now_ms + event.for_ms
+        link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost)
         seat.process.app.cut_off(world.now_ms, link.opens_ms)
         world.stop_reading(seat.process, link.opens_ms - world.now_ms)
         later(world, event.for_ms, lambda: None)
-
-
-# ---------------------------------------------------------------------- brokers
-
-
-def _move_coordinator(world: World, event: MoveCoordinator) -> None:
-    brokers = world.brokers
-    to = brokers.next_up(brokers.leader_of(event.group)) if event.to is None else event.to
-    if to in brokers.up:
-        _move(world, brokers.partition_of(event.group), to)
-
-
-def _move(world: World, partition: int, to: int | None) -> None:
-    brokers = world.brokers
-    brokers.move(world.now_ms, partition, to)
-
-    def loaded() -> None:
-        brokers.finish_loading(world.now_ms, partition)
-        _drain(world)
-
-    if to is not None:
-        later(world, LOAD_MS, loaded)
-    _drain(world)
-
-
-def _drain(world: World) -> None:
-    for broker in world.brokers.up:
-        world.drain(broker)
-
-
-def _broker_down(world: World, event: BrokerDown) -> None:
-    brokers = world.brokers
-    if event.broker not in brokers.up:
-        return
-    partitions = brokers.led_by(event.broker)
-    brokers.take_down(world.now_ms, event.broker)
-    world.break_connections(event.broker)
-    _drain(world)
-
-    def fail_over() -> None:
-        if event.broker not in brokers.up:
-            for partition in partitions:
-                _move(world, partition, brokers.next_up(event.broker))
-            _tell_others(world)
-
-    later(world, event.failover_ms, fail_over)
-    if event.for_ms is not None:
-        later(world, event.for_ms, lambda: _broker_up(world, BrokerUp(event.broker)))
-
-
-def _broker_up(world: World, event: BrokerUp) -> None:
-    brokers = world.brokers
-    if event.broker in brokers.up:
-        return
-    nobody_was_up = not brokers.up
-    brokers.bring_up(world.now_ms, event.broker)
-    for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
-        _move(world, partition, event.broker)
-    _tell_others(world)
-    _drain(world)
-    if nobody_was_up:
-        _learn_anew(world)
-
-
-def _learn_anew(world: World) -> None:
-    """Java clients that no broker answered have begun anew from their bootstrap addresses.
-
-    They forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
-    call of `poll` in which it hears of the topics takes them for gone, and asks for a rebalance;
-    one that polls in between does not. Seen with Java 4.3: "cached metadata has changed from
-    {t=[NO_RACKS, ...]} to {t=[]}" in three of four restarts of a single broker.
-    """
-    for process in list(world.processes.values()):
-        plan = process.seat.plan
-        if plan.library == "java" and plan.settings.metadata_recovery == "rebootstrap":
-            if world.chance.random() < SAME_POLL:
-                process.consumer.update_topics(world.now_ms, Topology())
-            world.refresh(process)
-
-
-def _tell_others(world: World) -> None:
-    """Services that are no brokers learn of topics and brokers."""
-    for address, service in world.services.items():
-        if not isinstance(address, int):
-            service.update_topology(world.now_ms, world.brokers.topology)
-            world.drain(address)
 
 
 # ---------------------------------------------------------------------- topics
@@ -306,6 +234,14 @@ def _create_topic(world: World, event: CreateTopic) -> None:
     world.logs.create(topic, world.now_ms)
     new = tuple(TopicPartition(event.topic, n) for n in range(event.partitions))
     _topics_changed(world, event.topic, new)
+
+
+def _start_again(world: World, seat: Seat) -> None:
+    """The application ended because its listener failed: its supervisor starts it again."""
+    listener = seat.plan.listener
+    after_ms = None if listener is None else listener.restart_after_ms
+    if after_ms is not None and seat.failures[-1] == FAILED:
+        later(world, after_ms, lambda: world.start(seat))
 
 
 def _create_missing(world: World, process: Process) -> None:
@@ -332,9 +268,16 @@ def _topics_changed(world: World, topic: str, new: Sequence[TopicPartition]) -> 
             state.ledger.expect(new, world.now_ms, count=True)
             state.whole_since_ms = None
     world.brokers.set_topics(world.now_ms, world.logs.topics())
-    _tell_others(world)
-    _drain(world)
+    tell_others(world)
+    drain(world)
     world.refresh_all()
+
+
+def _load(world: World, event: Load) -> None:
+    before = world.logs.rate_of(event.topic)
+    set_rate(world, event.topic, event.rate)
+    if event.for_ms is not None:
+        later(world, event.for_ms, lambda: set_rate(world, event.topic, before))
 
 
 EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]] = {
@@ -345,10 +288,15 @@ EVENT_EFFECTS: Final[Mapping[type[ScenarioEvent], Callable[[World, Any], None]]]
     Pause: _pause,
     Poison: _poison,
     NetworkSplit: _cut_off,
-    MoveCoordinator: _move_coordinator,
-    BrokerDown: _broker_down,
-    BrokerUp: _broker_up,
+    MoveCoordinator: move_coordinator,
+    BrokerDown: broker_down,
+    BrokerUp: broker_up,
     AddPartitions: _add_partitions,
     CreateTopic: _create_topic,
     Deploy: roll_out,
+    Load: _load,
+    ZoneOutage: zone_outage,
+    SpotEviction: spot_eviction,
+    SlowBroker: slow_broker,
+    RollBrokers: roll_brokers,
 }

@@ -15,6 +15,7 @@ from kgroups.core.simulation.engine.agenda import Agenda
 from kgroups.core.simulation.figures.invariants import Invariants
 from kgroups.core.simulation.figures.ledger import Ledger
 from kgroups.core.simulation.figures.recorder import Line, Recorder
+from kgroups.core.simulation.scenario.scenario_events import Lost
 from kgroups.core.simulation.scenario.scenario_model import Scenario
 from kgroups.core.simulation.world.actors import (
     ANY_BROKER,
@@ -32,7 +33,7 @@ from kgroups.core.simulation.world.actors import (
 from kgroups.core.simulation.world.brokers import NOBODY, Brokers
 from kgroups.core.simulation.world.link import RESEND_MS
 from kgroups.core.simulation.world.partition_logs import Logs
-from kgroups.core.simulation.world.process import GroupState, Process
+from kgroups.core.simulation.world.process import GroupState, Process, Seat
 from kgroups.core.simulation.world.zookeeper_service import Frame, Reception, ZookeeperService
 
 # Kafka's clock is never near 0, and the coordinator reads 0 as "never".
@@ -51,10 +52,11 @@ class Network(ABC):
         agenda: virtual time and what is to come.
         services: by address.
         groups: by name.
+        slow: broker -> ms that each request to it takes more.
         pending: events, and parts of events, that are still to come.
         last_ms: when the last event happened.
         happened: events so far, by name; `moments` when the first of them did.
-        started: told of every process that has started.
+        started, failed: told of every process that has started, or ended with a failure.
     """
 
     def __init__(
@@ -91,11 +93,13 @@ class Network(ABC):
         self.recorder = Recorder(self.groups, START_MS, timeline, every_request=every_request)
         self.invariants = Invariants(self.groups, seed, START_MS)
         self.processes: dict[str, Process] = {}
+        self.slow: dict[int, int] = {}
         self.pending = 0
         self.last_ms = START_MS
         self.happened: Counter[str] = Counter()
         self.moments: list[tuple[int, str]] = []
         self.started: Callable[[Process], None] = lambda process: None
+        self.failed: Callable[[Seat], None] = lambda seat: None
         latency, loss = scenario.network.latency, scenario.network.loss
         steady = latency.shape == "fixed" and not loss
         self._steady_ms = max(1, round(latency.mean_ms)) if steady else None
@@ -119,9 +123,10 @@ class Network(ABC):
 
     # ------------------------------------------------------------------ requests
 
-    def delay_ms(self, process: Process) -> int:
-        """One way, packets that were lost included."""
-        blocked_ms = process.link.opens_ms - self.agenda.now_ms
+    def delay_ms(self, process: Process, sender: Lost = "both") -> int:
+        """One way, packets that were lost included; of a request, an answer, or both."""
+        link, now_ms = process.link, self.agenda.now_ms
+        blocked_ms = 0 if link.opens_ms <= now_ms else link.blocked_ms(now_ms, sender)
         if self._steady_ms is not None:
             return self._steady_ms + blocked_ms if blocked_ms > 0 else self._steady_ms
         network, random = self.scenario.network, self.network
@@ -139,7 +144,9 @@ class Network(ABC):
     def send(self, process: Process, ask: Ask) -> None:
         agenda = self.agenda
         self.recorder.asked(process, ask.kind)
-        arrives_ms = agenda.now_ms + self.delay_ms(process)
+        arrives_ms = agenda.now_ms + self.delay_ms(process, "requests")
+        if self.slow:
+            arrives_ms += self.slow.get(ask.to, 0) if type(ask.to) is int else 0
         if process.idle_ms is not None:
             arrives_ms += self._set_up(process, process.idle_ms)
         if type(ask.request) is Frame:
@@ -230,7 +237,7 @@ class Network(ABC):
 
     def _reply(self, process: Process, token: int, kind: str, response: object) -> None:
         agenda = self.agenda
-        arrives_ms = agenda.now_ms + self.delay_ms(process)
+        arrives_ms = agenda.now_ms + self.delay_ms(process, "answers")
         if type(response) is Reception:
             arrives_ms = process.in_turn(-response.connection, arrives_ms)
         elif arrives_ms < process.received_ms:

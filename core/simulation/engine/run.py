@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from kgroups.core.simulation.engine.autoscaling import Scaler
 from kgroups.core.simulation.engine.event_effects import plan_events
 from kgroups.core.simulation.engine.network import START_MS
 from kgroups.core.simulation.engine.world import World
@@ -132,6 +133,10 @@ class Run:
                 world.agenda.at(START_MS + plan.start_ms, self._start, seat)
         for address in world.services:
             world.drain(address)
+        for group in self.scenario.groups:
+            if group.autoscaler is not None:
+                scaler = Scaler(world, group.name, group.autoscaler)
+                world.agenda.at(world.now_ms, scaler.begin)
         plan_events(world, self._end_ms)
         world.agenda.at(START_MS + self._sample_ms, self._sample)
 
@@ -242,6 +247,7 @@ class Run:
             samples=watch.kept(),
             counts=dict(sorted(told.counts.items())),
             deploys=tuple(one.outcome(now_ms, START_MS) for one in state.deploys),
+            scalings=tuple(state.scalings),
             owned=tuple(
                 one._replace(from_ms=one.from_ms - START_MS, to_ms=one.to_ms - START_MS)
                 for one in ledger.owned

@@ -27,7 +27,7 @@ from kgroups.core.simulation.world.actors import (
 )
 from kgroups.core.simulation.world.application import Application
 from kgroups.core.simulation.world.member_kinds import make_consumer
-from kgroups.core.simulation.world.process import GroupState, Process, Seat
+from kgroups.core.simulation.world.process import GroupState, Process, Seat, both
 from kgroups.core.simulation.world.zookeeper_service import ZookeeperService
 
 
@@ -67,6 +67,8 @@ class World(Network):
         self._unsettle(state)
         seat.starting.begin(now_ms)
         self.recorder.line(now_ms, group.name, plan.name, "started", f"life {seat.lives}")
+        if plan.listener is not None:
+            process.consumer.listen(Random(f"{self.seed} {process.life} listener"))
         process.consumer.start(now_ms, self.brokers.topology)
         self.started(process)
         settings = plan.settings
@@ -82,7 +84,7 @@ class World(Network):
         if process is None or process.closing:
             return
         process.closing = True
-        process.then = then
+        process.then = both(process.then, then)
         self._arrange_poll(process)
 
     def kill(self, seat: Seat) -> None:
@@ -147,6 +149,9 @@ class World(Network):
         if process.frozen_ms > now_ms:
             self._wake_at(process, process.frozen_ms)
             return
+        if process.beats_late and process.waits_for_record(now_ms):
+            self._wake_at(process, ceil(process.app.free_ms))
+            return
         if now_ms - process.told_ms > process.seat.plan.settings.max_poll_interval_ms // 2:
             process.app.run_to(now_ms)
             process.told_ms = int(process.app.polled_ms)
@@ -167,7 +172,8 @@ class World(Network):
         """Let the application poll, as soon as it is free, with the world looking on."""
         now_ms, app = self.now_ms, process.app
         app.hold_up(now_ms, True)
-        self._poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms))
+        busy_ms = process.consumer.busy_ms
+        self._poll_at(process, max(now_ms, ceil(app.free_ms), process.frozen_ms, busy_ms))
 
     def _poll_at(self, process: Process, at_ms: int) -> None:
         """Let it poll then, unless it does so earlier."""
@@ -183,7 +189,7 @@ class World(Network):
         if not process.alive:
             return
         now_ms, app, consumer = self.now_ms, process.app, process.consumer
-        if process.frozen_ms > now_ms or app.free_ms > now_ms:
+        if max(process.frozen_ms, app.free_ms, consumer.busy_ms) > now_ms:
             self._arrange_poll(process)
             return
         app.polled_ms = process.told_ms = now_ms
@@ -261,7 +267,7 @@ class World(Network):
             return False
         if consumer.failure is not None and not process.closing:
             process.seat.failures.append(consumer.failure)
-            process.closing = True
+            process.closing, process.then = True, partial(self.failed, process.seat)
             self._arrange_poll(process)
         elif consumer.wants_poll:
             self._arrange_poll(process)

@@ -54,9 +54,16 @@ DEPLOYS: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
         lambda g: sum(one.unowned_ms for one in g.deploys),
     ),
 }
+SCALING: Final[Mapping[str, tuple[str, Callable[[GroupOutcome], int]]]] = {
+    "scalings": ("how often an autoscaler changed the number of pods", lambda g: len(g.scalings)),
+    "most_pods": (
+        "most pods that an autoscaler wanted",
+        lambda g: max((one.after for one in g.scalings), default=0),
+    ),
+}
 _READ: Final[Mapping[str, Callable[[GroupOutcome], int]]] = {
     **FIGURES,
-    **{name: read for name, (_, read) in DEPLOYS.items()},
+    **{name: read for name, (_, read) in {**DEPLOYS, **SCALING}.items()},
 }
 assert _MEANINGS.keys() == FIGURES.keys()
 
@@ -67,8 +74,8 @@ def _unit(name: str) -> str | None:
 
 def _rows() -> list[Field]:
     rows = []
-    deploys = {name: meaning for name, (meaning, _) in DEPLOYS.items()}
-    for name, meaning in (_MEANINGS | deploys).items():
+    more = {name: meaning for name, (meaning, _) in {**DEPLOYS, **SCALING}.items()}
+    for name, meaning in (_MEANINGS | more).items():
         short, whole = name.removesuffix(_MS), "partitions" if name == "moved" else None
         rows.append(Field(short, "number", _unit(name), meaning, whole))
         for ending in SHARES:

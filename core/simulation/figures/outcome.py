@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from kgroups.core.simulation.figures.deploy_window import DeployOutcome
 from kgroups.core.simulation.figures.ledger import Owned
 from kgroups.core.simulation.figures.recorder import Rebalance
+from kgroups.core.simulation.figures.scaling import Scaling
 
 # A picture cannot show more.
 MAX_MOMENTS: Final = 200
@@ -83,6 +84,7 @@ class GroupOutcome:
         catch_up_ms: the longest such time at once.
         owned: who owned what from when to when (virtual ms), as far as it was kept.
         deploys: in the order of their starts.
+        scalings: what the autoscaler did, in order.
         counts: further figures by name (the ZooKeeper era's notifications, retries, ...).
     """
 
@@ -116,6 +118,7 @@ class GroupOutcome:
     counts: Mapping[str, int] = field(default_factory=dict)
     owned: tuple[Owned, ...] = ()
     deploys: tuple[DeployOutcome, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

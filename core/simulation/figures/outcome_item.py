@@ -114,6 +114,7 @@ def _item(
         "events": dict(outcomes[0].events),
         "rebalances": [asdict(one) for one in group.rebalances],
         "deploys": [one._asdict() for one in group.deploys],
+        "scalings": [one._asdict() for one in group.scalings],
         "members": [{**asdict(m), "failures": list(m.failures)} for m in group.members],
         "partitions": [one._asdict() for one in group.partitions],
         "samples": [asdict(sample) for sample in group.samples],

@@ -12,15 +12,19 @@ from kgroups.core.coordinator.errors import ErrorCode
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import Cursor, Document
 from kgroups.core.ports.client_ports import known_assignor
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.kubernetes.deploy_event import A_QUARTER, NO_CHANGE, Deploy
 from kgroups.core.simulation.kubernetes.new_version import changed_group, changed_member
 from kgroups.core.simulation.scenario.scenario_events import (
     AddPartitions,
     CreateTopic,
+    Load,
     RollingRestart,
     ScaleIn,
     ScaleOut,
     Scheduled,
+    SpotEviction,
+    ZoneOutage,
 )
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan, Scenario
 from kgroups.core.simulation.scenario.seat_names import next_name
@@ -95,14 +99,29 @@ def contradictions(scenario: Scenario) -> Iterator[Contradiction]:
             if kind not in seen:
                 seen.add(kind)
                 yield from _of_subscription(scenario, group, plan, known)
+                yield from _of_library(group, plan)
                 yield from _of_settings(group, plan)
         if group.protocol in CLASSIC:
             yield from _of_common_assignor(group)
     for number, group, plan in deployed(scenario):
         wrong = _of_subscription(scenario, group, plan, known)
-        for found in (*wrong, *_of_settings(group, plan)):
+        for found in (*wrong, *_of_library(group, plan), *_of_settings(group, plan)):
             yield in_deploy(number, found)
+    yield from _of_autoscalers(scenario)
     yield from _of_events(scenario)
+
+
+def _of_autoscalers(scenario: Scenario) -> Iterator[Contradiction]:
+    for group in scenario.groups:
+        if group.autoscaler is None:
+            continue
+        where, place = f"`{group.name}`", ("groups", group.name, "autoscaler")
+        if scenario.until_ms is None:
+            what = "an autoscaler never rests: the scenario has no `until`"
+            yield Contradiction(where, what, (place,), "write how long it lasts: `until: 1h`")
+        if group.like(group.autoscaler.entry) is None:
+            what = f"there is no entry `{group.autoscaler.entry}`"
+            yield Contradiction(where, what, (place,))
 
 
 def deployed(scenario: Scenario) -> Iterator[tuple[int, GroupPlan, MemberPlan]]:
@@ -164,9 +183,29 @@ def _of_subscription(
             if scenario.auto_partitions and hint is None:
                 hint = "with `allow.auto.create.topics: true` the brokers would create it"
             yield of_member(group, plan, "topics", f"there is no topic `{topic}`", hint=hint)
-    if plan.topics and plan.pattern is not None and plan.library == "java":
-        what = "a Java consumer subscribes either to topics or to a pattern"
+    traits = LIBRARIES[plan.library]
+    if plan.topics and plan.pattern is not None and not traits.both:
+        who = "a Java consumer" if plan.library == "java" else f"a consumer of {plan.library}"
+        what = f"{who} subscribes either to topics or to a pattern"
         yield of_member(group, plan, "pattern", what, hint="leave out `topics` or `pattern`")
+    if plan.pattern is not None and traits.patterns == "none":
+        what = f"{plan.library} subscribes to no patterns"
+        yield of_member(group, plan, "pattern", what, hint="name the `topics`")
+
+
+def _of_library(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
+    """What the members' library cannot do."""
+    traits, able = LIBRARIES[plan.library], ", ".join
+    if group.protocol == "consumer" and not traits.kip848:
+        what = f"{plan.library} does not speak the consumer protocol (KIP-848)"
+        hint = able(f"`{one}`" for one, other in LIBRARIES.items() if other.kip848)
+        yield of_member(group, plan, "client", what, hint=f"clients that do: {hint}")
+    if group.protocol == "cooperative" and not traits.cooperative:
+        what = f"{plan.library} has no cooperative assignor"
+        yield of_member(group, plan, "client", what, hint="write `protocol: eager`")
+    if plan.instance_id is not None and not traits.static:
+        what = f"{plan.library} has no static members"
+        yield of_member(group, plan, "static", what, hint="leave out `static` or `instance_id`")
 
 
 def _of_settings(group: GroupPlan, plan: MemberPlan) -> Iterator[Contradiction]:
@@ -270,6 +309,16 @@ def _of_event(
             what = f"topic `{event.topic}` is created twice"
             yield "topic", what, None if once else "write `at` instead of `every`"
         partitions[event.topic] = event.partitions
+    elif isinstance(event, Load):
+        if event.topic not in partitions:
+            hint = close_to(event.topic, partitions)
+            yield "topic", f"there is no topic `{event.topic}` yet", hint
+    elif isinstance(event, ZoneOutage | SpotEviction):
+        racks = {one.rack for group in scenario.groups for one in group.templates} - {None}
+        racks |= {one.rack for group in scenario.groups for one in group.members} - {None}
+        if event.rack is not None and event.rack not in racks:
+            known = [rack for rack in racks if rack is not None]
+            yield "rack", f"no member is in rack `{event.rack}`", close_to(event.rack, known)
     elif isinstance(event, AddPartitions):
         yield from _of_growth(event, partitions)
     elif isinstance(event, ScaleOut):

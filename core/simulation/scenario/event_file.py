@@ -14,6 +14,7 @@ from kgroups.core.simulation.kubernetes.deploy_file import (
     read_unavailable,
 )
 from kgroups.core.simulation.scenario.scenario_events import (
+    LOST,
     SCENARIO_EVENTS,
     ScenarioEvent,
     Scheduled,
@@ -145,6 +146,10 @@ def _read_broker(cursor: Cursor, names: Names, group: str) -> int:
     return cursor.integer(0, names.brokers - 1)
 
 
+def _read_brokers(cursor: Cursor, names: Names, group: str) -> tuple[int, ...]:
+    return tuple(_read_broker(each, names, group) for each in cursor.items())
+
+
 def _plain(read: Callable[[Cursor], object]) -> Reader:
     return lambda cursor, names, group: read(cursor)
 
@@ -188,6 +193,7 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "member": _MEMBER,
         "for": _FOR,
         "stall": ("stall", False, _plain(Cursor.flag)),
+        "lost": ("lost", False, _plain(lambda cursor: cursor.text(LOST))),
     },
     "move_coordinator": {"group": _GROUP, "to": ("to", False, _read_broker)},
     "broker_down": {
@@ -205,6 +211,29 @@ FIELDS: Final[Mapping[str, Mapping[str, tuple[str, bool, Reader]]]] = {
         "partitions": ("partitions", True, _PARTITIONS),
         "rate": ("rate", False, _plain(read_rate)),
     },
+    "load": {
+        "topic": ("topic", True, _plain(Cursor.text)),
+        "rate": ("rate", True, _plain(read_rate)),
+        "for": ("for_ms", False, _MS),
+    },
+    "zone_outage": {
+        "rack": ("rack", True, _plain(Cursor.text)),
+        "brokers": ("brokers", False, _read_brokers),
+        "for": _FOR,
+    },
+    "spot_eviction": {
+        "group": _GROUP,
+        "count": ("count", False, _COUNT),
+        "rack": ("rack", False, _plain(Cursor.text)),
+        "notice": ("notice_ms", False, _MS),
+        "restart_after": ("restart_after_ms", False, _MS),
+    },
+    "slow_broker": {
+        "broker": ("broker", True, _read_broker),
+        "by": ("by_ms", True, _MS),
+        "for": _FOR,
+    },
+    "roll_brokers": {"down": ("down_ms", False, _MS), "pause": ("pause_ms", False, _MS)},
     "deploy": {
         "group": _GROUP,
         "entry": ("entry", False, _of_group(read_entry)),

@@ -7,6 +7,7 @@ from typing import Final
 from kgroups.core.errors import UsageError
 from kgroups.core.lag.rules import lag_at
 from kgroups.core.planning.leaders.guess import infer_leader
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.member_settings import (
     LIBRARY_DEFAULTS,
     Library,
@@ -67,10 +68,10 @@ def _protocol(group: Group) -> Protocol:
 
 def _library(group: Group) -> tuple[Library, list[str]]:
     likeliest = "java" if group.type == "consumer" else infer_leader(group).likeliest
-    if likeliest == "librdkafka":
-        return "librdkafka", ["the members use librdkafka"]
-    if likeliest == "java":
-        return "java", ["the members use the Java client"]
+    for library in LIBRARIES:
+        if library == likeliest:
+            shown = "the Java client" if library == "java" else library
+            return library, [f"the members use {shown}"]
     return "java", [f"the members behave as the Java client does, not as {likeliest}"]
 
 

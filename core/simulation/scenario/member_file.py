@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Final, cast
 
 from kgroups.core.input_files.document import Cursor, Document, Fields, read_document
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.event_file import MAX_MEMBERS
 from kgroups.core.simulation.scenario.member_readers import (
     check_protocol,
+    read_listener,
     read_processing,
     read_topics,
 )
@@ -41,9 +43,13 @@ MEMBER_KEYS: Final = (
     "start",
     "every",
     "processing",
+    "workers",
+    "listener",
     "properties",
     "settings",
 )
+
+MAX_WORKERS: Final = 10_000
 
 
 def read_members(
@@ -92,6 +98,8 @@ def read_members(
         entry=label,
         gap_ms=fields.optional("every", read_ms) or 0,
         idle=given.idle,
+        workers=fields.optional("workers", lambda c: c.integer(1, MAX_WORKERS)) or 1,
+        listener=fields.optional("listener", read_listener),
     )
     template = one if instance is not None or not static else replace(one, instance_id=label)
     if count is None:
@@ -103,7 +111,7 @@ def read_members(
 
 
 def protocol_of(group: Fields) -> Protocol:
-    """A group's protocol; where it is not written, what its members' properties say."""
+    """A group's protocol; where it is not written, what its members' properties or clients say."""
 
     def read_protocol(value: Cursor) -> Protocol:
         return cast(Protocol, value.text(PROTOCOLS))
@@ -122,7 +130,13 @@ def protocol_of(group: Fields) -> Protocol:
         settings = value.get("settings")
         if isinstance(settings, dict) and settings.get("group.protocol") == "consumer":
             return "consumer"
-    return "eager"
+    clients = {
+        entry.value.get("client", "java")
+        for _, entry in group["members"].entries()
+        if isinstance(entry.value, dict)
+    }
+    defaults = {LIBRARIES[one].default_protocol for one in clients if one in LIBRARIES}
+    return "cooperative" if defaults == {"cooperative"} else "eager"
 
 
 def with_properties(scenario: Scenario, document: Document) -> Scenario:

@@ -2,24 +2,27 @@
 
 from kgroups.core.input_files.document import Cursor
 from kgroups.core.simulation.scenario.member_settings import INSTEAD, OTHER_PROTOCOLS
-from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, Spread
-from kgroups.core.simulation.scenario.units import read_duration
+from kgroups.core.simulation.scenario.scenario_model import ListenerPlan
+from kgroups.core.simulation.scenario.spread import DEFAULT_TAIL, SHAPES, Spread
+from kgroups.core.simulation.scenario.units import read_duration, read_ms
+
+_SHAPES = frozenset(SHAPES)
 
 
 def read_spread(cursor: Cursor) -> Spread:
-    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms} or {heavy: 2ms, tail: 1.5}."""
+    """A duration that varies: `2ms`, {normal: 2ms, deviation: 1ms}, {exponential: 2ms}, ..."""
     if not isinstance(cursor.value, dict):
         return Spread(read_duration(cursor))
-    fields = cursor.fields((), ("fixed", "normal", "deviation", "heavy", "tail"))
-    shapes = [shape for shape in ("fixed", "normal", "heavy") if shape in fields.values]
+    fields = cursor.fields((), (*SHAPES, "deviation", "tail"))
+    shapes = [shape for shape in SHAPES if shape in fields.values]
     if len(shapes) != 1:
-        cursor.fail("expected one of `fixed`, `normal` and `heavy`")
+        cursor.fail("expected one of `fixed`, `normal`, `exponential` and `heavy`")
     mean_ms = read_duration(fields[shapes[0]])
     if shapes[0] == "normal":
         return Spread(mean_ms, "normal", fields.optional("deviation", read_duration) or 0.0)
     if shapes[0] == "heavy":
         return Spread(mean_ms, "heavy", tail=fields.optional("tail", _tail) or DEFAULT_TAIL)
-    return Spread(mean_ms)
+    return Spread(mean_ms, shapes[0])
 
 
 def _tail(cursor: Cursor) -> float:
@@ -36,6 +39,30 @@ def read_processing(cursor: Cursor) -> tuple[Spread, Spread]:
         record = fields.optional("record", read_spread) or Spread(1.0)
         return record, fields.optional("poll", read_spread) or Spread()
     return read_spread(cursor), Spread()
+
+
+def read_listener(cursor: Cursor) -> ListenerPlan:
+    """A rebalance listener: how long each call takes, and more; or one time for both."""
+    if not isinstance(cursor.value, dict) or _SHAPES & cursor.value.keys():
+        spread = read_spread(cursor)
+        return ListenerPlan(spread, spread)
+    fields = cursor.fields((), ("assigned", "revoked", "lost", "fails", "restart_after"))
+    return ListenerPlan(
+        fields.optional("assigned", read_spread) or Spread(),
+        fields.optional("revoked", read_spread) or Spread(),
+        fields.optional("lost", read_spread) or Spread(),
+        fields.optional("fails", read_share) or 0.0,
+        fields.optional("restart_after", read_ms),
+    )
+
+
+def read_share(cursor: Cursor) -> float:
+    """A number from 0 to less than 1."""
+    value = cursor.value
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
+    if not 0 <= number < 1:
+        cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")
+    return float(number)
 
 
 def check_protocol(protocol: str, settings: Cursor) -> None:

@@ -1,7 +1,8 @@
 """A consumer's parameters by the names of its properties; defaults by client library.
 
-Source: ConsumerConfig of Kafka 4.3, librdkafka's CONFIGURATION table, and the consumer settings
-of Kafka 0.8.2 for the members of the ZooKeeper era.
+Source: ConsumerConfig of Kafka 4.3, librdkafka's CONFIGURATION table, the other libraries' code
+(`clients/libraries.py` has their releases), and the consumer settings of Kafka 0.8.2 for the
+members of the ZooKeeper era.
 """
 
 import re
@@ -17,6 +18,7 @@ from kgroups.core.simulation.clients.known_properties import (
     TABLES,
     unknown_property,
 )
+from kgroups.core.simulation.clients.libraries import Library as Library
 from kgroups.core.simulation.clients.property_kinds import EXPECTED, plain_value
 from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 
@@ -25,7 +27,6 @@ from kgroups.core.simulation.scenario.units import read_ms, read_positive_ms
 Protocol = Literal["eager", "cooperative", "consumer", "zookeeper"]
 PROTOCOLS: Final[tuple[Protocol, ...]] = ("eager", "cooperative", "consumer", "zookeeper")
 
-Library = Literal["java", "librdkafka"]
 OffsetReset = Literal["earliest", "latest", "none", "by_duration"]
 MetadataRecovery = Literal["rebootstrap", "none"]
 IsolationLevel = Literal["read_uncommitted", "read_committed"]
@@ -104,7 +105,11 @@ class MemberSettings:
         return replace(self, **changed)
 
 
-# librdkafka hands records out one by one, so a rebalance need not wait for a batch of them.
+# Of libraries that ask nobody to poll.
+NO_POLL_LIMIT_MS: Final = 10**12
+
+# All but the Java client and kafka-python hand records out one by one, so a rebalance need not
+# wait for a batch of them. kafkajs commits what it has processed of each fetch.
 LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
     "java": MemberSettings(),
     "librdkafka": MemberSettings(
@@ -117,6 +122,52 @@ LIBRARY_DEFAULTS: Final[Mapping[Library, MemberSettings]] = {
         isolation_level="read_committed",
         exclude_internal_topics=False,
         allow_auto_create_topics=False,
+    ),
+    "sarama": MemberSettings(
+        max_poll_records=1,
+        session_timeout_ms=10_000,
+        max_poll_interval_ms=NO_POLL_LIMIT_MS,
+        rebalance_timeout_ms=60_000,
+        auto_commit_interval_ms=1_000,
+        metadata_max_age_ms=600_000,
+        retry_backoff_ms=250,
+        retry_backoff_max_ms=250,
+        connection_setup_timeout_ms=30_000,
+        connections_max_idle_ms=0,
+    ),
+    "franz-go": MemberSettings(
+        max_poll_records=1,
+        max_poll_interval_ms=NO_POLL_LIMIT_MS,
+        rebalance_timeout_ms=60_000,
+        request_timeout_ms=10_000,
+        retry_backoff_ms=250,
+        retry_backoff_max_ms=5_000,
+        connections_max_idle_ms=30_000,
+        fetch_max_wait_ms=5_000,
+        auto_offset_reset="earliest",
+        allow_auto_create_topics=False,
+    ),
+    "kafka-python": MemberSettings(reconnect_backoff_max_ms=30_000),
+    "aiokafka": MemberSettings(
+        max_poll_records=1,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        request_timeout_ms=40_000,
+        retry_backoff_max_ms=100,
+    ),
+    "kafkajs": MemberSettings(
+        max_poll_records=1,
+        session_timeout_ms=30_000,
+        max_poll_interval_ms=NO_POLL_LIMIT_MS,
+        rebalance_timeout_ms=60_000,
+        enable_auto_commit=False,
+        retry_backoff_ms=300,
+        retry_backoff_max_ms=30_000,
+        connection_setup_timeout_ms=1_000,
+        connections_max_idle_ms=0,
+        fetch_max_bytes=10_485_760,
+        fetch_max_wait_ms=5_000,
+        isolation_level="read_committed",
     ),
 }
 

@@ -6,9 +6,13 @@ a tuple of names that is empty stands for every member of the group.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from kgroups.core.simulation.kubernetes.deploy_event import Deploy
+
+# Whose packets a cut loses.
+Lost = Literal["both", "requests", "answers"]
+LOST: Final[tuple[Lost, ...]] = ("both", "requests", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,14 @@ class NetworkSplit:
 
     Args:
         stall: packets are kept and arrive when it is over; else they are lost, and sent again.
+        lost: whose packets: the member's (`requests`), the cluster's (`answers`), or `both`.
     """
 
     group: str
     for_ms: int
     member: str | None = None
     stall: bool = False
+    lost: Lost = "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,73 @@ class CreateTopic:
     rate: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Another number of records comes to a topic.
+
+    Args:
+        rate: records a second over all its partitions.
+        for_ms: after which the rate is what it was; None for good.
+    """
+
+    topic: str
+    rate: float
+    for_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneOutage:
+    """A zone fails: processes of members in its rack end without a word, and start anew after it.
+
+    Args:
+        brokers: those of the zone.
+    """
+
+    rack: str
+    for_ms: int
+    brokers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpotEviction:
+    """The instances of some members are taken away: SIGTERM, and the end after a notice.
+
+    Args:
+        count: how many members, at random.
+        rack: of those in this rack only; None for all.
+        notice_ms: from SIGTERM until the process is killed.
+        restart_after_ms: from its end until there is another one in its place; None for never.
+    """
+
+    group: str
+    count: int = 1
+    rack: str | None = None
+    notice_ms: int = 120_000
+    restart_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlowBroker:
+    """Every request to a broker takes longer for a while."""
+
+    broker: int
+    by_ms: int
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RollBrokers:
+    """Every broker is shut down in order and started again, one after the other: an upgrade.
+
+    Args:
+        down_ms: from its end to its start.
+        pause_ms: from one broker's start to the next one's end.
+    """
+
+    down_ms: int = 30_000
+    pause_ms: int = 60_000
+
+
 ScenarioEvent = (
     RollingRestart
     | ScaleOut
@@ -157,6 +230,11 @@ ScenarioEvent = (
     | AddPartitions
     | CreateTopic
     | Deploy
+    | Load
+    | ZoneOutage
+    | SpotEviction
+    | SlowBroker
+    | RollBrokers
 )
 
 # The key that a scenario file, a timeline and an answer call each of them by.
@@ -174,6 +252,11 @@ SCENARIO_EVENTS: Final[Mapping[str, type[ScenarioEvent]]] = {
     "add_partitions": AddPartitions,
     "create_topic": CreateTopic,
     "deploy": Deploy,
+    "load": Load,
+    "zone_outage": ZoneOutage,
+    "spot_eviction": SpotEviction,
+    "slow_broker": SlowBroker,
+    "roll_brokers": RollBrokers,
 }
 SCENARIO_EVENT_NAMES: Final[Mapping[type[ScenarioEvent], str]] = {
     cls: name for name, cls in SCENARIO_EVENTS.items()

@@ -8,14 +8,16 @@ from typing import Final
 
 from kgroups.core.coordinator.config import PROPERTIES, CoordinatorConfig
 from kgroups.core.input_files.document import Cursor, Document
+from kgroups.core.simulation.kubernetes.autoscaler_file import read_autoscaler
 from kgroups.core.simulation.scenario.event_file import (
     MAX_MEMBERS,
     MAX_PARTITIONS,
     Names,
     read_events,
 )
+from kgroups.core.simulation.scenario.load_readers import read_backlog, read_hours, read_weights
 from kgroups.core.simulation.scenario.member_file import protocol_of, read_members
-from kgroups.core.simulation.scenario.member_readers import read_spread
+from kgroups.core.simulation.scenario.member_readers import read_share, read_spread
 from kgroups.core.simulation.scenario.scenario_model import (
     RECORD_BYTES,
     GroupPlan,
@@ -41,8 +43,18 @@ ROOT_KEYS: Final = (
     "groups",
     "events",
 )
-TOPIC_KEYS: Final = ("partitions", "rate", "backlog", "racks", "record_size", "transactions")
-GROUP_KEYS: Final = ("protocol", "members", "properties", "settings", "config", "committed")
+TOPIC_KEYS: Final = (
+    *("partitions", "rate", "skew", "hours", "backlog", "racks", "record_size", "transactions"),
+)
+GROUP_KEYS: Final = (
+    "protocol",
+    "members",
+    "properties",
+    "settings",
+    "config",
+    "committed",
+    "autoscaler",
+)
 AUTO_CREATE: Final = "auto.create.topics.enable"
 AUTO_PARTITIONS: Final = "num.partitions"
 GROUP_CONFIG: Final = (
@@ -122,16 +134,8 @@ def _cluster(cursor: Cursor) -> CoordinatorConfig:
 def _network(cursor: Cursor) -> Network:
     fields = cursor.fields((), ("latency", "loss"))
     latency = fields.optional("latency", read_spread) or Spread(1.0)
-    loss = fields.optional("loss", _share) or 0.0
+    loss = fields.optional("loss", read_share) or 0.0
     return Network(latency, loss)
-
-
-def _share(cursor: Cursor) -> float:
-    value = cursor.value
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
-    if not 0 <= number < 1:
-        cursor.fail(f"`{value}` is not a share: expected a number from 0 to less than 1")
-    return float(number)
 
 
 def _topic(name: str, cursor: Cursor) -> TopicPlan:
@@ -143,14 +147,18 @@ def _topic(name: str, cursor: Cursor) -> TopicPlan:
     racks = fields.optional("racks", lambda c: tuple(_racks(each) for each in c.items())) or ()
     if racks and len(racks) != partitions:
         fields["racks"].fail(f"{len(racks)} entries for {partitions} partitions")
+    backlogs = fields.optional("backlog", lambda c: read_backlog(c, partitions)) or (0,)
     return TopicPlan(
         name,
         partitions,
         fields.optional("rate", read_rate) or 0.0,
-        fields.optional("backlog", lambda c: c.integer(0)) or 0,
+        sum(backlogs),
         racks,
         fields.optional("record_size", lambda c: c.integer(1)) or RECORD_BYTES,
         fields.optional("transactions", read_ms) or 0,
+        fields.optional("skew", lambda c: read_weights(c, partitions)) or (),
+        fields.optional("hours", read_hours) or (),
+        backlogs if len(backlogs) > 1 else (),
     )
 
 
@@ -185,6 +193,7 @@ def _group(name: str, cursor: Cursor, topics: Mapping[str, TopicPlan]) -> GroupP
         _commits(committed or "start", topics),
         config or {},
         tuple(templates),
+        fields.optional("autoscaler", read_autoscaler),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.core.coordinator.config import CoordinatorConfig
+from kgroups.core.simulation.kubernetes.scaling_rules import Autoscaler
 from kgroups.core.simulation.scenario.member_settings import Library, MemberSettings, Protocol
 from kgroups.core.simulation.scenario.scenario_events import Scheduled
 from kgroups.core.simulation.scenario.spread import Spread
@@ -40,6 +41,10 @@ class TopicPlan:
         racks: per partition the racks of its replicas; empty for none.
         record_bytes: of each record.
         transaction_ms: records are written in transactions that commit so often; 0: in none.
+        weights: of the partitions in the rate; empty: all alike.
+        hours: factors of the rate, one for each hour of a day that begins with the run; empty:
+            it is steady.
+        backlogs: of each partition, in the place of equal shares of `backlog`; empty: equal ones.
     """
 
     name: str
@@ -49,11 +54,33 @@ class TopicPlan:
     racks: tuple[frozenset[str], ...] = ()
     record_bytes: int = RECORD_BYTES
     transaction_ms: int = 0
+    weights: tuple[float, ...] = ()
+    hours: tuple[float, ...] = ()
+    backlogs: tuple[int, ...] = ()
 
     def backlog_of(self, partition: int) -> int:
         """Records of the backlog that lie in one partition."""
+        if self.backlogs:
+            return self.backlogs[partition] if partition < len(self.backlogs) else 0
         share, rest = divmod(self.backlog, self.partitions)
         return share + (partition < rest)
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerPlan:
+    """What an application does when partitions come and go: commit, flush, restore state.
+
+    Args:
+        assigned, revoked, lost: how long it takes; none where there are no partitions.
+        fails: share of its calls that fail: the poll throws, and the consumer is closed.
+        restart_after_ms: when the process is started again after that; None for never.
+    """
+
+    assigned: Spread = field(default_factory=Spread)
+    revoked: Spread = field(default_factory=Spread)
+    lost: Spread = field(default_factory=Spread)
+    fails: float = 0.0
+    restart_after_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +98,8 @@ class MemberPlan:
         entry: key of the scenario's entry that it is one of the members of.
         gap_ms: time between the starts of that entry's members.
         idle: properties that it was given and that have no effect here.
+        workers: threads that share the records of a poll, which ends when all are done.
+        listener: its rebalance listener; None: it has none, or one that takes no time.
     """
 
     name: str
@@ -87,6 +116,8 @@ class MemberPlan:
     entry: str = ""
     gap_ms: int = 0
     idle: frozenset[str] = frozenset()
+    workers: int = 1
+    listener: ListenerPlan | None = None
 
     def numbered(self, number: int) -> "MemberPlan":
         """The member of this number of the entry that this one is the template of."""
@@ -105,6 +136,7 @@ class GroupPlan:
             is not named has no commit.
         config: the group's dynamic settings (`consumer.session.timeout.ms`, ...), KIP-848 only.
         templates: what further members of each entry are like, also of one without members.
+        autoscaler: what scales it; None: nothing does.
     """
 
     name: str
@@ -113,6 +145,7 @@ class GroupPlan:
     committed: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     templates: tuple[MemberPlan, ...] = ()
+    autoscaler: Autoscaler | None = None
 
     def like(self, name: str | None) -> MemberPlan | None:
         """What a further member is like: a member's or an entry's name, None for the first."""

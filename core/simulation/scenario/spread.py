@@ -1,11 +1,12 @@
-"""Durations that vary: fixed, normal or with a heavy tail; drawn from the random numbers given."""
+"""Durations that vary: fixed, normal, exponential, heavy; drawn from the random numbers given."""
 
 from dataclasses import dataclass
 from math import sqrt
 from random import Random
 from typing import Final, Literal
 
-Shape = Literal["fixed", "normal", "heavy"]
+Shape = Literal["fixed", "normal", "exponential", "heavy"]
+SHAPES: Final[tuple[Shape, ...]] = ("fixed", "normal", "exponential", "heavy")
 
 # Pareto: finite mean, infinite variance; one in a thousand takes about a hundred times the least.
 DEFAULT_TAIL: Final = 1.5
@@ -32,6 +33,8 @@ class Spread:
             return self.mean_ms
         if self.shape == "normal":
             return max(0.0, random.gauss(self.mean_ms, self.deviation_ms))
+        if self.shape == "exponential":
+            return random.expovariate(1 / self.mean_ms) if self.mean_ms else 0.0
         least_ms = self.mean_ms * (self.tail - 1) / self.tail
         return least_ms * random.paretovariate(self.tail)
 
@@ -42,4 +45,14 @@ class Spread:
         if self.shape == "normal":
             spread = self.deviation_ms * sqrt(count)
             return max(0.0, random.gauss(self.mean_ms * count, spread))
+        if self.shape == "exponential":
+            return random.gammavariate(count, self.mean_ms) if self.mean_ms and count else 0.0
         return sum(self.draw(random) for _ in range(count))
+
+    def draw_shared(self, random: Random, count: int, workers: int) -> float:
+        """Until `count` of them are done by so many workers at once, in ms."""
+        if workers == 1:
+            return self.draw_sum(random, count)
+        share, rest = divmod(count, workers)
+        counts = (share + (number < rest) for number in range(min(workers, count)))
+        return max((self.draw_sum(random, each) for each in counts), default=0.0)

@@ -1,26 +1,23 @@
 """Which topics a group reads, and with which assignors, by the plans of its members."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
 from kgroups.core.patterns import compile_pattern
 from kgroups.core.planning.topic_patterns import Matches, topic_matcher
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 
-# What a member of each library offers where the scenario does not say it.
-ASSIGNORS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("eager", "java"): ("range", "cooperative-sticky"),
-    ("eager", "librdkafka"): ("range", "roundrobin"),
-    ("cooperative", "java"): ("cooperative-sticky",),
-    ("cooperative", "librdkafka"): ("cooperative-sticky",),
-}
+COOPERATIVE: Final = "cooperative-sticky"
 
 
 def offered(group: GroupPlan, plan: MemberPlan) -> tuple[str, ...]:
     """Assignors that a member of a classic group offers, in order of preference."""
-    return plan.settings.assignors or ASSIGNORS[group.protocol, plan.library]
+    if plan.settings.assignors:
+        return plan.settings.assignors
+    return (COOPERATIVE,) if group.protocol == "cooperative" else LIBRARIES[plan.library].eager
 
 
 def close_to(name: str, known: Iterable[str]) -> str | None:
@@ -33,7 +30,7 @@ def close_to(name: str, known: Iterable[str]) -> str | None:
 def _matcher(pattern: str, dialect: str) -> Matches:
     if dialect == "librdkafka":
         return topic_matcher(pattern, "librdkafka")
-    return topic_matcher(pattern, "java") if dialect == "java" else compile_pattern(pattern)
+    return compile_pattern(pattern) if dialect == "re2" else topic_matcher(pattern, "java")
 
 
 def white_list(text: str) -> str:

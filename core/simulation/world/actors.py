@@ -17,6 +17,7 @@ counted from them, whatever the protocol. Reading and processing records is the 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Final, NamedTuple
 
 from kgroups.core.coordinator.client.effects import TopicPartition
@@ -117,20 +118,25 @@ class Consumer(ABC):
 
     Attributes:
         outputs: what `take` gives next; implementations append to it.
+        busy_ms: the application is in a poll until then, and does not poll again before.
     """
 
-    __slots__ = ("group", "outputs", "plan", "positions", "sender")
+    __slots__ = ("busy_ms", "group", "outputs", "plan", "positions", "sender")
 
     def __init__(
         self, group: GroupPlan, plan: MemberPlan, sender: str, positions: Positions
     ) -> None:
         self.group, self.plan, self.sender, self.positions = group, plan, sender, positions
         self.outputs: list[ConsumerOutput] = []
+        self.busy_ms = 0
 
     def take(self) -> list[ConsumerOutput]:
         """What to carry out since the last call, in order."""
         outputs, self.outputs = self.outputs, []
         return outputs
+
+    def listen(self, random: Random) -> None:  # noqa: B027 # a ZooKeeper one takes no time
+        """Its application has a rebalance listener; told before `start`."""
 
     @abstractmethod
     def start(self, now_ms: int, topology: Topology) -> None:

@@ -77,6 +77,7 @@ class Application:
         "_per_ms",
         "_plan",
         "_random",
+        "_room",
         "free_ms",
         "held",
         "polled_ms",
@@ -103,7 +104,9 @@ class Application:
         self._fetcher: Fetcher | None = None
         if fetches_matter(settings, logs.sizes):
             self._fetcher = Fetcher(settings, fetch_ms, brokers, logs.sizes)
-        self._cost_ms = plan.record.mean_ms + plan.poll.mean_ms
+        self._cost_ms = plan.record.mean_ms / plan.workers + plan.poll.mean_ms
+        # A pool is given a record for each of its workers, whatever the library hands out at once.
+        self._room = max(settings.max_poll_records, plan.workers)
         self._even = "heavy" not in (plan.record.shape, plan.poll.shape)
         self._cursor = 0
         self._order: list[tuple[TopicPartition, Records]] = []
@@ -206,7 +209,8 @@ class Application:
 
     def _process(self, at_ms: float, count: int) -> None:
         plan = self._plan
-        takes_ms = plan.poll.draw(self._random) + plan.record.draw_sum(self._random, count)
+        takes_ms = plan.poll.draw(self._random)
+        takes_ms += plan.record.draw_shared(self._random, count, plan.workers)
         self.free_ms = at_ms + takes_ms + self._delay_ms
         self._delay_ms = 0.0
 
@@ -221,7 +225,7 @@ class Application:
             taken = self._take_due(due, seen_ms)
             if taken is not None:
                 return taken
-        room = self._plan.settings.max_poll_records
+        room = self._room
         order, positions = self._order, self.positions
         cursor, size = self._cursor, len(order)
         left = room
@@ -246,7 +250,7 @@ class Application:
     def _take_fetched(self, fetcher: Fetcher, at_ms: float) -> int:
         """Hand over what was fetched in bytes."""
         count, positions = 0, self.positions
-        room = self._plan.settings.max_poll_records
+        room = self._room
         for partition, begin, end in fetcher.take(at_ms, room, positions, self._dry_ms):
             positions[partition] = end
             self._highest.note(partition, begin, end)
@@ -259,7 +263,7 @@ class Application:
             return 0
         order, positions = self._order, self.positions
         came: list[tuple[int, int, int]] = []
-        room = self._plan.settings.max_poll_records
+        room = self._room
         while due and due[0][0] <= seen_ms:
             _, place = heappop(due)
             partition, records = order[place]
@@ -279,7 +283,7 @@ class Application:
             else:
                 # Rounding may put an arrival a hair before the record can be read.
                 heappush(due, (seen_ms + HAIR_MS, place))
-        return self._plan.settings.max_poll_records - room
+        return self._room - room
 
     def _next_records(self) -> list[tuple[float, int]]:
         """When the next record of each partition that gets any is there, as a heap."""

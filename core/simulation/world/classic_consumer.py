@@ -1,4 +1,4 @@
-"""A member of a classic group: Java's or librdkafka's defaults in front of the client half."""
+"""A member of a classic group: its library's defaults and ways in front of the client half."""
 
 from functools import cache
 from typing import Final
@@ -10,6 +10,7 @@ from kgroups.core.coordinator.client.effects import Subscribe
 from kgroups.core.coordinator.client.ports import ClientAssignor, ClientPorts
 from kgroups.core.coordinator.topology import Topology
 from kgroups.core.ports.client_ports import client_assignors
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.subscriptions import offered, pattern_matches
 from kgroups.core.simulation.world.actors import Refresh
 from kgroups.core.simulation.world.group_consumer import GroupConsumer, client_config
@@ -31,27 +32,33 @@ def assignors_of(names: tuple[str, ...], library: str) -> tuple[ClientAssignor, 
 class ClassicConsumer(GroupConsumer):
     """A member of a classic group."""
 
-    __slots__ = ("_asking", "_cooperative", "_fresh")
+    __slots__ = ("_asking", "_cooperative", "_found", "_fresh")
 
     _client: ClassicClient
     _cooperative: bool
     # A pattern is resolved anew before each JoinGroup, as ensureFreshMetadata does.
     _fresh: bool
     _asking: bool
+    # Topics of a pattern that is resolved once.
+    _found: tuple[str, ...] | None
 
     def _make(self, now_ms: int) -> ClassicClient:
         assignors = assignors_of(offered(self.group, self.plan), self.plan.library)
-        self._fresh, self._asking = True, False
+        self._fresh, self._asking, self._found = True, False, None
         self._cooperative = all(one.cooperative for one in assignors)
         ports = ClientPorts(assignors, self.positions)
         return ClassicClient(client_config(self.group, self.plan), ports, now_ms=now_ms)
 
     def _subscription(self, topology: Topology) -> Subscribe:
         """Topics by name, with those that the pattern stands for among the topics known."""
+        if self._found is not None:
+            return Subscribe(self._found, self.plan.pattern)
         found = dict.fromkeys(self.plan.topics)
         matches = pattern_matches(self.group, self.plan)
         if matches is not None:
             found.update(dict.fromkeys(name for name in sorted(topology.topics) if matches(name)))
+        if matches is not None and LIBRARIES[self.plan.library].patterns == "once":
+            self._found = tuple(found)
         return Subscribe(tuple(found), self.plan.pattern)
 
     def poll(self, now_ms: int) -> None:
@@ -89,12 +96,16 @@ class ClassicConsumer(GroupConsumer):
     @property
     def wants_poll(self) -> bool:
         """A callback waits, or a rebalance is to begin."""
+        if self._listens:
+            return False
         return bool(self._callbacks) or (self._joins and not self._asking)
 
     @property
     def gives_records(self) -> bool:
         """Not while an eager member commits before it gives everything up, nor while it leaves."""
         state = self._client.state
+        if self._listens:
+            return False
         return state not in SILENT and (state is not ClientState.PREPARING or self._cooperative)
 
     @property
@@ -102,7 +113,7 @@ class ClassicConsumer(GroupConsumer):
         """Stable, with nothing on its mind."""
         client = self._client
         stable = client.state is ClientState.STABLE and client.rejoin_reason is None
-        return stable and not self._callbacks and not self._lookup.wanted
+        return stable and not (self._callbacks or self._lookup.wanted or self._listens)
 
     @property
     def closed(self) -> bool:

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from functools import cache
+from random import Random
 from typing import Any, Final
 
 from kgroups.core.coordinator.client.classic.client import ClassicClient
@@ -32,6 +33,7 @@ from kgroups.core.coordinator.client.kip848.client import Kip848Client
 from kgroups.core.coordinator.client.offsets import CommittedLookup, Refusal
 from kgroups.core.coordinator.client.ports import Positions
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.world.actors import (
     ANY_BROKER,
@@ -44,6 +46,7 @@ from kgroups.core.simulation.world.actors import (
     Release,
     Step,
 )
+from kgroups.core.simulation.world.listener import FAILED, Listener
 
 LOOKUP_BACKOFF_MS: Final = 100
 # The client half counts its own tokens from 1; the lookup's are even lower.
@@ -64,7 +67,7 @@ def kind_of(class_name: str) -> str:
 
 def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
     """The client half's settings."""
-    given = plan.settings
+    given, traits = plan.settings, LIBRARIES[plan.library]
     return ClientConfig(
         group.name,
         client_id=plan.client_id,
@@ -80,14 +83,24 @@ def client_config(group: GroupPlan, plan: MemberPlan) -> ClientConfig:
         retry_backoff_ms=given.retry_backoff_ms,
         retry_backoff_max_ms=given.retry_backoff_max_ms,
         enable_auto_commit=given.enable_auto_commit,
-        session_ends_membership=plan.library == "librdkafka",
+        session_ends_membership=traits.session_ends_membership,
+        first_heartbeat_ms=traits.first_beat_ms if group.protocol == "cooperative" else None,
     )
 
 
 class GroupConsumer(Consumer):
     """A member of a group, by its client half; the protocols' own parts are in the subclasses."""
 
-    __slots__ = ("_callbacks", "_client", "_look_at_ms", "_looking", "_lookup")
+    __slots__ = (
+        "_background",
+        "_broken",
+        "_callbacks",
+        "_client",
+        "_look_at_ms",
+        "_looking",
+        "_lookup",
+        "listener",
+    )
 
     _client: ClassicClient | Kip848Client
 
@@ -99,6 +112,10 @@ class GroupConsumer(Consumer):
         self._lookup = CommittedLookup(group.name, plan.client_id)
         self._looking = False
         self._look_at_ms: int | None = None
+        # Of an application whose listener takes time, or fails.
+        self.listener: Listener | None = None
+        self._broken: str | None = None
+        self._background = LIBRARIES[plan.library].background
 
     # ------------------------------------------------------------------ what differs by protocol
 
@@ -121,19 +138,31 @@ class GroupConsumer(Consumer):
 
     # ------------------------------------------------------------------ what the world calls
 
+    def listen(self, random: Random) -> None:
+        """Call its plan's listener when partitions come and go."""
+        if self.plan.listener is not None:
+            self.listener = Listener(self.plan.listener, random)
+
     def start(self, now_ms: int, topology: Topology) -> None:
         """Subscribe."""
         self._client = self._make(now_ms)
         self._tell(now_ms, UpdateTopics(topology.topics))
         self._tell(now_ms, self._subscription(topology))
+        self._go_on(now_ms)
+
+    def _go_on(self, now_ms: int) -> None:
+        """Rebalance by itself, where the library does not wait for the application's poll."""
+        if self._background and not self._is_leaving and self.wants_poll:
+            self.poll(now_ms)
 
     def poll(self, now_ms: int) -> None:
         """Run the callbacks that wait, then let a rebalance begin if one is due."""
-        while self._callbacks:
-            self._run(now_ms, self._callbacks.popleft())
-        self._tell(now_ms, Poll())
-        while self._callbacks:
-            self._run(now_ms, self._callbacks.popleft())
+        if self.listener is not None:
+            self._client.submit(now_ms, Polled(now_ms))
+        self._run_callbacks(now_ms)
+        if not self._listens:
+            self._tell(now_ms, Poll())
+            self._run_callbacks(now_ms)
 
     def polled(self, now_ms: int, at_ms: int) -> None:
         """Put off the end of `max.poll.interval.ms`."""
@@ -147,8 +176,7 @@ class GroupConsumer(Consumer):
     def close(self, now_ms: int) -> None:
         """Commit, revoke, leave; callbacks run without a poll from here on."""
         self._tell(now_ms, Close())
-        while self._callbacks:
-            self._run(now_ms, self._callbacks.popleft())
+        self._run_callbacks(now_ms)
 
     def answer(self, now_ms: int, token: int, response: object | None) -> None:
         """Give the answer to who asked."""
@@ -158,8 +186,8 @@ class GroupConsumer(Consumer):
             self._client.response(now_ms, token, response)
             self._carry_out(now_ms)
         if self._callbacks and self._is_leaving:
-            while self._callbacks:
-                self._run(now_ms, self._callbacks.popleft())
+            self._run_callbacks(now_ms)
+        self._go_on(now_ms)
 
     def notify(self, now_ms: int, message: object) -> None:
         """A coordinator sends nothing that was not asked for."""
@@ -168,6 +196,7 @@ class GroupConsumer(Consumer):
         """What a pattern stands for may have changed; a leader watches the partitions."""
         self._tell(now_ms, self._subscription(topology))
         self._tell(now_ms, UpdateTopics(topology.topics))
+        self._go_on(now_ms)
 
     def advance(self, now_ms: int) -> None:
         """Fire timers."""
@@ -175,10 +204,16 @@ class GroupConsumer(Consumer):
         self._carry_out(now_ms)
         if self._look_at_ms is not None and self._look_at_ms <= now_ms:
             self._look(now_ms)
+        listener = self.listener
+        if listener is not None and listener.callback is not None and listener.until_ms <= now_ms:
+            self._listened(now_ms, listener)
+        self._go_on(now_ms)
 
     def next_deadline(self) -> int | None:
-        """Of the client half, or of the next attempt at the lookup."""
+        """Of the client half, of its listener, or of the next attempt at the lookup."""
         due = self._client.next_deadline()
+        if self._listens and self.listener is not None:
+            due = self.listener.until_ms if due is None else min(due, self.listener.until_ms)
         if self._look_at_ms is None:
             return due
         return self._look_at_ms if due is None else min(due, self._look_at_ms)
@@ -197,8 +232,13 @@ class GroupConsumer(Consumer):
 
     @property
     def failure(self) -> str | None:
-        """A fatal error's text."""
-        return self._client.failure
+        """A fatal error's text, or that the listener failed."""
+        return self._client.failure or self._broken
+
+    @property
+    def _listens(self) -> bool:
+        """Whether a call of the application's listener goes on: it is in its poll meanwhile."""
+        return self.listener is not None and self.listener.callback is not None
 
     # ------------------------------------------------------------------ effects
 
@@ -231,18 +271,48 @@ class GroupConsumer(Consumer):
         if event.kind is ClientEventKind.TOPICS_NEEDED:
             self.outputs.append(Refresh())
 
+    def _run_callbacks(self, now_ms: int) -> None:
+        """Call the application's listener, as long as it takes no time."""
+        while self._callbacks and not self._listens:
+            self._run(now_ms, self._callbacks.popleft())
+
     def _run(self, now_ms: int, callback: Callback) -> None:
         """The application's rebalance listener: it stops or begins to read."""
-        partitions = callback.partitions
         if callback.kind is CallbackKind.ASSIGNED:
-            self.outputs.append(Hold(partitions, self._client.identity[0]))
-            self._lookup.want(partitions)
+            self.outputs.append(Hold(callback.partitions, self._client.identity[0]))
+        elif callback.kind is CallbackKind.LOST or self.listener is None:
+            self._release(callback)
+        if self.listener is not None:
+            self.listener.call(now_ms, callback)
+            self.busy_ms = self.listener.until_ms
+            if self.busy_ms > now_ms:
+                return
+            self._listened(now_ms, self.listener)
+        else:
+            self._called(now_ms, callback)
+
+    def _listened(self, now_ms: int, listener: Listener) -> None:
+        """The listener is done: what it let go is let go now."""
+        callback, failed = listener.ended()
+        if failed:
+            self._broken = FAILED
+        if callback.kind is CallbackKind.REVOKED:
+            self._release(callback)
+        self._called(now_ms, callback)
+        if self._is_leaving:
+            self._run_callbacks(now_ms)
+
+    def _release(self, callback: Callback) -> None:
+        lost = callback.kind is CallbackKind.LOST
+        self.outputs.append(Release(callback.partitions, lost))
+        self._lookup.drop(callback.partitions)
+
+    def _called(self, now_ms: int, callback: Callback) -> None:
+        """Tell the client half, and look where to begin to read."""
+        if callback.kind is CallbackKind.ASSIGNED:
+            self._lookup.want(callback.partitions)
             if not self._looking:
                 self._look(now_ms)
-        else:
-            lost = callback.kind is CallbackKind.LOST
-            self.outputs.append(Release(partitions, lost))
-            self._lookup.drop(partitions)
         self._tell(now_ms, CallbackDone(callback.number))
 
     # ------------------------------------------------------------------ where to begin to read

@@ -60,18 +60,20 @@ class Kip848Consumer(GroupConsumer):
     @property
     def wants_poll(self) -> bool:
         """A callback waits, or an assignment is to be reconciled."""
+        if self._listens:
+            return False
         return bool(self._callbacks) or self._client.poll_is_due
 
     @property
     def gives_records(self) -> bool:
         """Not while it commits before it gives something up."""
-        return not self._client.is_giving_up
+        return not self._client.is_giving_up and not self._listens
 
     @property
     def settled(self) -> bool:
         """Stable, with nothing on its mind."""
         stable = self._client.state is MemberState.STABLE
-        return stable and not self._callbacks and not self._lookup.wanted
+        return stable and not (self._callbacks or self._lookup.wanted or self._listens)
 
     @property
     def closed(self) -> bool:

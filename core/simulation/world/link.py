@@ -9,6 +9,7 @@ then 1 s, 3 s, 7 s, ... later, until the time for setting it up is over and the 
 from typing import Final
 
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
+from kgroups.core.simulation.scenario.scenario_events import Lost
 
 # A lost packet is sent again after this, then after twice this, ...: Linux's least RTO.
 RESEND_MS: Final = 200
@@ -24,29 +25,38 @@ class Link:
         opens_ms: what is sent before then passes then.
     """
 
-    __slots__ = ("_from_ms", "_settings", "_stalls", "_until_ms", "number", "opens_ms")
+    __slots__ = ("_from_ms", "_lost", "_settings", "_stalls", "_until_ms", "number", "opens_ms")
 
     def __init__(self, settings: MemberSettings, now_ms: int) -> None:
         self._settings = settings
         self._from_ms = self._until_ms = self.opens_ms = now_ms
         self._stalls = False
+        self._lost: Lost = "both"
         self.number = 0
 
-    def cut(self, now_ms: int, until_ms: int, *, stalls: bool) -> None:
+    def cut(self, now_ms: int, until_ms: int, *, stalls: bool, lost: Lost = "both") -> None:
         """Nothing passes until then.
 
         Args:
             stalls: packets are kept, and pass as soon as the cut is over.
+            lost: whose packets do not pass; the others do as long as the connection is kept.
         """
+        self._lost = lost
         if self.opens_ms <= now_ms:
             self._from_ms, self._stalls = now_ms, stalls
         self._stalls = self._stalls and stalls
         self._until_ms = max(self._until_ms, until_ms)
         self.opens_ms = self._until_ms if self._stalls else self._sent_again()
 
+    def blocked_ms(self, now_ms: int, sender: Lost) -> int:
+        """How long what is sent now waits until it passes; 0 or less: not at all."""
+        return self.opens_ms - now_ms if self._lost in ("both", sender) else 0
+
     def close(self, now_ms: int) -> None:
         """The client closes the connection and opens another."""
         self.number += 1
+        # A new connection takes packets of both.
+        self._lost = "both"
         if self.opens_ms > now_ms:
             self.opens_ms = self._connected(now_ms)
 

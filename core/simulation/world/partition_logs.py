@@ -95,6 +95,7 @@ class Logs:
         self.changes = 0
         self._infos: dict[str, TopicInfo] = {}
         self._rates: dict[str, float] = {}
+        self._weights: dict[str, tuple[float, ...]] = {}
         self.sizes: dict[str, int] = {}
         self._transactions: dict[str, int] = {}
         for topic in topics:
@@ -116,16 +117,39 @@ class Logs:
         topic_id = UUID(int=_FIRST_ID + number)
         self._infos[topic.name] = TopicInfo(topic.name, topic_id, 0, topic.racks)
         self._rates[topic.name] = topic.rate / 1_000
+        self._weights[topic.name] = topic.weights
         self.sizes[topic.name] = topic.record_bytes
         if topic.transaction_ms:
             self._transactions[topic.name] = topic.transaction_ms
         self._grow(topic.name, topic.partitions, now_ms)
         for index in range(topic.partitions):
             partition = TopicPartition(topic.name, index)
-            share = topic.rate / 1_000 / topic.partitions
+            share = self._share(topic.name, index, topic.partitions)
             self.partitions[partition] = PartitionRecords(
                 topic.backlog_of(index), now_ms, share, index / topic.partitions
             )
+
+    def rate_of(self, name: str) -> float:
+        """Records a second that come to a topic."""
+        return self._rates[name] * 1_000
+
+    def set_rate(self, name: str, rate: float, now_ms: int) -> None:
+        """So many records a second come to a topic from now on."""
+        self._rates[name] = rate / 1_000
+        self.changes += 1
+        count = self._infos[name].partitions
+        for index in range(count):
+            share = self._share(name, index, count)
+            self.partitions[TopicPartition(name, index)].set_rate(now_ms, share)
+
+    def _share(self, name: str, index: int, partitions: int) -> float:
+        """What comes to one of so many partitions; one beyond the weights begins them anew."""
+        rate, weights = self._rates[name], self._weights[name]
+        if not weights:
+            return rate / partitions if partitions else 0.0
+        rounds, rest = divmod(partitions, len(weights))
+        total = rounds * sum(weights) + sum(weights[:rest])
+        return rate * weights[index % len(weights)] / total if total else 0.0
 
     def grow(self, name: str, partitions: int, now_ms: int) -> tuple[TopicPartition, ...]:
         """Let a topic have so many partitions, if that is more; gives back the new ones."""
@@ -137,12 +161,14 @@ class Logs:
     def _grow(self, name: str, partitions: int, now_ms: int) -> tuple[TopicPartition, ...]:
         info = self._infos[name]
         self.changes += 1
-        share = self._rates[name] / partitions if partitions else 0.0
         for index in range(info.partitions):
-            self.partitions[TopicPartition(name, index)].set_rate(now_ms, share)
+            self.partitions[TopicPartition(name, index)].set_rate(
+                now_ms, self._share(name, index, partitions)
+            )
         new = tuple(TopicPartition(name, n) for n in range(info.partitions, partitions))
         for partition in new:
             phase = partition.partition / partitions
+            share = self._share(name, partition.partition, partitions)
             self.partitions[partition] = PartitionRecords(0, now_ms, share, phase)
         racks = info.racks
         if racks:

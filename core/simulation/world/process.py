@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from kgroups.core.coordinator.client.effects import TopicPartition
 from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.clients.libraries import LIBRARIES
 from kgroups.core.simulation.figures.deploy_window import DeployWindow
 from kgroups.core.simulation.figures.ledger import Ledger, Stretch
 from kgroups.core.simulation.figures.readers import Readers
+from kgroups.core.simulation.figures.scaling import Scaling
 from kgroups.core.simulation.scenario.member_settings import MemberSettings
 from kgroups.core.simulation.scenario.scenario_model import GroupPlan, MemberPlan
 from kgroups.core.simulation.scenario.subscriptions import reads
@@ -33,6 +35,8 @@ class Process:
         sent_ms, received_ms: when the last message of its connection arrives: they keep order.
         lines: the same for a consumer with several connections, by number: there, and back.
         whole: settled and so counted.
+        record_ms: a timer waits for the end of this record; None if none does.
+        beats_late: its timers wait until the record that is being processed is done.
         idle_ms: a connection unused for so long is closed (`connections.max.idle.ms`); None where
             heartbeats never let it come to that.
     """
@@ -40,6 +44,7 @@ class Process:
     __slots__ = (
         "alive",
         "app",
+        "beats_late",
         "by_hand",
         "closing",
         "commit_due",
@@ -52,6 +57,7 @@ class Process:
         "link",
         "poll_ms",
         "received_ms",
+        "record_ms",
         "seat",
         "sent_ms",
         "then",
@@ -78,8 +84,21 @@ class Process:
         self.sent_ms = self.received_ms = now_ms
         self.lines: dict[int, int] = {}
         self.whole = False
+        self.beats_late = LIBRARIES[seat.plan.library].beats_between_records
+        self.record_ms: float | None = None
         idle_ms = settings.connections_max_idle_ms
         self.idle_ms = idle_ms if 0 < idle_ms <= group.interval_ms(settings) else None
+
+    def waits_for_record(self, now_ms: int) -> bool:
+        """Whether a timer that is due must wait for a record; it waits for one, not for more."""
+        if self.record_ms is not None:
+            self.record_ms = None
+            return False
+        self.app.run_to(now_ms)
+        if self.app.free_ms <= now_ms:
+            return False
+        self.record_ms = self.app.free_ms
+        return True
 
     def in_turn(self, line: int, arrives_ms: int) -> int:
         """When a message of one of several connections arrives, not before the one before it.
@@ -134,6 +153,7 @@ class GroupState:
         names: member id -> seat name, for texts.
         readers: who really reads what, of a group without a coordinator.
         deploys: those that began.
+        scalings: what its autoscaler did.
         rollouts: entry -> what ends the rollout under way there, and gives back its version.
         when_rolled: what waits until no rollout is under way.
         when_whole: what waits until the group is whole.
@@ -148,6 +168,7 @@ class GroupState:
         self.whole_since_ms: int | None = None
         self.names: dict[str, str] = {}
         self.deploys: list[DeployWindow] = []
+        self.scalings: list[Scaling] = []
         self.rollouts: dict[str, Callable[[], tuple[GroupPlan, tuple[MemberPlan, ...]]]] = {}
         self.when_rolled: list[Callable[[], None]] = []
         self.when_whole: list[Callable[[], None]] = []
@@ -166,3 +187,18 @@ class GroupState:
         """Between the heartbeats of a member."""
         given = self.plan.config.get("consumer.heartbeat.interval.ms", self._beat_ms)
         return int(given) if self.plan.protocol == "consumer" else settings.heartbeat_interval_ms
+
+
+def both(
+    one: Callable[[], None] | None, other: Callable[[], None] | None
+) -> Callable[[], None] | None:
+    """What is to be done at the end of a process, of two that want something."""
+    if one is None or other is None:
+        return one or other
+    first, second = one, other
+
+    def then() -> None:
+        first()
+        second()
+
+    return then

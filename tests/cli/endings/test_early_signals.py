@@ -24,6 +24,13 @@ HALF_MADE = (
 )
 """Functions that leave a loop, a task or a coroutine behind about which Python complains."""
 
+STARTS_OF_A_SANDBOX = (
+    "kgroups.core.sandbox.sandbox.start",
+    "threading.wait",
+    "concurrent.futures._base.result",
+)
+"""Functions in which the thread of an embedded cluster is not yet, just about, or long begun."""
+
 NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 
 
@@ -48,6 +55,17 @@ def test_a_signal_during_the_imports(way: str, name: str, tmp_path: Path) -> Non
 def test_a_signal_while_asyncio_begins_or_ends(name: str, function: str) -> None:
     """Nothing is said of what is half made then."""
     assert ended("kgroups", f"{name}:{function}:1") == (NUMBERS[name], "", "")
+
+
+@pytest.mark.parametrize("function", STARTS_OF_A_SANDBOX)
+def test_a_signal_while_an_embedded_cluster_starts(function: str) -> None:
+    """Its thread ends, too: the program does not wait for ever for one that serves."""
+    done = run_program(
+        [PROGRAM, "demo", "--quiet"],
+        env=environment_with(f"SIGTERM:{function}:1"),
+        timeout_s=TIMEOUT_S,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", ""), done
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:

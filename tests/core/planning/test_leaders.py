@@ -6,6 +6,7 @@ import pytest
 
 from kgroups.core.errors import KgroupsError, UsageError
 from kgroups.core.planning.changes.kinds import (
+    AddMembers,
     AddTopic,
     Change,
     Pattern,
@@ -159,6 +160,24 @@ def test_an_inexact_variant_promises_counts_only() -> None:
     plan = plan_group(cluster_of(group, {"t": 3}), group, [RemoveMember("b")], leader="librdkafka")
     assert plan.confidence == "counts"
     assert "librdkafka" in (plan.confidence_reason or "")
+
+
+def test_where_chance_decides_new_ids_do_not() -> None:
+    """sarama walks a map to choose what it moves to the new member, whatever its id is."""
+    group = group_of(
+        replace(
+            member("a-1", {"t": [0, 1, 2, 3]}, version=2, user_data=V1, client_id="a"),
+            assignment_version=0,
+            assignment_user_data=V1,
+        ),
+        assignor="sticky",
+    )
+    joins = AddMembers(client_id="b", topics=("t",), library="sarama")
+    plan = plan_group(cluster_of(group, {"t": 4}), group, [joins])
+    assert (plan.confidence, plan.confidence_reason) == (
+        "outcomes",
+        "a sarama leader chooses at random",
+    )
 
 
 def test_an_unknown_library_is_refused() -> None:

@@ -83,8 +83,11 @@ def test_replicas_everywhere_are_known() -> None:
 
 
 def test_so_many_new_partitions_are_not_all_tried() -> None:
-    """Two racks for each of ten partitions are a thousand ways."""
+    """Two racks for each of ten partitions are few ways, but three are too many."""
     snapshot = racked("sticky")
+    plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
+    assert plan.outcomes.complete
+    snapshot = replace(snapshot, brokers=(*BROKERS, Broker(3, "h", 3, "c")))
     plan = plan_group(snapshot, snapshot.groups[0], [SetPartitions("t", 14)], leader="java")
     assert not plan.outcomes.complete
     assert plan.confidence == "counts"
@@ -395,9 +398,35 @@ def test_a_java_leader_may_not_know_what_it_does_not_read() -> None:
 
 
 def test_a_leader_that_reads_everything_knows_everything() -> None:
-    """Then nothing is in doubt; nor is it with another library, which waits for an answer."""
+    """Then that is not in doubt; nor is it with another library, which waits for an answer."""
     snapshot = java_without("bef")
     change = Subscribe(("e",), member="c1-1")
-    assert plan_group(snapshot, snapshot.groups[0], [change]).confidence == "exact"
-    plan = plan_group(snapshot, snapshot.groups[0], [change], leader="librdkafka")
-    assert "does not read itself" not in (plan.confidence_reason or "")
+    for leader in (None, "librdkafka"):
+        plan = plan_group(snapshot, snapshot.groups[0], [change], leader=leader)
+        assert "does not read itself" not in (plan.confidence_reason or "")
+
+
+@pytest.mark.parametrize(
+    ("version", "joins", "expected"),
+    [(1, "franz-go", "counts"), (2, "franz-go", "exact"), (2, "sarama", "counts")],
+)
+def test_a_franz_go_leader_may_not_see_what_sarama_members_have(
+    version: int, joins: str, expected: str
+) -> None:
+    """It takes what is owned from subscriptions with a generation; new ones may have none."""
+    own = replace(member("a", {"t": [0, 2]}, user_data=V1), assignment_version=0, generation=3)
+    other = replace(
+        member("b", {"t": [1, 3]}, version=version, user_data=NUMBER),
+        assignment_version=0,
+        generation=3 if version > 1 else None,
+    )
+    group = replace(group_of(own, other, assignor="cooperative-sticky"), leader="a")
+    plan = plan_group(
+        cluster_of(group, {"t": 4}),
+        group,
+        [AddMembers(client_id="c", library=joins, topics=("t",))],
+    )
+    assert plan.leader_clients == ("franz-go",)
+    assert plan.confidence == expected, plan.confidence_reason
+    hidden = "a franz-go leader does not see what members without generations have"
+    assert (hidden in (plan.confidence_reason or "")) == (expected != "exact")

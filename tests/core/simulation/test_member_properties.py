@@ -1,21 +1,26 @@
 """Properties of members: from scenarios, from a client's own file, and what they change."""
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from kgroups.core.errors import UsageError
 from kgroups.core.input_files.document import parse_document, read_document
+from kgroups.core.simulation.clients.known_properties import TABLES
 from kgroups.core.simulation.engine.refusals import check_scenario
 from kgroups.core.simulation.engine.run import simulate
 from kgroups.core.simulation.figures.outcome import GroupOutcome
 from kgroups.core.simulation.scenario.member_file import with_properties
+from kgroups.core.simulation.scenario.member_settings import SETTINGS
 from kgroups.core.simulation.scenario.scenario_file import parse_simulation
 from kgroups.core.simulation.scenario.scenario_model import MemberPlan, Scenario
 from tests.support.simulation.sample_scenarios import BASE, scenario
 
+SCHEMA: Final = Path(__file__).parents[3] / "cli" / "schemas" / "simulation.json"
 FILE: Final = """\
 # A consumer as it is deployed.
 bootstrap.servers=broker-1:9092
@@ -141,6 +146,18 @@ def test_settings_may_hold_what_has_no_effect() -> None:
     with pytest.raises(UsageError) as raised:
         scenario(BASE.replace("session.timeout.ms", "session.timout.ms"))
     assert raised.value.hint == "did you mean `session.timeout.ms`?"
+
+
+def test_the_schema_takes_every_property_of_both_libraries() -> None:
+    """And no other."""
+    validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
+    value = yaml.safe_load(BASE)
+    settings = value["groups"]["app"]["settings"]
+    for table in TABLES.values():
+        settings |= {name: "x" for name in table if name not in SETTINGS}
+    assert validator.is_valid(value)
+    settings["colour"] = "x"
+    assert not validator.is_valid(value)
 
 
 def test_a_file_for_every_member() -> None:

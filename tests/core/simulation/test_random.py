@@ -28,7 +28,7 @@ groups:
     protocol: eager
     members:
       dyn: {count: 3, topics: [orders, bills], processing: {normal: 5ms, deviation: 3ms}, every: 1s}
-      fix: {count: 2, static: true, topics: [orders], processing: {heavy: 4ms}}
+      fix: {count: 2, static: true, rack: z, topics: [orders], processing: {heavy: 4ms}}
       lib: {client: librdkafka, topics: [bills]}
     settings: {session.timeout.ms: 8s, max.poll.interval.ms: 40s, metadata.max.age.ms: 20s}
 events:
@@ -43,6 +43,12 @@ events:
   - {every: 4m, until: 10m, deploy: {group: app, startup: 2s, readiness: 2s}}
   - {every: 4m, until: 14m, scale_out: {group: app}}
   - {every: 6m, until: 14m, scale_in: {group: app}}
+  - {every: 5m, until: 14m, load: {topic: orders, rate: 60/s, for: 30s}}
+  - {every: 6m, until: 13m, zone_outage: {rack: z, brokers: [2], for: 20s}}
+  - {every: 4m, until: 14m, spot_eviction: {group: app, count: 2, notice: 5s, restart_after: 9s}}
+  - {every: 5m, until: 14m, slow_broker: {broker: 0, by: 3s, for: 30s}}
+  - {every: 3m, until: 14m, network_partition: {group: app, for: 11s, lost: answers}}
+  - {at: 4m, roll_brokers: {down: 9s, pause: 20s}}
   - {at: 5m, add_partitions: {topic: bills, partitions: 5}}
   - {at: 6m, create_topic: {topic: more, partitions: 2, rate: 3}}
 """

@@ -36,11 +36,15 @@ ELSEWHERE = textwrap.dedent(
     import json, sys
     from pathlib import Path
     from tests.core.spark.test_remote_spark import three_reports
+    from kgroups.core.spark.jobs import NO_JOBS
     from kgroups.core.spark.session import SessionOptions, spark_session
 
-    options = SessionOptions(**json.loads(sys.argv[1]), memory="512m", conf=json.loads(sys.argv[2]))
+    told = []
+    where, conf = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+    options = SessionOptions(**where, memory="512m", conf=conf, watcher=told.append)
     with spark_session(options) as session:
         print(json.dumps(three_reports(session, Path(sys.argv[3]))))
+    assert told[-1] == NO_JOBS
     """
 )
 

@@ -20,6 +20,8 @@ from tests.support.kafka.broker import KafkaCluster, free_ports
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.token_server import AUDIENCE, CLIENT, SECRET, TokenServer
 from tests.support.kafka.waiting import wait_until
+from tests.support.kafka.workload import commit_offsets, create_topics, produce
+from tests.support.official.running import run_ours
 
 pytestmark = pytest.mark.kafka
 
@@ -296,6 +298,46 @@ def test_no_command_from_a_file_that_others_write(broker: KafkaCluster, file: Pa
     outcome = run("list", "--command-config", str(file))
     assert outcome.exit_code == 2
     assert "`exec:` is not run from a file that other users can change" in outcome.stderr
+
+
+def test_no_secret_is_kept(
+    broker: KafkaCluster, tokens: TokenServer, file: Path, tmp_path: Path
+) -> None:
+    """Neither in the undo file of a write, nor in the log of writes, nor in what they print."""
+    create_topics(broker.bootstrap, {"kept": 1})
+    produce(broker.bootstrap, {("kept", 0): 5})
+    commit_offsets(broker.bootstrap, {"keeper": {("kept", 0): 3}})
+    write(file, broker, spellings(tokens.url("token?kept"))["librdkafka"])
+    state = tmp_path / "state"
+    line = ("reset-offsets", "keeper", "--topic", "kept:0", "--to", "1", "--yes", "--debug")
+    way = ("--command-config", str(file), "--timeout", "60s")
+    done = run(*line, *way, env={"XDG_STATE_HOME": str(state)})
+    assert done.exit_code == 0, done
+    token = tokens.given[-1]
+    written = [each.read_text() for each in state.rglob("*") if each.is_file()]
+    assert any("keeper" in text for text in written)
+    for text in (*written, done.stdout, done.stderr):
+        assert SECRET not in text
+        assert token not in text
+
+
+def test_the_official_grammar(broker: KafkaCluster, tokens: TokenServer, file: Path) -> None:
+    """Logs in too, and fails with a sentence of ours in its frame."""
+    write(file, broker, spellings(tokens.url("token?official"))["Java before"])
+    words = [
+        "--bootstrap-server",
+        broker.addresses("SASL_PLAINTEXT"),
+        "--command-config",
+        str(file),
+    ]
+    assert run_ours([*words, "--list"]).status == 0
+    write(file, broker, spellings(tokens.url("token"), "Mistaken-7c2f")["Java before"])
+    told = run_ours([*words, "--list"])
+    assert (told.status, told.stdout) == (1, "")
+    assert "SaslAuthenticationException: There is no token to log in with." in told.stderr
+    assert "check the client id" in told.stderr
+    assert "Mistaken" not in told.stderr
+    assert "Traceback" not in told.stderr
 
 
 def counted(traces: list[RequestTrace], api: str) -> int:

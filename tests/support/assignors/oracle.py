@@ -50,11 +50,11 @@ def java_command(main: str, *arguments: str, options: Iterable[str] = ("-Xmx512m
     return ["java", *options, *QUIET, "-cp", path, main, *arguments]
 
 
-def ask_java(cases: Iterable[Json]) -> list[Json]:
-    """The cases with the answers of the Java classes in `java`."""
+def ask_java(cases: Iterable[Json], main: str = "AssignorOracle") -> list[Json]:
+    """The cases with the answers of one of our Java programs in `java`."""
     asked = list(cases)
     lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in asked)
-    command = java_command("AssignorOracle", options=QUICK)
+    command = java_command(main, options=QUICK)
     done = run_program(command, input=lines, timeout_s=600)
     if done.returncode != 0:
         raise ClusterError(f"the assignor oracle failed: {done.stderr[-2000:]}")

@@ -47,7 +47,7 @@ class Rest:
             key, complete = found
             if not since or since[0][0] != key:
                 since[:] = [(key, time.monotonic())]
-            quiet = self._quiet_s(snapshot.groups[0]) if complete else DOUBTFUL_QUIET_S
+            quiet = self._quiet_s(snapshot.groups[0], complete=complete)
             return snapshot if time.monotonic() - since[0][1] >= quiet else None
 
         try:
@@ -59,10 +59,13 @@ class Rest:
         assert found is not None
         return found
 
-    def _quiet_s(self, group: Group) -> float:
+    def _quiet_s(self, group: Group, *, complete: bool) -> float:
         """How long nothing may happen; coordinators look at patterns every ten seconds at most."""
         patterns = {member.subscription_regex for member in group.members or ()}
-        return PATTERN_QUIET_S if group.type == "consumer" and len(patterns) > 1 else QUIET_S
+        late = len(patterns) > 1 or (not complete and patterns != {None})
+        if group.type == "consumer" and late:
+            return PATTERN_QUIET_S
+        return QUIET_S if complete else DOUBTFUL_QUIET_S
 
     def _seen(self, snapshot: ClusterSnapshot, seen: list[str]) -> tuple[object, bool] | None:
         """What there is to be seen of a group, and whether each partition has one owner."""

@@ -49,6 +49,7 @@ class TokenServer:
         lifetime_s: of the tokens that it makes.
         issued: how many tokens were given out by the endpoint.
         asked: the form of each request.
+        given: the tokens that the endpoint gave out.
         said: path to status and body of what is answered there, instead of a token.
     """
 
@@ -56,6 +57,7 @@ class TokenServer:
         self.lifetime_s = 600.0
         self.issued = 0
         self.asked: list[dict[str, str]] = []
+        self.given: list[str] = []
         self.said: dict[str, tuple[int, str]] = {}
         server = self
 
@@ -114,6 +116,7 @@ class TokenServer:
             return 401, json.dumps(why)
         self.issued += 1
         token = self.token()
+        self.given.append(token)
         return 200, json.dumps({"access_token": token, "expires_in": self.lifetime_s})
 
     def token(self, **claims: object) -> str:

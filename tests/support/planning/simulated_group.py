@@ -38,6 +38,8 @@ class Life:
         members: who is there, and what each reads.
         joins: who joins: what it reads, and how many ms later.
         leaves, crashes: who goes, and how many ms later.
+        loss: share of packets that are lost and sent again, so that members are late.
+        session_ms: of each member.
     """
 
     strategy: str
@@ -46,11 +48,13 @@ class Life:
     joins: Mapping[str, tuple[Sequence[str], int]] = field(default_factory=dict)
     leaves: Mapping[str, int] = field(default_factory=dict)
     crashes: Mapping[str, int] = field(default_factory=dict)
+    loss: float = 0.0
+    session_ms: int = SESSION_MS
 
 
 def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
     """The group before anything happens, and who has what when all is over, by client id."""
-    settings = MemberSettings(session_timeout_ms=SESSION_MS, assignors=(life.strategy,))
+    settings = MemberSettings(session_timeout_ms=life.session_ms, assignors=(life.strategy,))
 
     def plan(name: str, topics: Sequence[str], start_ms: int) -> MemberPlan:
         return MemberPlan(
@@ -69,7 +73,7 @@ def lived(life: Life, seed: int) -> tuple[ClusterSnapshot, Shares]:
         tuple(TopicPlan(name, count) for name, count in life.topics.items()),
         (GroupPlan(GROUP, PROTOCOLS[life.strategy], tuple(members)),),
         tuple(gone),
-        network=Network(Spread(2.0)),
+        network=Network(Spread(2.0), life.loss),
         until_ms=2 * REST_MS,
     )
     run = Run(scenario, seed)

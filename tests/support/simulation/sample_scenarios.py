@@ -27,6 +27,10 @@ groups:
       metadata.max.age.ms: 30s
 """
 PATTERN: Final = BASE.replace("topics: [orders]", "pattern: 'ord.*'")
+ZONES: Final = BASE.replace(
+    "    settings:",
+    "      z: {count: 2, rack: z, topics: [orders], processing: 2ms}\n    settings:",
+)
 
 # Event -> (the scenario without it, the event at two minutes).
 EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
@@ -43,6 +47,12 @@ EVENTS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "broker_up": (BASE, {"broker": 0}),
     "add_partitions": (BASE, {"topic": "orders", "partitions": 9}),
     "create_topic": (PATTERN, {"topic": "orders-eu", "partitions": 3, "rate": 30}),
+    "load": (BASE, {"topic": "orders", "rate": "200/s", "for": "60s"}),
+    "zone_outage": (ZONES, {"rack": "z", "brokers": [1], "for": "60s"}),
+    "spot_eviction": (ZONES, {"group": "app", "rack": "z", "restart_after": "30s"}),
+    # The group is coordinated by broker 0.
+    "slow_broker": (BASE, {"broker": 0, "by": "40s", "for": "50s"}),
+    "roll_brokers": (BASE, {"down": "20s", "pause": "10s"}),
     "deploy": (BASE, {"group": "app", "maxSurge": 1, "readiness": "8s"}),
 }
 

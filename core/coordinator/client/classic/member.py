@@ -296,7 +296,9 @@ class ClientMember:
         elif state is ClientState.LEAVING:
             self.arm(ClientTimer.STEPS, config.close_timeout_ms)
         elif state is ClientState.SYNCING:
-            self.arm(ClientTimer.HEARTBEAT, config.heartbeat_interval_ms)
+            first_ms = config.first_heartbeat_ms
+            beat_ms = config.heartbeat_interval_ms if first_ms is None else first_ms
+            self.arm(ClientTimer.HEARTBEAT, beat_ms)
             self.arm(ClientTimer.SESSION, config.session_timeout_ms)
             self.arm(ClientTimer.POLL, config.max_poll_interval_ms)
         elif state is ClientState.JOINING:

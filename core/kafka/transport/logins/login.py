@@ -8,6 +8,7 @@ from kgroups.core.errors import shorten
 from kgroups.core.kafka.config.settings import ClientSettings
 from kgroups.core.kafka.failures import BrokerFailure
 from kgroups.core.kafka.transport.framing import build, error_name
+from kgroups.core.kafka.transport.logins.background import in_background
 from kgroups.core.kafka.transport.logins.mechanism import LoginError, Messages
 
 
@@ -31,16 +32,48 @@ class Credentials(NamedTuple):
         who: for messages: a user, a principal, a client.
         messages: those of the login, still to be exchanged.
         doubt: asked after a refusal: what may be wrong, and a hint.
+        is_blocking: whether making a message takes time.
     """
 
     who: str
     messages: Messages
     doubt: Callable[[], tuple[str, str] | None] = lambda: None
+    is_blocking: bool = False
+
+    async def message(self, answer: bytes | LoginError | None, deadline: float) -> bytes | None:
+        """What to send after an answer, or after a refusal; None when the login is over.
+
+        Args:
+            answer: None before the first message.
+            deadline: on the event loop's clock, seconds.
+        Raises:
+            LoginError: the login has failed.
+            BrokerFailure: the message cannot be made, or not in time.
+        """
+        if not self.is_blocking:
+            return self._advance(answer)
+        try:
+            return await in_background(lambda _: self._advance(answer), deadline)
+        except TimeoutError as error:
+            raise _too_late() from error
+
+    def _advance(self, answer: bytes | LoginError | None) -> bytes | None:
+        try:
+            if isinstance(answer, LoginError):
+                return self.messages.throw(answer)  # it may know more of the reason
+            return next(self.messages) if answer is None else self.messages.send(answer)
+        except StopIteration:
+            return None
 
 
-async def log_in(connection: Exchange, settings: ClientSettings, deadline: float) -> float | None:
+async def log_in(
+    connection: Exchange, host: str, settings: ClientSettings, deadline: float
+) -> float | None:
     """Logs in, or again, with what the settings say.
 
+    Args:
+        connection: to the broker.
+        host: of the broker, as it was connected to.
     Returns:
         Seconds for which the broker lets us stay (KIP-368); None for as long as we like.
     Raises:
@@ -48,26 +81,25 @@ async def log_in(connection: Exchange, settings: ClientSettings, deadline: float
             or it refused the login.
         MissingExtraError: the mechanism needs an extra that is not installed.
     """
-    credentials = await credentials_for(settings, deadline)
-    await _name_mechanism(connection, settings.sasl_mechanism or "", deadline)
+    credentials = await credentials_for(host, settings, deadline)
     lifetime_s = None
     try:
-        token = next(credentials.messages)
-        while True:
+        message = await credentials.message(None, deadline)
+        await _name_mechanism(connection, settings.sasl_mechanism or "", deadline)
+        while message is not None:
             try:
-                answer = await _send(connection, token, deadline)
+                answer = await _send(connection, message, deadline)
             except LoginError as error:
-                token = credentials.messages.throw(error)  # it may know more of the reason
+                message = await credentials.message(error, deadline)
                 continue
             lifetime_s = _lifetime_s(answer)
-            token = credentials.messages.send(bytes(answer.auth_bytes))
-    except StopIteration:
-        return lifetime_s
+            message = await credentials.message(bytes(answer.auth_bytes), deadline)
     except LoginError as error:
         raise _refused(connection, settings, credentials, error.detail) from error
+    return lifetime_s
 
 
-async def credentials_for(settings: ClientSettings, deadline: float) -> Credentials:
+async def credentials_for(host: str, settings: ClientSettings, deadline: float) -> Credentials:
     """What to log in with; a token is got for it, if one is needed.
 
     Raises:
@@ -87,6 +119,15 @@ async def credentials_for(settings: ClientSettings, deadline: float) -> Credenti
 
         who = token.principal or settings.oauth.source
         return Credentials(who, oauthbearer.oauthbearer(token, settings.oauth), doubt)
+    if mechanism == "GSSAPI" and settings.kerberos is not None:
+        from kgroups.core.kafka.transport.logins.kerberos import kerberos
+
+        ticket = settings.kerberos
+        try:
+            who, messages = await in_background(lambda _: kerberos(ticket, host), deadline)
+        except TimeoutError as error:
+            raise _too_late() from error
+        return Credentials(who, messages, is_blocking=True)
     username, password = settings.username or "", settings.password or ""
     if mechanism == "PLAIN":
         return Credentials(username, _plain(username, password))
@@ -94,6 +135,15 @@ async def credentials_for(settings: ClientSettings, deadline: float) -> Credenti
 
     nonce = secrets.token_urlsafe(18)
     return Credentials(username, scram(mechanism, username, password, nonce))
+
+
+def _too_late() -> BrokerFailure:
+    return BrokerFailure(
+        "TICKET_NOT_AVAILABLE",
+        "the KDC did not give a Kerberos ticket in time",
+        hint="check the KDC in krb5.conf, or increase `--timeout`",
+        fatal=True,
+    )
 
 
 def _plain(username: str, password: str) -> Messages:
@@ -167,5 +217,6 @@ def _refused(
 
 
 _HINTS = {
+    "GSSAPI": "check the service name, the broker's keytab, and the clocks of both machines",
     "OAUTHBEARER": "check the issuer, audience and scope that the broker expects of a token",
 }

@@ -1,19 +1,21 @@
 """Java's HashMap order, against vectors of a JVM and a plain model."""
 
-from collections import Counter
+import random
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from kgroups.assignors.order.java_order import CHAIN_LIMIT, hash_order, string_hash
+from kgroups.assignors.order.java_order import string_hash
 from kgroups.core.coordinator.order.javahash import (
     JavaHashMap,
     grown_capacity,
     hash_map_order,
+    int_map_order,
     java_hash,
     spread_hash,
 )
+from tests.support.assignors.oracle import ask_java
 
 NAMES = st.lists(st.text(max_size=6), unique=True, max_size=60)
 
@@ -80,11 +82,53 @@ def test_a_map_that_shrank_keeps_its_table(names: list[str], data: st.DataObject
 
 @given(NAMES)
 def test_the_assignors_hash_alike(names: list[str]) -> None:
-    """Two packages that may not import each other have the same hash and the same order.
+    """One hash, which each computes for itself because that is quicker for it."""
+    assert [string_hash(name) for name in names] == [java_hash(name) & 0xFFFFFFFF for name in names]
 
-    Not where a chain grows long: there the assignors build trees, as Java does.
-    """
-    hashes = [string_hash(name) for name in names]
-    assert hashes == [java_hash(name) & 0xFFFFFFFF for name in names]
-    if max(Counter(spread_hash(name) & 15 for name in names).values(), default=0) <= CHAIN_LIMIT:
-        assert hash_order(names, hashes) == hash_map_order(names)
+
+# Names that share two buckets of a table of 64, but no hash code.
+CROWDED = [f"m{n}" for n in range(3_000) if spread_hash(f"m{n}") & 63 in (3, 4)]
+
+
+def colliding_names(dice: random.Random, count: int) -> list[str]:
+    """Names of which many share a hash code, and more a bucket: `Aa` and `BB` are alike in Java."""
+    pairs = dice.randint(1, 4)
+    names = {
+        "".join(dice.choice(("Aa", "BB")) for _ in range(pairs)) + dice.choice(("", "", "é", "x"))
+        for _ in range(count)
+    }
+    names |= {f"app-{dice.getrandbits(16):x}" for _ in range(dice.randint(0, count // 2))}
+    names |= set(dice.sample(CROWDED, dice.randint(0, min(count, len(CROWDED)))))
+    return dice.sample(sorted(names), min(count, len(names)))
+
+
+def random_puts(dice: random.Random) -> list[str] | list[int]:
+    """Keys to put, and to take out again when they come a second time."""
+    if dice.random() < 0.2:
+        step = dice.choice((1, 3, 16, 64))
+        return [step * number for number in dice.sample(range(60), dice.randint(0, 40))]
+    names = colliding_names(dice, dice.randint(0, 90))
+    gone = [name for name in names if dice.random() < dice.choice((0.0, 0.3, 0.8))]
+    again = [name for name in gone if dice.random() < 0.5]
+    return [*names, *dice.sample(gone, len(gone)), *again]
+
+
+@pytest.mark.kafka
+def test_long_buckets_are_walked_as_a_jvm_walks_them() -> None:
+    """2,000 random histories, most with buckets of more than eight keys: trees, and back."""
+    dice = random.Random(16)
+    asked = [random_puts(dice) for _ in range(2_000)]
+    answers = ask_java(({"put": puts} for puts in asked), "JavaOrders")
+    for puts, order in ((each["put"], each["java"]) for each in answers):
+        if puts and isinstance(puts[0], int):
+            assert int_map_order(puts) == order
+            continue
+        table: JavaHashMap[int] = JavaHashMap()
+        for name in puts:
+            if name in table:
+                del table[name]
+            else:
+                table[name] = 0
+        assert table.ordered_keys() == order
+        if len(set(puts)) == len(puts):
+            assert hash_map_order(puts) == order

@@ -1,0 +1,40 @@
+"""What Spark is doing, on the progress line of a terminal."""
+
+from typing import TYPE_CHECKING
+
+from kgroups.cli.output.printer import Printer
+
+if TYPE_CHECKING:
+    from kgroups.core.spark.jobs import JobsDone, Watcher
+
+
+class SparkLine:
+    """The step that a report is at, and how far Spark's jobs are with it.
+
+    Args:
+        printer: in a pipe or with `--quiet` it shows no line, and nobody asks Spark.
+    """
+
+    def __init__(self, printer: Printer) -> None:
+        self._printer = printer
+        self._step = ""
+
+    def step(self, text: str) -> None:
+        """Say what is being waited for."""
+        self._step = text
+        self._printer.waiting(text)
+
+    @property
+    def watcher(self) -> "Watcher | None":
+        """What is to be told of jobs; None where there is no terminal to tell it on."""
+        return self._show if self._printer.has_progress else None
+
+    def _show(self, done: "JobsDone") -> None:
+        self._printer.progress(f"{self._step}: {words_of(done)}" if done.tasks else self._step)
+
+
+def words_of(done: "JobsDone") -> str:
+    """`stage 2 of 3, 5 of 12 tasks, 1,234 rows read`."""
+    stage = min(done.stages_done + 1, done.stages)
+    words = f"stage {stage} of {done.stages}, {done.tasks_done:,} of {done.tasks:,} tasks"
+    return words if done.rows is None else f"{words}, {done.rows:,} rows read"

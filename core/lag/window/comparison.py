@@ -1,0 +1,38 @@
+"""Two windows side by side: a report, the same report of some time before, and what changed."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from kgroups.core.lag.report_columns import COMPARED, compared_columns
+from kgroups.core.lag.transforms import join_by
+
+
+def compared(now: DataFrame, before: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Rows of both reports, each key once.
+
+    Args:
+        now, before: from `trends.history_by`, by the same keys.
+    Returns:
+        The keys; `compared`: both, new (not there before) or gone; each of `COMPARED` as it is,
+        `..._before` and, of numbers, `..._change`: null where one of the two is not known.
+    """
+    left, right = (
+        frame.select(
+            *keys,
+            F.lit(True).alias(f"_is{suffix}"),
+            *(F.col(name).alias(f"{name}{suffix}") for name in COMPARED),
+        )
+        for frame, suffix in ((now, ""), (before, "_before"))
+    )
+    joined = join_by(left, right, keys, "full")
+    is_now, was = F.col("_is").isNotNull(), F.col("_is_before").isNotNull()
+    where = F.when(is_now & was, "both").when(is_now, "new").otherwise("gone")
+    changes = [
+        (F.col(name) - F.col(f"{name}_before")).alias(f"{name}_change")
+        for name, is_number in COMPARED.items()
+        if is_number
+    ]
+    told = joined.select("*", where.alias("compared"), *changes)
+    return told.select(*keys, *compared_columns())

@@ -1,0 +1,91 @@
+"""Members that miss what a round gave them, because the next round begins before they ask for it.
+
+A leader's SyncGroup ends a round. Whoever asks for its share after another member has joined again,
+as one of a cooperative group does that gives something up, is answered REBALANCE_IN_PROGRESS. It
+joins the next round with what it had before: Java and franz-go say the new generation with that,
+the others the old one, so that they lose what they claim.
+
+Source: GroupMetadataManager.classicGroupSyncToClassicGroup; SyncGroupResponseHandler and
+ConsumerCoordinator.metadata (the generation is JoinGroup's); franz-go's consumer_group.go;
+rdkafka_sticky_assignor.c (the state is SyncGroup's).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from kgroups.core.planning.assignor_request import library_of
+from kgroups.core.planning.leaders.strategies import Strategy
+from kgroups.core.planning.outcomes.visible import STICKY_FAMILY
+from kgroups.core.planning.roster import Roster
+from kgroups.core.planning.settle import Settled
+
+# Libraries whose members say the generation that JoinGroup answered last.
+AHEAD: Final = frozenset({"java", "franz-go"})
+
+MOST_SETS: Final = 64
+# Members and partitions, all sets together.
+SIZE_BUDGET: Final = 40_000
+LEAST_SETS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Misses:
+    """Who may miss a round.
+
+    Args:
+        each: ids of the members, one set for each way.
+        complete: whether there are no others.
+    """
+
+    each: tuple[frozenset[str], ...] = ()
+    complete: bool = True
+
+
+def may_miss(roster: Roster, strategy: Strategy) -> bool:
+    """Whether rounds may follow each other so that it matters who missed one."""
+    together = strategy.protocol == "cooperative" and strategy.assignor.name in STICKY_FAMILY
+    return together and len(roster.seats) > 1
+
+
+def misses(roster: Roster, strategy: Strategy, settled: Settled, *, pressed: bool) -> Misses:
+    """Who may miss the last round of these.
+
+    Args:
+        pressed: whether another round begins whoever gives something up: somebody joins, or the
+            leader does.
+    """
+    if strategy.assignor.name not in STICKY_FAMILY:
+        return Misses()
+    step = settled.steps[-1]
+    losers = frozenset(member for _, _, member in step.revoked)
+    changed = losers | {member for _, _, member in step.assigned}
+    leaders = strategy.leaders or {roster.group.leader}
+    certain = leaders if len(leaders) == 1 else frozenset[str]()
+    names = sorted((changed if _says_the_same(roster, strategy) else set(settled.shares)) - certain)
+    most = max(LEAST_SETS, min(MOST_SETS, SIZE_BUDGET // _size(roster)))
+    sizes = range(1, len(names) + 1) if 2 ** len(names) <= most else (1, len(names), len(names) - 1)
+    found = [
+        chosen
+        for size in sizes
+        for chosen in map(frozenset, combinations(names, size))
+        if chosen and (pressed or losers - chosen)
+    ]
+    found = list(dict.fromkeys(found))
+    if 2 ** len(names) <= most:
+        return Misses(tuple(found))
+    return Misses(tuple(found[: most - 1] + found[-1:]), complete=False)
+
+
+def _says_the_same(roster: Roster, strategy: Strategy) -> bool:
+    """Whether members to whom a round brought nothing new say the same whether they missed it."""
+    leader = strategy.leader_client
+    libraries = {library_of(seat, roster, leader) for seat in roster.seats}
+    if strategy.protocol != "cooperative":
+        return False
+    return libraries <= {"franz-go"} or (leader == "java" and libraries <= AHEAD)
+
+
+def _size(roster: Roster) -> int:
+    partitions = sum(len(roster.topics[name].partitions) for name in roster.subscribed())
+    return max(len(roster.seats) + partitions, 1)

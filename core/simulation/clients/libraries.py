@@ -1,0 +1,66 @@
+"""What members of each client library do, beyond their settings.
+
+Source: the libraries' own code: Java 4.3.0, librdkafka 2.16, sarama 1.61.1, franz-go 1.22.2,
+kafka-python 3.0.12, aiokafka 0.14.0, kafkajs 2.2.4. All of them say LeaveGroup when they are
+closed, but for static members; none does when its process dies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Library = Literal["java", "librdkafka", "sarama", "franz-go", "kafka-python", "aiokafka", "kafkajs"]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryTraits:
+    """One library.
+
+    Args:
+        eager: assignors that a member of an eager group offers unless told otherwise.
+        cooperative: whether it has a cooperative assignor.
+        default_protocol: what its assignors make of a group by themselves.
+        kip848: whether it speaks the consumer protocol.
+        static: whether it has static members.
+        patterns: whether members find topics by a pattern, and go on finding new ones.
+        both: whether a member may name topics beside a pattern.
+        background: a rebalance goes on while the application is busy; else it waits for its poll.
+        session_ends_membership: without an answer for a session it gives everything up itself.
+        beats_between_records: heartbeats are sent when a record is done, not by a thread or timer.
+        first_beat_ms: when a cooperative member sends its first heartbeat; None: as the others.
+    """
+
+    eager: tuple[str, ...]
+    cooperative: bool = True
+    default_protocol: Literal["eager", "cooperative"] = "eager"
+    kip848: bool = False
+    static: bool = True
+    patterns: Literal["follow", "once", "none"] = "follow"
+    both: bool = True
+    background: bool = False
+    session_ends_membership: bool = False
+    beats_between_records: bool = False
+    first_beat_ms: int | None = None
+
+
+LIBRARIES: Final[Mapping[Library, LibraryTraits]] = {
+    "java": LibraryTraits(("range", "cooperative-sticky"), kip848=True, both=False),
+    "librdkafka": LibraryTraits(("range", "roundrobin"), kip848=True, session_ends_membership=True),
+    "sarama": LibraryTraits(("range",), patterns="none"),
+    "franz-go": LibraryTraits(
+        ("range",),
+        default_protocol="cooperative",
+        kip848=True,
+        background=True,
+        first_beat_ms=500,
+    ),
+    "kafka-python": LibraryTraits(("range", "roundrobin"), both=False),
+    "aiokafka": LibraryTraits(("roundrobin",), cooperative=False, both=False, background=True),
+    "kafkajs": LibraryTraits(
+        ("RoundRobinAssigner",),
+        cooperative=False,
+        static=False,
+        patterns="once",
+        beats_between_records=True,
+    ),
+}

@@ -1,0 +1,100 @@
+"""What happens to brokers in a run: they go, come back, and take over from one another."""
+
+from typing import Final
+
+from kgroups.core.coordinator.topology import Topology
+from kgroups.core.simulation.engine.pending import later
+from kgroups.core.simulation.engine.world import World
+from kgroups.core.simulation.scenario.scenario_events import BrokerDown, BrokerUp, MoveCoordinator
+
+# How long a coordinator reads the log of a partition that it takes over.
+LOAD_MS: Final = 50
+# How often a Java client hears of the topics and finds its coordinator in one call of `poll`.
+SAME_POLL: Final = 0.5
+
+
+def move_coordinator(world: World, event: MoveCoordinator) -> None:
+    """Another broker coordinates the group."""
+    brokers = world.brokers
+    to = brokers.next_up(brokers.leader_of(event.group)) if event.to is None else event.to
+    if to in brokers.up:
+        _move(world, brokers.partition_of(event.group), to)
+
+
+def _move(world: World, partition: int, to: int | None) -> None:
+    brokers = world.brokers
+    brokers.move(world.now_ms, partition, to)
+
+    def loaded() -> None:
+        brokers.finish_loading(world.now_ms, partition)
+        drain(world)
+
+    if to is not None:
+        later(world, LOAD_MS, loaded)
+    drain(world)
+
+
+def drain(world: World) -> None:
+    """Every broker's outputs are seen to."""
+    for broker in world.brokers.up:
+        world.drain(broker)
+
+
+def broker_down(world: World, event: BrokerDown) -> None:
+    """A broker is gone, and its partitions of the log move."""
+    brokers = world.brokers
+    if event.broker not in brokers.up:
+        return
+    partitions = brokers.led_by(event.broker)
+    brokers.take_down(world.now_ms, event.broker)
+    world.break_connections(event.broker)
+    drain(world)
+
+    def fail_over() -> None:
+        if event.broker not in brokers.up:
+            for partition in partitions:
+                _move(world, partition, brokers.next_up(event.broker))
+            tell_others(world)
+
+    later(world, event.failover_ms, fail_over)
+    if event.for_ms is not None:
+        later(world, event.for_ms, lambda: broker_up(world, BrokerUp(event.broker)))
+
+
+def broker_up(world: World, event: BrokerUp) -> None:
+    """A broker is back."""
+    brokers = world.brokers
+    if event.broker in brokers.up:
+        return
+    nobody_was_up = not brokers.up
+    brokers.bring_up(world.now_ms, event.broker)
+    for partition in [*brokers.led_by(event.broker), *brokers.orphans()]:
+        _move(world, partition, event.broker)
+    tell_others(world)
+    drain(world)
+    if nobody_was_up:
+        _learn_anew(world)
+
+
+def _learn_anew(world: World) -> None:
+    """Java clients that no broker answered have begun anew from their bootstrap addresses.
+
+    They forgot all topics then (KIP-1102). A leader that finds its coordinator again in the same
+    call of `poll` in which it hears of the topics takes them for gone, and asks for a rebalance;
+    one that polls in between does not. Seen with Java 4.3: "cached metadata has changed from
+    {t=[NO_RACKS, ...]} to {t=[]}" in three of four restarts of a single broker.
+    """
+    for process in list(world.processes.values()):
+        plan = process.seat.plan
+        if plan.library == "java" and plan.settings.metadata_recovery == "rebootstrap":
+            if world.chance.random() < SAME_POLL:
+                process.consumer.update_topics(world.now_ms, Topology())
+            world.refresh(process)
+
+
+def tell_others(world: World) -> None:
+    """Services that are no brokers learn of topics and brokers."""
+    for address, service in world.services.items():
+        if not isinstance(address, int):
+            service.update_topology(world.now_ms, world.brokers.topology)
+            world.drain(address)

@@ -1,0 +1,25 @@
+"""How many records come: changes of rate during a run."""
+
+from typing import Final
+
+from kgroups.core.simulation.engine.world import World
+from kgroups.core.simulation.scenario.scenario_model import TopicPlan
+
+HOUR_MS: Final = 3_600_000
+
+
+def set_rate(world: World, topic: str, rate: float) -> None:
+    """So many records a second come to the topic from now on; who reads has read until now."""
+    for process in world.processes.values():
+        process.app.run_to(world.now_ms)
+    world.logs.set_rate(topic, rate, world.now_ms)
+
+
+def plan_hours(world: World, topic: TopicPlan) -> None:
+    """Let the rate follow the hours of a day that begins now."""
+
+    def begin(hour: int) -> None:
+        set_rate(world, topic.name, topic.rate * topic.hours[hour % len(topic.hours)])
+        world.agenda.at(world.now_ms + HOUR_MS, begin, hour + 1)
+
+    begin(0)

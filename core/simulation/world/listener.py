@@ -1,0 +1,41 @@
+"""An application's rebalance listener: how long each of its calls takes, and whether it fails."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from kgroups.core.coordinator.client.effects import Callback, CallbackKind
+from kgroups.core.simulation.scenario.scenario_model import ListenerPlan
+
+FAILED: Final = "the rebalance listener failed"
+
+
+class Listener:
+    """One life's listener.
+
+    Attributes:
+        callback: the call that goes on, until `until_ms`; None between calls.
+    """
+
+    __slots__ = ("_plan", "_random", "callback", "until_ms")
+
+    def __init__(self, plan: ListenerPlan, random: Random) -> None:
+        self._plan, self._random = plan, random
+        self.callback: Callback | None = None
+        self.until_ms = 0
+
+    def call(self, now_ms: int, callback: Callback) -> None:
+        """It is called; without partitions it has nothing to do."""
+        plan: Mapping[CallbackKind, float] = {
+            CallbackKind.ASSIGNED: self._plan.assigned.draw(self._random),
+            CallbackKind.REVOKED: self._plan.revoked.draw(self._random),
+            CallbackKind.LOST: self._plan.lost.draw(self._random),
+        }
+        takes_ms = round(plan[callback.kind]) if callback.partitions else 0
+        self.callback, self.until_ms = callback, now_ms + takes_ms
+
+    def ended(self) -> tuple[Callback, bool]:
+        """The call is over: which one it was, and whether it failed."""
+        callback, self.callback = self.callback, None
+        assert callback is not None, "a call goes on"
+        return callback, bool(callback.partitions) and self._random.random() < self._plan.fails

@@ -1,0 +1,74 @@
+"""Members that miss what a round of a cooperative rebalance gave them: what then comes is planned.
+
+The truth is the simulation, whose network loses packets: a SyncGroup that is sent again comes when
+the next round has begun.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from kgroups.assignors.spec import MemberSubscription
+from kgroups.core.planning.assignor_request import build_request, first_round, next_round
+from kgroups.core.planning.changes.apply import next_roster
+from kgroups.core.planning.changes.kinds import AddMembers
+from kgroups.core.planning.plan import plan_group
+from tests.core.planning.test_races import ends_of, planned
+from tests.support.planning.simulated_group import Life, lived
+from tests.support.planning.small_groups import cluster_of, group_of, member
+
+# Members that read different topics: where all read the same, the rounds after a missed one end as
+# they would have without it.
+LATE = Life(
+    "cooperative-sticky",
+    {"t": 5, "u": 6},
+    {"c0": ["t"], "b1": ["t", "u"]},
+    {"ax0": (["t", "u"], 7_000)},
+    loss=0.35,
+    session_ms=45_000,
+)
+
+
+@pytest.mark.parametrize("seed", [1, 10, 12, 19])
+def test_what_late_members_come_to_is_among_the_outcomes(seed: int) -> None:
+    """One of them missed a round in three of these runs, and the group ended otherwise."""
+    before, came = lived(LATE, seed)
+    plan = planned(LATE, before)
+    assert came in ends_of(plan)
+    assert plan.confidence == "outcomes"
+
+
+def test_the_ends_differ() -> None:
+    """On time and late are two ends, so no plan of that group is exact."""
+    ends = {lived(replace(LATE, loss=loss), 10)[1] for loss in (0.0, 0.35)}
+    assert len(ends) == 2
+
+
+def test_a_group_whose_members_read_the_same_does_not_mind() -> None:
+    """What one of them missed it is given a round later."""
+    members = [member(f"{name}-1", {"t": [n, n + 3]}) for n, name in enumerate("abc")]
+    group = group_of(*members, assignor="cooperative-sticky")
+    join = AddMembers(client_id="d")
+    plan = plan_group(cluster_of(group, {"t": 6}), group, [join], leader="java")
+    assert plan.confidence == "exact"
+
+
+def claim_after_a_miss(library: str) -> MemberSubscription:
+    """What `b-1` says in generation 7, when it missed what generation 7 gave it."""
+    members = [member("a-1", {"t": [0, 1]}), member("b-1", {"t": [2, 3]})]
+    group = group_of(*members, assignor="cooperative-sticky")
+    roster = next_roster(cluster_of(group, {"t": 4}), group, [])
+    held = first_round(roster, "cooperative", library).held
+    brought = next_round(roster, held, 7, "cooperative", {"b-1": 6})
+    request = build_request(roster, brought, strategy_name="cooperative-sticky", leader=library)
+    return next(one for one in request.members if one.member_id == "b-1")
+
+
+@pytest.mark.parametrize(
+    ("library", "generation"), [("java", 7), ("franz-go", 7), ("librdkafka", 6), ("sarama", 6)]
+)
+def test_the_generation_that_late_members_say(library: str, generation: int) -> None:
+    """JoinGroup's, or that of the last assignment: then the claim is the older one."""
+    claim = claim_after_a_miss(library)
+    assert claim.generation == generation
+    assert claim.owned == (("t", (2, 3)),)

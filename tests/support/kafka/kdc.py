@@ -1,0 +1,113 @@
+"""A real Kerberos KDC (MIT's) on loopback, with the principals of the tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from tests.support.kafka.broker import free_ports
+from tests.support.kafka.child import Child, run_program
+from tests.support.kafka.waiting import wait_until
+
+REALM: Final = "KGROUPS.TEST"
+USER: Final = f"alice@{REALM}"
+BROKER: Final = f"kafka/127.0.0.1@{REALM}"
+NEEDED: Final = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "klist")
+_PATH: Final = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+MISSING: Final = (
+    *(name for name in NEEDED if shutil.which(name, path=_PATH) is None),
+    *(("the Python package gssapi",) if find_spec("gssapi") is None else ()),
+)
+"""What is not there: on Debian and Ubuntu `apt-get install krb5-kdc krb5-admin-server krb5-user
+libkrb5-dev`, then `pip install 'kgroups[kerberos]'`.
+"""
+
+
+class Kdc:
+    """Serves one realm until it is left.
+
+    Attributes:
+        folder: with `krb5.conf`, `alice.keytab` and `kafka.keytab`.
+        environment: of programs that are to know the realm.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kgroups-kdc-"))
+        (self.port,) = free_ports(1)
+        self.configuration = self.folder / "krb5.conf"
+        self.environment: Mapping[str, str] = {
+            **os.environ,
+            "PATH": _PATH,
+            "KRB5_CONFIG": str(self.configuration),
+            "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf"),
+        }
+        self._process: Child | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the KDC and removes its files."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def keytab(self, name: str) -> Path:
+        """The keys of `alice` or of `kafka`."""
+        return self.folder / f"{name}.keytab"
+
+    def run(self, *words: str) -> None:
+        """A program of Kerberos's, which must succeed."""
+        run_program(words, env=self.environment, check=True)
+
+    def _start(self) -> None:
+        folder = self.folder
+        self.configuration.write_text(
+            f"[libdefaults]\ndefault_realm = {REALM}\ndns_lookup_kdc = false\n"
+            "dns_lookup_realm = false\ndns_canonicalize_hostname = false\nrdns = false\n"
+            "udp_preference_limit = 1\n"
+            f"[realms]\n{REALM} = {{\n kdc = 127.0.0.1:{self.port}\n}}\n"
+        )
+        (folder / "kdc.conf").write_text(
+            f"[realms]\n{REALM} = {{\n database_name = {folder}/principal\n"
+            f" key_stash_file = {folder}/stash\n acl_file = {folder}/acl\n"
+            f" kdc_listen = 127.0.0.1:{self.port}\n kdc_tcp_listen = 127.0.0.1:{self.port}\n}}\n"
+            f"[logging]\n kdc = FILE:{folder}/kdc.log\n"
+        )
+        self.run("kdb5_util", "create", "-s", "-r", REALM, "-P", "master")
+        for principal, name in ((USER, "alice"), (BROKER, "kafka")):
+            self.run("kadmin.local", "-q", f"addprinc -randkey {principal}")
+            self.run("kadmin.local", "-q", f"ktadd -k {self.keytab(name)} {principal}")
+        self._process = Child(
+            ["krb5kdc", "-n", "-P", str(folder / "pid")],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        wait_until(self._listens, "the KDC to listen")
+
+    def _listens(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=10):
+            return True
+        return False
