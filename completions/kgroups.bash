@@ -275,8 +275,8 @@ _kgroups_words() { # path: what can be typed there
     "snapshot save") echo "--help $common" ;;
     "snapshot show") echo "--help $common" ;;
     "lag") echo "report history collect compact --help $common" ;;
-    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --fields --textfile --from --help $common" ;;
-    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --help $common" ;;
+    "lag report") echo "--by --assignor --top --sort --where --fail-on --uncommitted --isolation --captures --over --since --until --compare --strict --record-times --html --parquet --master --remote --conf --fields --textfile --from --help $common" ;;
+    "lag history") echo "--by --top --sort --where --over --since --until --ends --record-times --html --parquet --master --remote --conf --help $common" ;;
     "lag collect") echo "--every --count --help $common" ;;
     "lag compact") echo "--today --keep-raw --upgrade --help $common" ;;
     "context") echo "list show use add remove current import --help $common" ;;

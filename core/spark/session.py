@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +41,7 @@ from kgroups.core.spark.tuning import (
     SMALL_CONF,
     SMALL_FLAGS,
 )
+from kgroups.core.spark.worker_package import write_package
 
 Progress = Callable[[str], None]
 
@@ -193,26 +193,6 @@ def _connect_session(options: SessionOptions, tell: Progress) -> Iterator[SparkS
         yield session
     finally:
         session.stop()
-
-
-def write_package(folder: Path) -> Path:
-    """A zip of `kgroups.assignors` and `kgroups.core`, for Python workers that have none.
-
-    Only what runs on workers: assignors, and the modules of core without other rooms.
-    """
-    import kgroups.assignors
-    import kgroups.core
-
-    path = folder / "kgroups_workers.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        # `kgroups` has no file of its own: Python finds it in an archive by this entry alone.
-        archive.writestr("kgroups/", "")
-        for package in (kgroups.assignors, kgroups.core):
-            root = Path(str(package.__file__)).parent
-            base = package.__name__.replace(".", "/")
-            for source in sorted(root.rglob("*.py")):
-                archive.write(source, f"{base}/{source.relative_to(root).as_posix()}")
-    return path
 
 
 # --- under spark-submit ---

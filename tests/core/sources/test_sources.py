@@ -51,7 +51,9 @@ def source(spark: SparkSession) -> SparkSession:
 
 def records_of(address: str) -> dict[tuple[int, int], tuple[Any, ...]]:
     """What the topic holds, read by a plain consumer and decoded one by one."""
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "plain"})
+    consumer = Consumer(
+        {"bootstrap.servers": address, "group.id": "plain", "enable.auto.commit": False}
+    )
     found: dict[tuple[int, int], tuple[Any, ...]] = {}
     for part in OffsetsTopic(read_settings(address)).slices():
         consumer.assign([TopicPartition("__consumer_offsets", part.partition, part.start)])
