@@ -8,7 +8,7 @@ BENCHMARK = AgainstOfficial(
     ours=("describe", "--all-groups"),
     official=("--describe", "--all-groups"),
     answers=describe_table,
-    min_ratio=20,
+    min_ratio=30,
     max_peak_mb=200,
     rounds=3,  # the official tool takes half a minute
 )

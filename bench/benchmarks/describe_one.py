@@ -9,5 +9,5 @@ BENCHMARK = AgainstOfficial(
     ours=("describe", ONE_GROUP),
     official=("--describe", "--group", ONE_GROUP),
     answers=describe_table,
-    min_ratio=5,
+    min_ratio=8,
 )

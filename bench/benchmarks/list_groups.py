@@ -8,5 +8,5 @@ BENCHMARK = AgainstOfficial(
     ours=("list",),
     official=("--list",),
     answers=list_names,
-    min_ratio=5,
+    min_ratio=8,
 )

@@ -165,6 +165,11 @@ _OWN: Final[Mapping[str, _Row]] = {
         "fix it, or name the property in its `waives`",
     ),
     "SPARK_FAILED": (1, "Spark did not start, or failed", "run with --verbose for its own words"),
+    "STORE_FAILED": (
+        1,
+        "an object store refused a request for another reason than those that have a code",
+        "see the message: it has the store's own words",
+    ),
     "UNKNOWN_ASSIGNOR": (
         2,
         "there is no assignor of this name on this side (client or broker)",

@@ -42,7 +42,7 @@ class Roster:
     Args:
         group: the group as it is now.
         seats: members that stay, in the broker's order, then those that join.
-        leavers: members that leave.
+        left: members that leave, as they read before.
         topics: the cluster's topics by name.
         notes: what is to be known of it, one sentence each.
         guesses: what had to be guessed, one sentence each: what comes of it is not certain.
@@ -54,13 +54,18 @@ class Roster:
 
     group: Group
     seats: tuple[Seat, ...]
-    leavers: tuple[Member, ...]
+    left: tuple[Seat, ...]
     topics: Mapping[str, Topic]
     notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     topics_before: Mapping[str, Topic | None] = field(default_factory=dict)
     known: Known = NOTHING_KNOWN
     broker_racks: tuple[str | None, ...] = ()
+
+    @property
+    def leavers(self) -> tuple[Member, ...]:
+        """The facts of members that leave."""
+        return tuple(seat.member for seat in self.left)
 
     @property
     def topics_changed(self) -> bool:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -53,6 +53,7 @@ CONNECT_RETRIES = 4
 # What a query may throw: PySpark's own errors; of a job that failed, and of a JVM that is gone,
 # what py4j makes of it.
 SPARK_ERRORS = (PySparkException, Py4JError)
+SEVERAL_FAILED = "[STAGE_MATERIALIZATION_MULTIPLE_FAILURES]"
 
 # How long a JVM may take to end, and to write its class archive (some seconds when not starved).
 END_TIMEOUT_S, ARCHIVE_TIMEOUT_S = 10.0, 180.0
@@ -371,15 +372,27 @@ def _last_words(log: IO[bytes] | None) -> str | None:
     return next(telling, lines[0] if lines else None)
 
 
+def _first_of_several(lines: Sequence[str]) -> list[str]:
+    """The lines of the first of several failures, which Spark numbers below the first line."""
+    starts = [at for at, line in enumerate(lines) if re.match(r"[12]\. \w+: ", line)]
+    if not starts:
+        return [lines[-1]]
+    first = list(lines[starts[0] : starts[1] if len(starts) > 1 else None])
+    return [re.sub(r"^1\. \w+: |( SQLSTATE: \w+)+$", "", first[0]), *first[1:]]
+
+
 def first_line(exc: BaseException) -> str:
     """What an exception says, on one line without a full stop.
 
-    The first line of its text; of a Python worker's traceback the last, which names the failure.
+    The first line of its text; of a Python worker's traceback the last, which names the failure;
+    of several stages that failed at once the first one's.
     """
     lines = [line.strip() for line in str(exc).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("SQLSTATE")]  # Connect's last line
     if not lines:
         return type(exc).__name__
+    if any(SEVERAL_FAILED in line for line in lines[:2]):
+        lines = _first_of_several(lines)
     if lines[0].startswith("An error occurred while calling") and len(lines) > 1:
         # py4j: which method, then `: java.class.of.Exception: what it says`.
         return re.sub(r"^(: )?([\w$]+\.)+[\w$]+: ", "", lines[1]).rstrip(".")

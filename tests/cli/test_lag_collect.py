@@ -158,6 +158,9 @@ def test_captures_are_rolled_up(tmp_path: Path) -> None:
     hours = open_window(tmp_path).hours
     assert hours is not None
     assert hours.marks["captured_at_ms"].to_pylist() == [2, 3_600_000]
+    write_capture(tmp_path, fleet(1, 2, at_ms=3))
+    code, stdout, _ = finish("lag", "compact", str(tmp_path), "--keep-raw", "14d", "-o", "json")
+    assert json.loads(stdout)["summary"]["late"] == 1, "a capture of an hour that is rolled up"
 
 
 def test_captures_of_the_old_layout(tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def compact(
             items=items(),
             views=(COMPACT_VIEW,),
             errors=errors,
-            summary=lambda: {action: _files(done, action) for action in upkeep.ACTIONS},
+            summary=lambda: {action: _count(done, action) for action in upkeep.ACTIONS},
         )
     )
     if not upgrade and find_captures(folder):
@@ -281,6 +281,7 @@ def compact(
     end_with(errors)
 
 
-def _files(done: Sequence[Item], action: str) -> int:
-    """How many files an action took in all."""
-    return sum(item["files"] for item in done if item["action"] == action)
+def _count(done: Sequence[Item], action: str) -> int:
+    """How many files an action took in all; of late captures, how many there are."""
+    unit = "rows" if action == "late" else "files"
+    return sum(item[unit] for item in done if item["action"] == action)

@@ -176,6 +176,10 @@ def simulate_command(
     html: HtmlFile = None,
 ) -> None:
     """`kgroups simulate`."""
+    if search or minimise:
+        from kgroups.cli.commands.simulate.simulate_search import check_search, search_settings
+
+        check_search(search, minimise, alone=not (timeline or vary or master or html or fail_on))
     if html is not None:
         require_extra("html", "`--html`")
     if master is not None:
@@ -190,12 +194,9 @@ def simulate_command(
         printer.note(f"assumed: {text}")
     if one.idle:
         printer.note(f"without effect: {', '.join(f'`{name}`' for name in one.idle)}")
-    if search or minimise:
-        from kgroups.cli.commands.simulate.simulate_search import search_settings
-
-        alone = not (timeline or vary or master or html or fail_on)
+    if search and minimise:
         how = {"trials": trials, "repeat": repeat, "jobs": jobs or os.cpu_count() or 1}
-        search_settings(printer, one, search, minimise, alone=alone, **how)
+        search_settings(printer, one, search, minimise, **how)
         return
     if timeline:
         if vary or repeat > 1 or master or html or fail_on:

@@ -40,25 +40,15 @@ PATH_COLUMNS = (
 )
 
 
-def search_settings(
-    printer: Printer,
-    scenario: "Scenario",
-    texts: Sequence[str] | None,
-    minimise: str | None,
-    *,
-    alone: bool,
-    trials: int,
-    repeat: int,
-    jobs: int,
-) -> None:
-    """Search, and print what was found.
+def check_search(texts: Sequence[str] | None, minimise: str | None, *, alone: bool) -> None:
+    """Fails before the scenario is read.
 
     Args:
         alone: whether no other way of running the scenario was asked for.
 
     Raises:
         MissingExtraError: the optimiser is not installed.
-        UsageError: what varies or the objective cannot be understood, or nothing has a value.
+        UsageError: options that do not fit each other.
     """
     hint = "--search members=3..12 --minimise 'unowned + 10 * members'"
     if minimise is None:
@@ -69,6 +59,23 @@ def search_settings(
         options = "`--timeline`, `--vary`, `--fail-on`, `--html` and `--master`"
         raise UsageError("`--search` stands alone", hint=f"leave out {options}")
     require_extra("search", "`simulate --search`")
+
+
+def search_settings(
+    printer: Printer,
+    scenario: "Scenario",
+    texts: Sequence[str],
+    minimise: str,
+    *,
+    trials: int,
+    repeat: int,
+    jobs: int,
+) -> None:
+    """Search, and print what was found.
+
+    Raises:
+        UsageError: what varies or the objective cannot be understood, or nothing has a value.
+    """
     from kgroups.core.simulation.engine.sweep import sweep
     from kgroups.core.simulation.search.objective import Objective
     from kgroups.core.simulation.search.search import Search

@@ -74,7 +74,7 @@ def next_roster(snapshot: ClusterSnapshot, group: Group, changes: Sequence[Chang
     return Roster(
         group,
         tuple(draft.seats),
-        tuple(draft.leavers),
+        tuple(draft.left),
         draft.topics,
         tuple(draft.notes),
         tuple(dict.fromkeys(draft.guesses)),

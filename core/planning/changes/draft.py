@@ -9,7 +9,7 @@ from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.member_ids import whole_id
 from kgroups.core.planning.changes.kinds import Pattern
 from kgroups.core.planning.roster import Seat
-from kgroups.core.snapshot import Group, Member, Topic
+from kgroups.core.snapshot import Group, Topic
 
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ class Draft:
     group: Group
     seats: list[Seat]
     topics: MutableMapping[str, Topic]
-    leavers: list[Member] = field(default_factory=list)
+    left: list[Seat] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     guesses: list[str] = field(default_factory=list)
     followers: dict[str, set[str]] = field(default_factory=dict)

@@ -46,5 +46,5 @@ def leave(draft: Draft, gone: set[str]) -> None:
     """The members with these ids leave."""
     for seat in draft.seats:
         if seat.member.member_id in gone and not seat.joins:
-            draft.leavers.append(seat.member)
+            draft.left.append(seat)
     draft.seats = [seat for seat in draft.seats if seat.member.member_id not in gone]

@@ -250,12 +250,17 @@ def _member_after(seat: Seat, ids: Mapping[str, str], shares: Shares, kind: str)
     """A member as it is when the group has settled."""
     name = seat.member.member_id
     held = shares.get(name, {})
-    pattern = seat.pattern
+    subscription, regex = seat.topics, None
+    if seat.pattern is not None and seat.pattern.dialect == "re2":
+        # What a coordinator matches itself is not among the topics that a member names.
+        is_new = seat.joins or seat.changed
+        subscription = () if is_new else seat.member.subscription or ()
+        regex = sent_pattern(seat)
     return replace(
         seat.member,
         member_id=ids.get(name, name),
-        subscription=seat.topics,
-        subscription_regex=sent_pattern(seat) if pattern and pattern.dialect == "re2" else None,
+        subscription=subscription,
+        subscription_regex=regex,
         assignment=held,
         target_assignment=held if kind == "consumer" else None,
     )

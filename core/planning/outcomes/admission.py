@@ -3,8 +3,9 @@
 A member that joins, or changes its subscription, says so in a heartbeat of its own, and each makes
 the coordinator compute a new target, which starts from the one before. Within
 `group.consumer.assignment.interval.ms` of the last target none is computed, so that some events
-may share one. Members that leave, and topics that change, are taken in together, before or with
-the first of them.
+may share one. Members that leave are events, too, where there are several: a session is over when
+it is over, and those that stay send heartbeats meanwhile. One that leaves, and topics that change,
+are taken in together, before or with the first of them.
 
 A pattern that is new to the group is looked up beside that. Until then its members are there
 without topics, and only when it is known there is reason for a target.
@@ -76,7 +77,13 @@ def sequences(roster: Roster, strategy_name: str) -> Sequences:
 
 
 def _events(roster: Roster) -> list[str]:
-    return [seat.member.member_id for seat in roster.seats if seat.joins or seat.changed]
+    events = [seat.member.member_id for seat in roster.seats if seat.joins or seat.changed]
+    return events + ([seat.member.member_id for seat in roster.left] if _part(roster) else [])
+
+
+def _part(roster: Roster) -> bool:
+    """Whether several members leave, and not all at the same time."""
+    return len(roster.left) > 1
 
 
 def _lookups(roster: Roster) -> dict[str, str]:
@@ -166,7 +173,7 @@ def _changes_at_once(roster: Roster) -> bool:
     """Whether something happens that is no event of a member that stays or joins."""
     present = [seat for seat in roster.seats if not seat.joins]
     return (
-        bool(roster.leavers)
+        (bool(roster.left) and not _part(roster))
         or roster.topics_changed
         or any(set(seat.topics) != set(seat.read_before) for seat in present if not seat.changed)
     )
@@ -174,11 +181,14 @@ def _changes_at_once(roster: Roster) -> bool:
 
 def _without(roster: Roster, pending: set[str]) -> Roster:
     """The group while these events have not happened yet."""
+    left = tuple(seat for seat in roster.left if seat.member.member_id not in pending)
+    listed = {each.member_id: at for at, each in enumerate(roster.group.members or ())}
+    present = [*roster.seats, *(seat for seat in roster.left if seat not in left)]
     seats = []
-    for seat in roster.seats:
+    for seat in sorted(present, key=lambda seat: listed.get(seat.member.member_id, len(listed))):
         if seat.member.member_id not in pending:
             waits = seat.pattern is not None and _lookup(seat) in pending
             seats.append(replace(seat, topics=()) if waits else seat)
         elif not seat.joins:
             seats.append(replace(seat, topics=seat.read_before, changed=False))
-    return replace(roster, seats=tuple(seats))
+    return replace(roster, seats=tuple(seats), left=left)

@@ -161,7 +161,7 @@ def _broker_draws(
     name = strategy.assignor.name
     admitted, met = sequences(roster, name), True
     if name in HASH_ONLY and any(seat.joins for seat in roster.seats):
-        draws = _arrived(roster, unknown, admitted)
+        draws = None if len(roster.left) > 1 else _arrived(roster, unknown, admitted)
         if draws is not None:
             return draws, admitted.complete
         met = False

@@ -267,7 +267,8 @@ class World(Network):
             return False
         if consumer.failure is not None and not process.closing:
             process.seat.failures.append(consumer.failure)
-            process.closing, process.then = True, partial(self.failed, process.seat)
+            process.closing = True
+            process.then = process.then or partial(self.failed, process.seat)
             self._arrange_poll(process)
         elif consumer.wants_poll:
             self._arrange_poll(process)

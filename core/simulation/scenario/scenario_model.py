@@ -71,14 +71,14 @@ class ListenerPlan:
     """What an application does when partitions come and go: commit, flush, restore state.
 
     Args:
-        assigned, revoked, lost: how long it takes; none where there are no partitions.
+        on_assigned, on_revoked, on_lost: how long it takes; none where there are no partitions.
         fails: share of its calls that fail: the poll throws, and the consumer is closed.
         restart_after_ms: when the process is started again after that; None for never.
     """
 
-    assigned: Spread = field(default_factory=Spread)
-    revoked: Spread = field(default_factory=Spread)
-    lost: Spread = field(default_factory=Spread)
+    on_assigned: Spread = field(default_factory=Spread)
+    on_revoked: Spread = field(default_factory=Spread)
+    on_lost: Spread = field(default_factory=Spread)
     fails: float = 0.0
     restart_after_ms: int | None = None
 

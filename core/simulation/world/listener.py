@@ -27,9 +27,9 @@ class Listener:
     def call(self, now_ms: int, callback: Callback) -> None:
         """It is called; without partitions it has nothing to do."""
         plan: Mapping[CallbackKind, float] = {
-            CallbackKind.ASSIGNED: self._plan.assigned.draw(self._random),
-            CallbackKind.REVOKED: self._plan.revoked.draw(self._random),
-            CallbackKind.LOST: self._plan.lost.draw(self._random),
+            CallbackKind.ASSIGNED: self._plan.on_assigned.draw(self._random),
+            CallbackKind.REVOKED: self._plan.on_revoked.draw(self._random),
+            CallbackKind.LOST: self._plan.on_lost.draw(self._random),
         }
         takes_ms = round(plan[callback.kind]) if callback.partitions else 0
         self.callback, self.until_ms = callback, now_ms + takes_ms

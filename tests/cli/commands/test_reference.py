@@ -43,11 +43,13 @@ NO_CODES: Final = {
     "JAVA_HOME": "a variable of the environment",
     "PYSPARK_DRIVER_PYTHON": "likewise",
     "PYSPARK_PYTHON": "likewise",
+    "BATCH_OPTIMIZED": "a value of `share.acquire.mode`",
     "NO_CODEGEN": "a mode of Spark",
     "ON_TOPOLOGY": "a name within the coordinator",
     "AWS_DEFAULT_REGION": "a variable of the environment",
     "AWS_MSK_IAM": "a SASL mechanism",
     "AWS_REGION": "a variable of the environment",
+    "GOOGLE_APPLICATION_CREDENTIALS": "likewise",
     "SASL_PLAINTEXT": "a security protocol",
     "SASL_SSL": "likewise",
 }

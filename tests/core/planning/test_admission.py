@@ -13,8 +13,10 @@ from kgroups.core.planning.changes.kinds import (
     Change,
     Pattern,
     RemoveMember,
+    Restart,
     Subscribe,
 )
+from kgroups.core.planning.deploys.deploy import plan_changes
 from kgroups.core.planning.outcomes.admission import sequences
 from kgroups.core.planning.plan import Plan, plan_group
 from kgroups.core.snapshot import Group
@@ -103,18 +105,52 @@ def test_one_after_another_is_not_the_same_as_together() -> None:
 
 
 @pytest.mark.parametrize("seed", range(GROUPS))
-def test_members_that_leave_do_so_together(seed: int) -> None:
-    """Nobody asks for a target between two that leave at once, so the plan is exact."""
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+def test_members_that_leave(seed: int, together: bool) -> None:
+    """Whether somebody asks for a target between two that leave or not, it was among them."""
     dice = random.Random(f"leaves {seed}")
     driven = group_at_rest(dice)
     before = driven.settle()
     gone = [member.member_id for member in before.members or ()][:2]
     plan = plan_group(driven.snapshot(before), before, [RemoveMember(each) for each in gone])
-    assert plan.confidence == "exact"
-    for member_id in gone:
+    assert plan.confidence in ("exact", "outcomes")
+    for member_id in random.Random(seed).sample(gone, len(gone)):
         driven.leave(member_id)
+        if plan.members and not together:
+            driven.settle()
     if plan.members:
         assert end_of(driven.settle()) in ends_of(plan, [])
+
+
+@pytest.mark.parametrize("seed", range(GROUPS))
+@pytest.mark.parametrize("pattern", ["", "[tuvw]"], ids=["by name", "by pattern"])
+def test_a_member_that_restarts(seed: int, pattern: str) -> None:
+    """What it gets when it is back depends on what the other had without it."""
+    dice = random.Random(f"restarts {seed}")
+    counts = {"t": 1, "u": 2, "v": 4, "w": 4}
+    driven = CoordinatedGroup(
+        {name: (uuid.UUID(int=dice.getrandbits(128), version=4), n) for name, n in counts.items()},
+        "uniform",
+    )
+
+    def join() -> str:
+        member_id = new_id(dice)
+        driven.join(member_id, () if pattern else sorted(counts), pattern)
+        for _ in range(LOOKUPS):
+            driven.settle()
+        return member_id
+
+    first, stays = join(), join()
+    before = driven.described()
+    plan = plan_changes(driven.snapshot(before), before, [Restart(first)])
+    driven.leave(first)
+    driven.settle()
+    back = join()
+    assert plan.confidence == "exact"
+    (end,) = ends_of(plan, [])
+    assert end_of(driven.described()) == {
+        (who if who == stays else back, topic, number) for who, topic, number in end
+    }
 
 
 @pytest.mark.parametrize("seed", range(GROUPS))

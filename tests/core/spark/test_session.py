@@ -213,6 +213,29 @@ def test_what_failed_on_a_worker_is_said(end: str) -> None:
     assert first_line(RuntimeError(text + end)) == "OSError: capture `a` cannot be read: no header"
 
 
+SEVERAL = """An error occurred while calling o68.collectToPython.
+: org.apache.spark.SparkException: [STAGE_MATERIALIZATION_MULTIPLE_FAILURES] Multiple failures (2) \
+in stage materialization:\x20
+  1. SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file a.parquet. \
+SQLSTATE: KD001
+  2. PythonException: An exception was thrown from the Python worker: Traceback:
+  OSError: no header
+ SQLSTATE: 38000 SQLSTATE: XX000
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.multiFailures(Errors.scala:2043)
+"""
+
+
+def test_one_of_several_stages_that_failed_is_said() -> None:
+    """Spark's first line only counts them."""
+    first, rest = SEVERAL.split("  1. ")
+    one, two = rest.split("  2. ")
+    read = "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file a.parquet"
+    assert first_line(RuntimeError(SEVERAL)) == read
+    swapped = f"{first}  1. {two.rsplit(' SQLSTATE', 2)[0]}\n  2. {one}"
+    assert first_line(RuntimeError(swapped)) == "OSError: no header"
+    assert first_line(RuntimeError(first.splitlines()[1])).startswith(": org.apache.spark")
+
+
 def test_what_py4j_raises_is_not_logged() -> None:
     """A signal that comes while it waits for the JVM, or talks to it; others' errors still are."""
     logged = """
