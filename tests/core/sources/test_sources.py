@@ -61,13 +61,16 @@ def records_of(address: str) -> dict[tuple[int, int], tuple[Any, ...]]:
         while place < part.end:
             (message,) = consumer.consume(1, timeout=60) or (None,)
             assert message is not None, f"no record at {part}"
-            place = message.offset() + 1
-            record = decode_record(message.key(), message.value())
+            offset_in_log, key = message.offset(), message.key()
+            assert offset_in_log is not None
+            assert key is not None
+            place = offset_in_log + 1
+            record = decode_record(key, message.value())
             assert record is not None
             kind = type(record.key).__name__.removesuffix("Key")
             offset = getattr(record.value, "offset", None)
             told = (kind, record.key.group_id, record.value is None, offset)
-            found[part.partition, message.offset()] = told
+            found[part.partition, offset_in_log] = told
     consumer.close()
     return found
 

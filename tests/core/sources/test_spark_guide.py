@@ -140,7 +140,7 @@ def test_a_stream_that_is_killed(tmp_path: Path) -> None:
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     with Sandbox(brokers=1, topics={"t": 2}) as cluster:
         address, number = cluster.bootstrap_servers, 0
-        words = [sys.executable, program, address, table, checkpoint]
+        words = [sys.executable, str(program), address, table, checkpoint]
         for _killed in range(2):
             with Child([*words, "go on"], env=environment, stderr=subprocess.DEVNULL) as job:
                 batches = 0
@@ -152,10 +152,10 @@ def test_a_stream_that_is_killed(tmp_path: Path) -> None:
                     batches += 1
                 number += 1
                 commit_offsets(address, {"g0": {("t", 0): 0}})  # while it may be writing
-                everything = [*psutil.Process(job.pid).children(recursive=True), job]
-                for process in everything:
+                descendants = psutil.Process(job.pid).children(recursive=True)
+                for pid in (*(process.pid for process in descendants), job.pid):
                     with suppress(ProcessLookupError):
-                        os.kill(process.pid, signal.SIGKILL)
+                        os.kill(pid, signal.SIGKILL)
         done = run_program([*words, "once"], env=environment)
         assert done.returncode == 0, done.stderr
         found: dict[str, int] = {}

@@ -183,7 +183,7 @@ def test_spark_submit(tmp_path: Path) -> None:
     write_snapshot(fleet(3, 4), file)
     line = ["lag", "report", "--from", str(file), "-o", "json", "--quiet"]
     job = str(cli_main.__file__)
-    submit = [HOME / "bin" / "spark-submit", "--master", "local[2]", "--conf"]
+    submit = [str(HOME / "bin" / "spark-submit"), "--master", "local[2]", "--conf"]
     submit += ["spark.ui.enabled=false", "--driver-memory", "512m", job, *line]
     variables = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     done = run_program(submit, env=os.environ | variables | {"SPARK_LOCAL_IP": "127.0.0.1"})
