@@ -218,7 +218,8 @@ def _cut_off(world: World, event: NetworkSplit) -> None:
         link = seat.process.link
         until_ms = world.now_ms + event.for_ms
         apart = None
-        if not LIBRARIES[seat.plan.library].one_connection:
+        together = LIBRARIES[seat.plan.library].one_connection
+        if not together and seat.group.protocol != "zookeeper":
             apart = Random(f"{world.seed} {seat.process.life} {world.now_ms} fetches")
         link.cut(world.now_ms, until_ms, stalls=event.stall, lost=event.lost, apart=apart)
         seat.process.app.cut_off(world.now_ms, link.reads_ms)

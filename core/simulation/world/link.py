@@ -31,6 +31,7 @@ class Link:
     """
 
     __slots__ = (
+        "_apart",
         "_first",
         "_from_ms",
         "_lost",
@@ -45,6 +46,7 @@ class Link:
     def __init__(self, settings: MemberSettings, now_ms: int) -> None:
         self._settings = settings
         self._from_ms = self._until_ms = self.opens_ms = self.reads_ms = now_ms
+        self._apart = False
         # When each side's first packet was lost, of a connection that is kept and that carries no
         # records: those of one that does are lost at once.
         self._first: dict[Lost, int] | None = None
@@ -76,6 +78,7 @@ class Link:
         self._first = None if self._stalls or apart is None else {}
         self.opens_ms = self._until_ms if self._stalls else self._sent_again(self._from_ms)
         self.reads_ms = self.opens_ms
+        self._apart = apart is not None
         given_up_ms = self._from_ms + self._settings.request_timeout_ms
         if apart is not None and given_up_ms < self.opens_ms:
             self.reads_ms = self._connected(given_up_ms, apart)
@@ -99,6 +102,8 @@ class Link:
         self._first = None
         if self.opens_ms > now_ms:
             self.opens_ms = self._connected(now_ms)
+        if not self._apart:
+            self.reads_ms = self.opens_ms
 
     def _sent_again(self, first_ms: int) -> int:
         """When TCP sends again what was lost first at `first_ms`, and the cut is over."""
