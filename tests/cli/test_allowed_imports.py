@@ -83,7 +83,20 @@ LINES = {
         own=f"{FROM_FILE} conditions coordinator planning commands.lag commands.plan",
     ),
 }
-SPARED = frozenset({"csv", "difflib", "json", "unicodedata", "uuid"})
+SPARED = frozenset(
+    {
+        "asyncio",
+        "concurrent.futures",
+        "csv",
+        "difflib",
+        "json",
+        "logging",
+        "ssl",
+        "subprocess",
+        "unicodedata",
+        "uuid",
+    }
+)
 """Of the standard library: what the tables of `list` and `describe` on a cluster do without."""
 
 SHARED = {

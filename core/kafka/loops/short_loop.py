@@ -112,7 +112,9 @@ class ShortLoop:
         finally:
             HERE.loop = former
         with self._wakes:
-            self._is_open = False
+            was_open, self._is_open = self._is_open, False
+        if not was_open:
+            return
         self._selector.close()
         os.close(self._waking)
         os.close(self._awaken)

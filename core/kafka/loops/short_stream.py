@@ -35,16 +35,22 @@ class ShortStream:
             OSError: the connection is lost.
         """
         while len(self._come) < size:
-            more = await self.read()
+            more = await self._receive()
             if not more:
                 raise EOFError
             self._come += more
+        return self._taken(size)
+
+    async def read(self) -> bytes:
+        """What has come, at least a byte; empty at the end."""
+        return self._taken(len(self._come)) or await self._receive()
+
+    def _taken(self, size: int) -> bytes:
         found = bytes(memoryview(self._come)[:size])
         del self._come[:size]
         return found
 
-    async def read(self) -> bytes:
-        """What has come, at least a byte; empty at the end."""
+    async def _receive(self) -> bytes:
         while True:
             await self._loop.ready(self._socket.fileno(), EVENT_READ)
             try:
