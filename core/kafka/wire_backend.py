@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
@@ -28,6 +27,7 @@ from kgroups.core.kafka.reads.log_bounds import (
     read_topics,
 )
 from kgroups.core.kafka.transport.broker_connections import Cluster
+from kgroups.core.records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
 Progress = Callable[[str], None]

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-import orjson
-
 from kgroups.core.errors import RefusedError, UsageError
 from kgroups.core.input_files.row_lines import (
     MAX_BYTES,
@@ -18,6 +16,7 @@ from kgroups.core.input_files.row_lines import (
     shown,
     topic_ids_of,
 )
+from kgroups.core.orjson_import import orjson
 from kgroups.core.saved_plans.plan_rows import FIELDS, Row, read_rows, written
 
 SCHEMA: Final = "kgroups.saved-plan/1"

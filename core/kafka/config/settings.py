@@ -1,7 +1,6 @@
 """How to reach and enter a cluster: addresses, TLS, SASL, from flags and a properties file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +9,7 @@ from kgroups.core.input_files.properties import Property, parse_properties, read
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
+from kgroups.core.records import field, record, replace
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.config.jaas import Login
@@ -58,7 +58,7 @@ class UnknownProtocol(UsageError):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TlsSettings:
     """Trust and identity for TLS; everything is PEM unless a field says otherwise.
 
@@ -89,7 +89,7 @@ class TlsSettings:
     versions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClientSettings:
     """Everything that is needed to reach a cluster.
 

@@ -1,7 +1,6 @@
 """Topics and the bounds of their logs: one request a leader and bound, all leaders at once."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kgroups.core.kafka.deadline import Attempts, Deadline
@@ -10,6 +9,7 @@ from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
+from kgroups.core.records import replace
 from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
 

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import orjson
-
 from kgroups.core.errors import KgroupsError, UsageError, shorten
 from kgroups.core.lag.stores.places import Place, storage_options, store_failure
+from kgroups.core.orjson_import import orjson
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
