@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
 
 from kgroups.core.errors import UsageError, shorten
 from kgroups.core.group_item import broker_item, describe_item
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.document import MAX_INT64, Cursor, Document
 from kgroups.core.input_files.files import MIB, decode, read_file, show_bytes
-from kgroups.core.orjson_import import orjson
 from kgroups.core.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionLog, Topic
 from kgroups.core.snapshot_parser import (
     SCHEMA,

@@ -6,6 +6,7 @@ from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
+from kgroups.core.imports.records import replace
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,
@@ -27,7 +28,6 @@ from kgroups.core.kafka.reads.log_bounds import (
     read_topics,
 )
 from kgroups.core.kafka.transport.broker_connections import Cluster
-from kgroups.core.records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group, GroupType, Topic
 
 Progress = Callable[[str], None]

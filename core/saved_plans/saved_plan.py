@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from kgroups.core.errors import RefusedError, UsageError
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.input_files.row_lines import (
     MAX_BYTES,
     MAX_ROWS,
@@ -16,7 +17,6 @@ from kgroups.core.input_files.row_lines import (
     shown,
     topic_ids_of,
 )
-from kgroups.core.orjson_import import orjson
 from kgroups.core.saved_plans.plan_rows import FIELDS, Row, read_rows, written
 
 SCHEMA: Final = "kgroups.saved-plan/1"

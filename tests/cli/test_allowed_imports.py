@@ -152,7 +152,7 @@ def own_package(name: str) -> str:
     match name.split("."):
         case ["kgroups", "cli", "commands", noun, *_]:
             return f"commands.{noun}"
-        case ["kgroups", "core", package, _, *_]:
+        case ["kgroups", "core", package, _, *_] if package != "imports":
             return package
         case ["kgroups", "assignors", *_]:
             return "assignors"

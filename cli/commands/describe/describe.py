@@ -42,9 +42,9 @@ from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import NotFoundError, UsageError
 from kgroups.core.group_item import View as ItemView
+from kgroups.core.imports.records import replace
 from kgroups.core.lag.rules import Isolation, Uncommitted
 from kgroups.core.lag.uncommitted import uncommitted_notes
-from kgroups.core.records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.topic_cut import cut_to_topics
 

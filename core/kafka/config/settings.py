@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
+from kgroups.core.imports.records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka
 from kgroups.core.kafka.config.tracing import Trace
-from kgroups.core.records import field, record, replace
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.config.jaas import Login

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from kgroups.core.imports.records import replace
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport import requests
 from kgroups.core.kafka.transport.broker_connections import Cluster
 from kgroups.core.kafka.transport.framing import error_name
-from kgroups.core.records import replace
 from kgroups.core.snapshot import PartitionLog, Topic, TopicPartition
 from kgroups.core.uuids import uuid_text
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kgroups.core.errors import KgroupsError, UsageError, shorten
+from kgroups.core.imports.orjson_import import orjson
 from kgroups.core.lag.stores.places import Place, storage_options, store_failure
-from kgroups.core.orjson_import import orjson
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

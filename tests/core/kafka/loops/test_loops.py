@@ -59,7 +59,7 @@ def test_gather(runner: Runner) -> None:
         assert await running().gather(give(1, 5), give(2), give(3, 2)) == [1, 2, 3]
         assert await running().gather() == []
         task = running().spawn(give(4, 3))
-        assert await running().gather(task, give(5)) == [4, 5]
+        assert list(await running().gather(task, give(5))) == [4, 5]
         first, error = await running().gather(give(1, 3), fail(), return_exceptions=True)
         assert (first, repr(error)) == (1, "ValueError(7)")
 

@@ -11,7 +11,6 @@ import pytest
 
 from kgroups.core.kafka.config.settings import TlsSettings
 from kgroups.core.kafka.failures import BrokerFailure
-from kgroups.core.kafka.loops import short_stream
 from kgroups.core.kafka.loops.loop import Runner, Stream
 from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.loops.short_loop import ShortLoop
@@ -197,16 +196,16 @@ def test_a_look_up_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     is_over, is_known = threading.Event(), threading.Event()
     real = socket.getaddrinfo
 
-    def hang(name: Any, *rest: Any, flags: int = 0, **more: Any) -> Any:
-        if not flags:
-            assert is_over.wait(LONG_S)
+    def hang(name: Any, port: int, *, type: int, flags: int) -> Any:
+        if flags:
+            return real(name, port, type=type, flags=flags)
+        assert is_over.wait(LONG_S)
         try:
-            return real("127.0.0.1" if not flags else name, *rest, flags=flags, **more)
+            return real("127.0.0.1", port, type=type)
         finally:
-            if not flags:
-                is_known.set()
+            is_known.set()
 
-    monkeypatch.setattr(short_stream.socket, "getaddrinfo", hang)
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
     runner = ShortLoop()
     limit = time.monotonic() + 0.05
     with pytest.raises(BrokerFailure, match="did not connect in time"):

@@ -12,10 +12,10 @@ from kgroups.cli.contexts.context import Context
 from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import View
 from kgroups.cli.params import GlobalOptions
-from kgroups.core import records
 from kgroups.core.errors import ItemError
+from kgroups.core.imports import records
+from kgroups.core.imports.records import field, record, replace
 from kgroups.core.kafka.config.settings import ClientSettings, TlsSettings
-from kgroups.core.records import field, record, replace
 from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, Topic
 
 ALL = (

@@ -19,7 +19,7 @@ def interrupted(at):
                 signal.raise_signal(signal.SIGINT)
     sys.setprofile(called)
     try:
-        from kgroups.core.orjson_import import orjson
+        from kgroups.core.imports.orjson_import import orjson
     except KeyboardInterrupt:
         return 130
     finally:
