@@ -9,7 +9,7 @@ from kgroups.cli.parsing.option import Argument, option
 from kgroups.cli.source import GLOB_SIGNS, snapshot_of, snapshot_of_file
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:

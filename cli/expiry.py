@@ -8,7 +8,7 @@ from kgroups.cli.output.printer import Printer
 from kgroups.cli.output.table import Column, Item, Row, View
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group
 from kgroups.core.times import parse_duration_ms, show_ms
 

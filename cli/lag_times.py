@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from kgroups.cli.output.printer import Printer
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 from kgroups.core.times import parse_duration_ms
 

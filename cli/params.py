@@ -13,7 +13,7 @@ from kgroups.cli.contexts.guards import EXPECT, REASON, UNPROTECTED
 from kgroups.cli.contexts.in_force import contexts_of
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.records import record, replace
+from kgroups.core.imports.frozen_records import record, replace
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:

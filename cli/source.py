@@ -12,7 +12,7 @@ from kgroups.cli.exits import warn_once
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError, UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from kgroups.cli.params import MAX_TIMEOUT_MS
 from kgroups.cli.parsing.option import option
 from kgroups.cli.signals import be_quiet, told_to_end
 from kgroups.core.errors import ItemError, KgroupsError, UsageError, exit_code_of
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.times import parse_duration_ms
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from kgroups.cli.parsing.option import option
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot
 
 if TYPE_CHECKING:

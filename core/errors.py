@@ -7,7 +7,7 @@ of these classes; anything else that escapes is a bug and ends with exit code 70
 
 from typing import ClassVar
 
-from kgroups.core.imports.records import record
+from kgroups.core.imports.frozen_records import record
 
 
 class KgroupsError(Exception):

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from kgroups.assignors.partition import TopicPartition as TopicPartition
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.records import field, record
+from kgroups.core.imports.frozen_records import field, record
 
 GroupType = Literal["classic", "consumer", "share", "streams"]
 MemberProtocol = Literal["classic", "consumer"]

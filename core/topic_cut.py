@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group, Member
 
 Value = TypeVar("Value")

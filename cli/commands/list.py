@@ -47,7 +47,7 @@ from kgroups.cli.watching import Look, Watch, interval_ms
 from kgroups.cli.where import Where, WhereText, parse_where
 from kgroups.core.broker_errors import broker_error
 from kgroups.core.group_item import coordinator_item
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.snapshot import ClusterSnapshot, Group
 
 if TYPE_CHECKING:

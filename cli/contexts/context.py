@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.records import field, record
+from kgroups.core.imports.frozen_records import field, record
 
 if TYPE_CHECKING:
     from kgroups.core.input_files.document import Cursor

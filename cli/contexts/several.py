@@ -11,7 +11,7 @@ from kgroups.cli.params import GlobalOptions, given_options, within
 from kgroups.cli.source import asked, now_ms
 from kgroups.cli.watching import Look, watch
 from kgroups.core.errors import ItemError, KgroupsError, UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     import typer

@@ -9,7 +9,7 @@ from kgroups.cli.output.table import Column, Row, View
 from kgroups.cli.params import GlobalOptions, split_names
 from kgroups.cli.parsing.option import option
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 
 FORMS: Final = frozenset({"table", "csv"})
 NEIGHBOURS: Final = 3

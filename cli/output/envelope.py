@@ -5,7 +5,7 @@ from typing import Any
 
 from kgroups.cli.output.table import Item, View
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.records import field, record
+from kgroups.core.imports.frozen_records import field, record
 
 
 def _itself(item: Item) -> Item:

@@ -20,7 +20,7 @@ from kgroups.cli.output.short_ids import fitted
 from kgroups.cli.output.table import Grid, cell_text, grid_of, live_lines, table_chunks
 from kgroups.cli.params import OUTPUT_HINT, OWN_FORMS, GlobalOptions
 from kgroups.core.errors import UnprintedError, UsageError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 
 if TYPE_CHECKING:
     from kgroups.cli.output.query import Query

@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from kgroups.cli.output.escapes import printable
-from kgroups.core.imports.records import record
+from kgroups.core.imports.frozen_records import record
 
 Item = Mapping[str, Any]
 Row = tuple[Any, ...]

@@ -6,7 +6,7 @@ from typing import Final
 
 from kgroups.core.coordinator.placement import offsets_partition
 from kgroups.core.errors import ItemError
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.kafka.answers import (
     GroupListing,
     Isolation,

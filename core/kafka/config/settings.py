@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kgroups.core.errors import UsageError
-from kgroups.core.imports.records import field, record, replace
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.input_files.properties import Property, parse_properties, read_properties
 from kgroups.core.kafka.config.jaas import parse_jaas
 from kgroups.core.kafka.config.spellings import to_librdkafka

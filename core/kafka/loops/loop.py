@@ -1,6 +1,6 @@
 """What an event loop is to the wire client: the few things that it needs of one, as types."""
 
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, TypeVar, overload
 
@@ -107,6 +107,40 @@ class Loop(Protocol):
             OSError: there is none.
             UnicodeError: the host cannot be a name.
         """
+
+
+class Turns(Protocol):
+    """What futures and streams of the small loop need of it."""
+
+    current: Any
+
+    def soon(self, what: Callable[[], None]) -> None:
+        """Call this in the next turn."""
+
+    def soon_from_thread(self, what: Callable[[], None]) -> None:
+        """The same, from another thread; nothing where the loop is closed."""
+
+    def at(self, moment: float, what: Callable[[], None]) -> "Timer":
+        """Call this at a moment, or soon after it."""
+
+    def future(self) -> Any:
+        """A future of this loop."""
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """The work as a task."""
+
+    async def wait(self, futures: Sequence[Any]) -> None:
+        """Until all of the futures are done."""
+
+    async def ready(self, file: int, event: int) -> None:
+        """Wait until a file can be read, or written to."""
+
+
+class Timer(Protocol):
+    """Something to do at a moment."""
+
+    def cancel(self) -> None:
+        """Do nothing then."""
 
 
 class Runner(Protocol):

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.loops.short_loop import ShortLoop, Timer
+    from kgroups.core.kafka.loops.loop import Timer, Turns
 
 
 class Cancelled(BaseException):
@@ -17,7 +17,7 @@ class Cancelled(BaseException):
 class ShortFuture:
     """Something that is still to come."""
 
-    def __init__(self, loop: "ShortLoop") -> None:
+    def __init__(self, loop: "Turns") -> None:
         self._loop = loop
         self._is_done = self._is_cancelled = False
         self._result: Any = None
@@ -92,7 +92,7 @@ class ShortFuture:
 class ShortTask(ShortFuture):
     """A coroutine that goes on by itself, a step after each thing that it awaits."""
 
-    def __init__(self, loop: "ShortLoop", work: Coroutine[Any, Any, Any]) -> None:
+    def __init__(self, loop: "Turns", work: Coroutine[Any, Any, Any]) -> None:
         super().__init__(loop)
         self.cancelling = 0  # so often was it given up, time limits that were met aside
         self._work = work
@@ -149,7 +149,7 @@ class ShortTask(ShortFuture):
 class ShortTimeout:
     """A block that is given up at a moment."""
 
-    def __init__(self, loop: "ShortLoop", moment: float) -> None:
+    def __init__(self, loop: "Turns", moment: float) -> None:
         self._loop, self._moment = loop, moment
         self._task: ShortTask | None = None
         self._timer: Timer | None = None
@@ -186,7 +186,7 @@ class ShortTimeout:
 class ShortLock:
     """A lock that is entered in the order in which tasks came."""
 
-    def __init__(self, loop: "ShortLoop") -> None:
+    def __init__(self, loop: "Turns") -> None:
         self._loop = loop
         self._is_held = False
         self._waiting: deque[ShortFuture] = deque()

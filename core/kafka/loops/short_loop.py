@@ -305,7 +305,7 @@ class ShortLoop:
 
     async def connect(self, address: tuple[str, int], tls: Any = None) -> "Stream":
         """A TCP connection; there is no TLS here."""
-        from kgroups.core.kafka.loops.short_stream import connect  # its reader reads this module
+        from kgroups.core.kafka.loops.short_stream import connect  # sockets, when there is one
 
         assert tls is None, "TLS is asyncio's"
         return await connect(self, address)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kgroups.core.kafka.loops.short_future import ShortFuture, ShortTask
 
 if TYPE_CHECKING:
-    from kgroups.core.kafka.loops.short_loop import ShortLoop
+    from kgroups.core.kafka.loops.loop import Turns
 
 _CHUNK: Final = 1 << 18
 
@@ -21,7 +21,7 @@ Place = tuple[int, int, int, Any]
 class ShortStream:
     """Bytes from and to a socket that is connected."""
 
-    def __init__(self, loop: "ShortLoop", connected: socket.socket) -> None:
+    def __init__(self, loop: "Turns", connected: socket.socket) -> None:
         self._loop, self._socket = loop, connected
         self._come = bytearray()
         self._unsent = bytearray()
@@ -92,7 +92,7 @@ class ShortStream:
         return self._socket.getpeername() if name == "peername" else None
 
 
-async def connect(loop: "ShortLoop", address: tuple[str, int]) -> ShortStream:
+async def connect(loop: "Turns", address: tuple[str, int]) -> ShortStream:
     """A connection to the first place of an address where somebody listens.
 
     Raises:
@@ -108,7 +108,7 @@ async def connect(loop: "ShortLoop", address: tuple[str, int]) -> ShortStream:
     raise next((error for error in errors if isinstance(error, ConnectionError)), errors[0])
 
 
-async def _connected(loop: "ShortLoop", place: Place) -> socket.socket:
+async def _connected(loop: "Turns", place: Place) -> socket.socket:
     *kind, at = place
     fresh = socket.socket(*kind)
     try:
@@ -127,7 +127,7 @@ async def _connected(loop: "ShortLoop", place: Place) -> socket.socket:
     return fresh
 
 
-async def _places(loop: "ShortLoop", address: tuple[str, int]) -> list[Place]:
+async def _places(loop: "Turns", address: tuple[str, int]) -> list[Place]:
     """Where a host is. A name is looked up in a thread, which may be left behind."""
     host, port = address
     # Given a text, `getaddrinfo` imports the tables of IDNA first.
@@ -144,7 +144,7 @@ async def _places(loop: "ShortLoop", address: tuple[str, int]) -> list[Place]:
     return places
 
 
-def _tell(loop: "ShortLoop", found: ShortFuture, name: bytes, port: int) -> None:
+def _tell(loop: "Turns", found: ShortFuture, name: bytes, port: int) -> None:
     """Look a name up, and say in the loop's thread what came of it."""
     how: Callable[[], None]
     try:

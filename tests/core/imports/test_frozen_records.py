@@ -13,8 +13,8 @@ from kgroups.cli.output.envelope import Report
 from kgroups.cli.output.table import View
 from kgroups.cli.params import GlobalOptions
 from kgroups.core.errors import ItemError
-from kgroups.core.imports import records
-from kgroups.core.imports.records import field, record, replace
+from kgroups.core.imports import frozen_records
+from kgroups.core.imports.frozen_records import field, record, replace
 from kgroups.core.kafka.config.settings import ClientSettings, TlsSettings
 from kgroups.core.snapshot import Broker, ClusterSnapshot, Group, Member, Topic
 
@@ -140,9 +140,9 @@ def test_a_dataclass_that_inherits() -> None:
 def test_only_what_is_made_is_asked_for() -> None:
     """Records are frozen and have slots."""
     with pytest.raises(AssertionError):
-        records._record(frozen=False, slots=True)
+        frozen_records._record(frozen=False, slots=True)
     with pytest.raises(AssertionError):
-        records._record(frozen=True, slots=False)
+        frozen_records._record(frozen=True, slots=False)
 
 
 @pytest.mark.parametrize("kind", ALL)
