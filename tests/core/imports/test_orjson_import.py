@@ -25,20 +25,19 @@ def interrupted(at):
     finally:
         sys.setprofile(None)
     return 0
-codes, at = {}, 1
-while 0 not in codes:
+codes = {}
+for at in range(1, 8_000, 211):
     if (child := os.fork()) == 0:
         os._exit(interrupted(at))
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     codes[code] = codes.get(code, 0) + 1
-    at += 211
 print(json.dumps(codes))
 """
 
 
 def test_an_interrupt_while_orjson_is_imported() -> None:
-    """At every so many calls: it is raised, and the process lives."""
+    """At every so many calls: it is raised, or lost by Python, and the process lives."""
     done = run_program([sys.executable, "-c", EACH_MOMENT], env=environment(), check=True)
     codes = json.loads(done.stdout)
-    assert codes.keys() == {"0", "130"}
+    assert codes.keys() <= {"0", "130"}
     assert codes["130"] > 10
