@@ -209,7 +209,7 @@ class Printer:
         write = self._begin()
         separator = ""
         for view in report.views:
-            grid = grid_of(view.columns, view.rows_of(items), verbose=self.options.verbose)
+            grid = grid_of(view.columns, view.each_row(items), verbose=self.options.verbose)
             if not grid.height:
                 continue
             write(separator)
