@@ -9,7 +9,6 @@ from tests.support.fidelity.driving import Result
 from tests.support.fidelity.libraries import EAGER
 
 PAGE = Path(__file__).parents[3] / "docs" / "fidelity.md"
-BEGIN, END = "<!-- fidelity:begin -->", "<!-- fidelity:end -->"
 WORDS = ("exact", "outcomes", "likely", "counts")
 HEAD = "| | changes | exact | outcomes | likely | counts | wrong | broken client |"
 RULE = "|---|---:|---:|---:|---:|---:|---:|---:|"
@@ -122,10 +121,16 @@ def _row(place: str, results: Sequence[Result]) -> str:
 
 def write_page(block: str) -> None:
     """Put the tables between their marks in the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    PAGE.write_text(f"{head}{BEGIN}\n{block}\n{END}{tail}", encoding="utf-8")
+    write_block(PAGE, "fidelity", block)
+
+
+def write_block(page: Path, mark: str, block: str) -> None:
+    """Put a text between the marks of this name in a page."""
+    begin, end = f"<!-- {mark}:begin -->", f"<!-- {mark}:end -->"
+    text = page.read_text(encoding="utf-8")
+    head, _, rest = text.partition(begin)
+    _, _, tail = rest.partition(end)
+    page.write_text(f"{head}{begin}\n{block}\n{end}{tail}", encoding="utf-8")
 
 
 def beside_embedded(real: Sequence[Result], embedded: Sequence[Result]) -> list[str]:
