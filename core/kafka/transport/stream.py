@@ -7,10 +7,12 @@ import ssl
 from typing import Final
 
 from kgroups.core.kafka.config.settings import TlsSettings
-from kgroups.core.kafka.failures import BrokerFailure
+from kgroups.core.kafka.failures import BrokerFailure, UnknownHost
 from kgroups.core.kafka.transport.inbox import address_text, timed_out
 
 _READ_LIMIT: Final = 1 << 18
+_NEXT_ADDRESS_S: Final = 0.25
+"""After so long without an answer the next address of a name is tried, too (RFC 8305)."""
 
 
 async def open_stream(
@@ -40,6 +42,7 @@ async def open_stream(
                 ssl=tls,
                 server_hostname=address[0] if tls else None,
                 limit=_READ_LIMIT,
+                happy_eyeballs_delay=_NEXT_ADDRESS_S,
             )
     except TimeoutError as error:
         raise timed_out(name, "connect" if tls is None else "connect with TLS") from error
@@ -51,7 +54,9 @@ async def open_stream(
         from kgroups.core.kafka.transport.handshake import no_handshake
 
         raise no_handshake(name, error, settings) from error
-    except (OSError, UnicodeError) as error:
+    except (UnicodeError, socket.gaierror) as error:
+        raise UnknownHost(address[0], name) from error
+    except OSError as error:
         raise _unreachable(name, error) from error
 
 
@@ -73,11 +78,9 @@ async def speaks_tls(address: tuple[str, int], deadline: float) -> bool:
     return True
 
 
-def _unreachable(address: str, error: OSError | UnicodeError) -> BrokerFailure:
-    """Nobody there: the name is unknown or the port is closed."""
-    if isinstance(error, UnicodeError | socket.gaierror):
-        reason, hint = "the host name is not known", "check the spelling"
-    elif isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+def _unreachable(address: str, error: OSError) -> BrokerFailure:
+    """Nobody there: the port is closed, or the way to it."""
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
         reason, hint = "connection refused", "check the port, and that the broker is running"
     else:
         reason = (error.strerror or str(error) or type(error).__name__).lower()
