@@ -78,6 +78,8 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "plan/--from") echo '@files' ;;
     "simulate/--from-group") echo '@groups' ;;
     "simulate/--from") echo '@files' ;;
+    "simulate/--over") echo '@free' ;;
+    "simulate/--captures") echo '@free' ;;
     "simulate/--properties") echo '@files' ;;
     "simulate/--event") echo '@free' ;;
     "simulate/--seed") echo '@free' ;;
@@ -178,6 +180,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag report/--parquet") echo '@files' ;;
     "lag report/--master") echo '@free' ;;
     "lag report/--remote") echo '@free' ;;
+    "lag report/--conf") echo '@free' ;;
     "lag report/--fields") echo '@free' ;;
     "lag report/--textfile") echo '@files' ;;
     "lag report/--from") echo '@files' ;;
@@ -193,6 +196,7 @@ _kgroups_value() { # path, flag: where does its value come from? fails if it tak
     "lag history/--parquet") echo '@files' ;;
     "lag history/--master") echo '@free' ;;
     "lag history/--remote") echo '@free' ;;
+    "lag history/--conf") echo '@free' ;;
     "lag collect/--every") echo '@free' ;;
     "lag collect/--count") echo '@free' ;;
     "lag compact/--keep-raw") echo '@free' ;;
@@ -421,6 +425,8 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
       options+=(
         '--from-group:Simulate a group as it is now.'
         '--from:Read the group from a snapshot.'
+        '--over:Measure the group'\''s load for so long\: 30s.'
+        '--captures:Measure the load in captures, over --over (24h).'
         '--properties:Properties of all members.'
         '--event:Add an event.'
         '--seed:Random seed. [default\: 1]'
@@ -700,6 +706,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet, to a file or URI.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--conf:A setting of Spark; repeatable.'
         '--fields:Only these columns\: group,lag.'
         '--textfile:Write -o openmetrics to this file.'
         '--from:Read a snapshot instead of a cluster.'
@@ -721,6 +728,7 @@ _kgroups_words() { # path: fills `commands` and `options` with what can be typed
         '--parquet:Also write the rows as Parquet, to a file or URI.'
         '--master:Spark master.'
         '--remote:Spark Connect server.'
+        '--conf:A setting of Spark; repeatable.'
         '--help:Show help.'
       )
       ;;

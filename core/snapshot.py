@@ -130,6 +130,8 @@ class Group:
         offsets_partition: partition of `__consumer_offsets` that holds the group.
         group_epoch, target_epoch: KIP-848 only.
         leader: member id of a classic group's leader; known only from `__consumer_offsets`.
+        led: rounds that the leader has assigned under this id, oldest first: the group as it was
+            then, the round of now among them; known only from `__consumer_offsets`, and not shown.
         members: in the order of the broker's answer, which decides later rounds; None if the
             members were not asked for.
         offsets: topic to partition to commit; None if offsets were not asked for or not readable.
@@ -145,6 +147,7 @@ class Group:
     group_epoch: int | None = None
     target_epoch: int | None = None
     leader: str | None = None
+    led: tuple["Group", ...] = ()
     members: tuple[Member, ...] | None = None
     offsets: Mapping[str, Mapping[int, CommittedOffset]] | None = None
 

@@ -212,28 +212,13 @@ def _classic_group(item: Any, broker: int) -> Group:
 
 def _classic_member(item: Any, is_consumer: bool) -> Member:
     """A member; other users of the protocol (Connect) have bytes of their own."""
-    from kgroups.core.kafka.reads.member_subscriptions import (
-        decode_assignment,
-        decode_subscription,
-    )
+    from kgroups.core.kafka.reads.member_subscriptions import Identity, classic_member
 
-    subscription = decode_subscription(item.member_metadata) if is_consumer else None
-    assigned = decode_assignment(item.member_assignment) if is_consumer else None
-    return Member(
-        member_id=item.member_id,
-        client_id=item.client_id,
-        host=item.client_host,
-        instance_id=getattr(item, "group_instance_id", None),
-        subscription=subscription.topics if subscription else None,
-        assignment=assigned.partitions if assigned else None,
-        rack=subscription.rack if subscription else None,
-        subscription_version=subscription.version if subscription else None,
-        generation=subscription.generation if subscription else None,
-        owned=subscription.owned if subscription else None,
-        user_data=subscription.user_data if subscription else None,
-        assignment_version=assigned.version if assigned else None,
-        assignment_user_data=assigned.user_data if assigned else None,
-    )
+    instance_id = getattr(item, "group_instance_id", None)
+    identity = Identity(item.member_id, item.client_id, item.client_host, instance_id)
+    if not is_consumer:
+        return Member(*identity)
+    return classic_member(identity, item.member_metadata, item.member_assignment)
 
 
 def _kip848_group(kind: GroupType, item: Any, broker: int) -> Group:

@@ -336,13 +336,19 @@ def captures_with_lag(
     spark: Any, folder: Place, window: Window, query: LagQuery, span_ms: tuple[int, int]
 ) -> DataFrame:
     """The captures of the window, each once, with lag."""
+    rows = captures_once(spark, folder, window, span_ms)
+    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+
+
+def captures_once(spark: Any, folder: Place, window: Window, span_ms: tuple[int, int]) -> DataFrame:
+    """The captures of the window, each once."""
     rows = read_files(spark, folder / "rows", window.files, dated(ROWS))
     rows = rows.where(F.col("captured_at_ms").between(*span_ms))
     if not window.is_clean:
         known = spark.createDataFrame(window.captures.select(list(CAPTURE)))
         rows = rows.join(F.broadcast(known), list(CAPTURE), "left_semi")
         rows = rows.dropDuplicates([*SERIES, "captured_at_ms"])
-    return transforms.with_lag(rows, uncommitted=query.uncommitted, isolation=query.isolation)
+    return rows
 
 
 def newest(lagged: DataFrame, window: Window) -> DataFrame:

@@ -57,6 +57,8 @@ class ClusterSpec:
         acls: whether the ACL authorizer runs; the plain listener's anonymous user and `admin`
             may do everything then, everyone else only what an ACL allows.
         racks: rack of each broker, in order; empty = none.
+        detours: port -> advertised port of further plain listeners of node 1: clients that come in
+            by one are sent to what listens on its advertised port.
         properties: broker properties that win over the ones of `BASE_PROPERTIES`.
         system_properties: of the JVMs.
         hosts: what brokers advertise instead of 127.0.0.1, by id; of these `::1` is bound, too.
@@ -70,6 +72,7 @@ class ClusterSpec:
     certificates: Mapping[SecurityProtocol, str] = field(default_factory=dict)
     acls: bool = False
     racks: tuple[str, ...] = ()
+    detours: Mapping[int, int] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     system_properties: Mapping[str, str] = field(default_factory=dict)
     release: str = NEWEST
@@ -141,6 +144,10 @@ def broker_properties(
     advertised = [f"{name}://{told}:{port}" for name, port in ports.listeners.items()]
     controller = [f"CONTROLLER://127.0.0.1:{ports.controller}"] if node_id == 1 else []
     mapped = [f"{name}:{name}" for name in spec.listeners]
+    for number, (port, shown) in enumerate(spec.detours.items() if node_id == 1 else ()):
+        listeners.append(f"DETOUR{number}://127.0.0.1:{port}")
+        advertised.append(f"DETOUR{number}://127.0.0.1:{shown}")
+        mapped.append(f"DETOUR{number}:PLAINTEXT")
     settings = {
         **BASE_PROPERTIES,
         **RELEASES[spec.release].properties,
