@@ -6,7 +6,7 @@ import time
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from kgroups.core.kafka.loops.running import NEXT_PLACE_S
+from kgroups.core.kafka.loops import NEXT_PLACE_S
 
 if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Future, Loop, Stream

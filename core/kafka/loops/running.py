@@ -7,10 +7,6 @@ if TYPE_CHECKING:
     from kgroups.core.kafka.loops.loop import Loop
 
 
-NEXT_PLACE_S = 0.25
-"""After so long without an answer the next address is tried, too (RFC 8305)."""
-
-
 class _Here(threading.local):
     """What holds for one thread."""
 

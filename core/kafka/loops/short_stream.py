@@ -8,7 +8,8 @@ from collections.abc import Callable
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import TYPE_CHECKING, Any, Final
 
-from kgroups.core.kafka.loops.running import NEXT_PLACE_S, running
+from kgroups.core.kafka.loops import NEXT_PLACE_S
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.loops.short_future import ShortFuture, ShortTask
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from kgroups.core.kafka.config.settings import CANONICAL, ClientSettings
 from kgroups.core.kafka.deadline import Deadline
 from kgroups.core.kafka.failures import TELLING, BrokerFailure
-from kgroups.core.kafka.loops.running import NEXT_PLACE_S, running
+from kgroups.core.kafka.loops import NEXT_PLACE_S
+from kgroups.core.kafka.loops.running import running
 from kgroups.core.kafka.transport.connection import Connection
 from kgroups.core.kafka.transport.inbox import Allowance
 
