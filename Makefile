@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest
 FUZZ := $(PYTEST) --timeout 14400
 export PYSPARK_PYTHON := $(abspath $(PY))
 
-.PHONY: setup versions demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation kafka completions docs man licences audit pex clean
+.PHONY: setup versions demo test test-all test-failed check fmt bench bench-scale fuzz fuzz-assignors fuzz-endings fuzz-examples fuzz-lag fuzz-plans fuzz-simulations fidelity fidelity-simulation chaos kafka completions docs man licences audit pex clean
 
 setup: $(STAMP)
 
@@ -156,3 +156,10 @@ fidelity: setup
 # docs/simulation-fidelity.md. ROWS=cut,crash takes only what has one of these in its name.
 fidelity-simulation: setup
 	KGROUPS_TRUTH=1 KGROUPS_TRUTH_ROWS=$(ROWS) $(FUZZ) -q tests/fidelity/test_simulation_truth.py -p no:randomly
+
+# Every kind of write to 300 groups while brokers, commands, members and topics come and go
+# (docs/writes.md): ROUNDS=30, some minutes each; SEED=7 for which.
+chaos: setup
+	@seed=$${SEED:-$$(date +%s)}; rounds=$${ROUNDS:-10}; \
+	echo "chaos: $$rounds rounds from seed $$seed"; \
+	KGROUPS_CHAOS_ROUNDS=$$rounds KGROUPS_CHAOS_SEED=$$seed $(FUZZ) -q -s tests/kafka/chaos -p no:randomly

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.schedule import Schedule, in_order
+from tests.support.chaos.trio import Trio
 from tests.support.kafka.broker import KafkaCluster
 from tests.support.kafka.broker_config import ClusterSpec
 from tests.support.kafka.guarded import guarded
@@ -100,6 +101,13 @@ def secure_kafka(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """
     spec = ClusterSpec(protocols=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
     yield from _running(request, spec, "secure")
+
+
+@pytest.fixture(scope="session")
+def trio() -> Iterator[Trio]:
+    """Three brokers that are controllers too; whoever lets one go heals it."""
+    with Trio() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="session")

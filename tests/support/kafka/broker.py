@@ -3,7 +3,7 @@
     with KafkaCluster(ClusterSpec()) as cluster:
         cluster.bootstrap  # "127.0.0.1:PORT"
 
-Node 1 is controller and broker, the others are brokers; each is a JVM of its own whose standard
+The first nodes, mostly just node 1, are controllers too; each is a JVM of its own whose standard
 input is a pipe from here, so that none outlives this process. Data live in a temporary folder, logs
 in a folder that stays when asked.
 """
@@ -38,7 +38,7 @@ from tests.support.kafka.java import java_command, require_java
 from tests.support.kafka.readiness import cluster_id_of, serves
 from tests.support.kafka.waiting import DeadlinePassed, wait_until
 
-START_TIMEOUT_S = 90.0
+START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 30.0
 
 
@@ -235,6 +235,14 @@ class KafkaCluster:
         process.kill()
         _end(process, STOP_TIMEOUT_S)
 
+    def pause(self, node_id: int) -> None:
+        """Let one broker stand still: its connections stay, and nothing is answered."""
+        self._running[node_id].send_signal(signal.SIGSTOP)
+
+    def go_on(self, node_id: int) -> None:
+        """Let a broker that stands still go on."""
+        self._running[node_id].send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         """Stop everything at once, without order, and remove the data."""
         for process in self._running.values():
@@ -257,9 +265,7 @@ class KafkaCluster:
         for node_id in self.node_ids:
             own = self.folder / f"broker-{node_id}"
             (own / "data").mkdir(parents=True)
-            settings = broker_properties(
-                self.spec, node_id, self._ports[node_id], self._ports[1].controller, own
-            )
+            settings = broker_properties(self.spec, node_id, self._ports, own)
             text = "".join(f"{key}={value}\n" for key, value in settings.items())
             (own / "server.properties").write_text(text)
         if self.spec.uses_zookeeper:

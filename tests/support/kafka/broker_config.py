@@ -50,6 +50,7 @@ class ClusterSpec:
 
     Args:
         brokers: how many; the first is the controller too.
+        controllers: how many of them, the first ones, are controllers.
         protocols: secure listeners beside the plain one.
         users: name -> password, known to every SASL mechanism from the first start.
         client_certificates: whether the TLS listeners demand one.
@@ -66,6 +67,7 @@ class ClusterSpec:
     """
 
     brokers: int = 1
+    controllers: int = 1
     protocols: tuple[SecurityProtocol, ...] = ()
     users: Mapping[str, str] = field(default_factory=lambda: {"alice": "alice-secret"})
     client_certificates: bool = False
@@ -130,19 +132,21 @@ def _sasl_properties(spec: ClusterSpec, listener: SecurityProtocol) -> dict[str,
 
 
 def broker_properties(
-    spec: ClusterSpec, node_id: int, ports: BrokerPorts, controller_port: int, folder: Path
+    spec: ClusterSpec, node_id: int, every_port: Mapping[int, BrokerPorts], folder: Path
 ) -> dict[str, str]:
     """The properties file of one broker.
 
     Args:
-        node_id: 1 is the controller too.
-        controller_port: where the controller, node 1, listens.
+        node_id: the first ones are controllers too.
+        every_port: of all brokers, by their id.
         folder: holds `data/` of this broker; the cluster's stores are in `../tls`.
     """
+    ports = every_port[node_id]
+    voters = {each: every_port[each].controller for each in range(1, spec.controllers + 1)}
     host, told = spec.bound(node_id), spec.advertised(node_id)
     listeners = [f"{name}://{host}:{port}" for name, port in ports.listeners.items()]
     advertised = [f"{name}://{told}:{port}" for name, port in ports.listeners.items()]
-    controller = [f"CONTROLLER://127.0.0.1:{ports.controller}"] if node_id == 1 else []
+    controller = [f"CONTROLLER://127.0.0.1:{voters[node_id]}"] if node_id in voters else []
     mapped = [f"{name}:{name}" for name in spec.listeners]
     for number, (port, shown) in enumerate(spec.detours.items() if node_id == 1 else ()):
         listeners.append(f"DETOUR{number}://127.0.0.1:{port}")
@@ -160,14 +164,14 @@ def broker_properties(
     if spec.uses_zookeeper:
         settings |= {
             "broker.id": str(node_id),
-            "zookeeper.connect": f"127.0.0.1:{controller_port}",
+            "zookeeper.connect": f"127.0.0.1:{voters[1]}",
             "zookeeper.connection.timeout.ms": "60000",
         }
     else:
         settings |= {
             "node.id": str(node_id),
-            "process.roles": "broker,controller" if node_id == 1 else "broker",
-            "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+            "process.roles": "broker,controller" if node_id in voters else "broker",
+            "controller.quorum.voters": ",".join(f"{i}@127.0.0.1:{at}" for i, at in voters.items()),
             "controller.listener.names": "CONTROLLER",
             "listeners": ",".join((*listeners, *controller)),
         }

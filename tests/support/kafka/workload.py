@@ -192,7 +192,7 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
         open_to: dict[str, WireConnection] = {}
 
         def round_is_the_last() -> bool:
-            for address, names in _coordinators(bootstrap, waiting).items():
+            for address, names in coordinators_of(bootstrap, waiting).items():
                 if address not in open_to:
                     open_to[address] = connections.enter_context(WireConnection(address))
                 for name in _commit_on(open_to[address], names, waiting, metadata):
@@ -202,7 +202,7 @@ def commit_offsets(bootstrap: str, groups: Mapping[str, Offsets], *, metadata: s
         wait_until(round_is_the_last, "all commits are accepted", timeout_s=60)
 
 
-def _coordinators(bootstrap: str, groups: Iterable[str]) -> dict[str, list[str]]:
+def coordinators_of(bootstrap: str, groups: Iterable[str]) -> dict[str, list[str]]:
     """Address -> the groups that it coordinates; groups without a coordinator are left out."""
     found: dict[str, list[str]] = {}
     with WireConnection(bootstrap.split(",")[0]) as connection:
