@@ -17,7 +17,7 @@ from tests.support.chaos.disturbances import (
     words_of,
 )
 from tests.support.chaos.state import State
-from tests.support.chaos.works import SECOND, WORKS, Work, next_start
+from tests.support.chaos.works import WORKS, Work, next_start
 from tests.support.chaos.world import World
 from tests.support.cli.process import environment
 from tests.support.cli.runner import run
@@ -193,7 +193,7 @@ def _finish(
     """Finish what was disturbed, then take it back."""
     work, what = WORKS[case.work], DISTURBANCES[case.disturbance]
     fresh = what.sort == "topic"
-    ends = (*work.ends_resumed, 4) if fresh else work.ends_resumed
+    ends = (*work.ends_resumed, 4, 5) if fresh else work.ends_resumed  # refused, or nothing left
     undo = ["--undo-dir", str(scene.folder / "undo")] if work.keeps_undo else []
     files = scene.undo_files
     lines = [
@@ -225,8 +225,6 @@ def _finish(
         restored = held.differences(old, found, topic_is_new=fresh)
         lost = held.revenants(found) if fresh else []
         _hold(case, scene, ending, {**told, "undone: as before": [*restored, *lost]})
-    if fresh:
-        world.renew(SECOND)
 
 
 def _run(scene: Scene, line: list[str], ends: tuple[int, ...], told: dict[str, list[str]]) -> None:

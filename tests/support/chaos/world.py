@@ -6,7 +6,7 @@ from typing import Final
 
 from kgroups.core.snapshot import TopicPartition
 from tests.support.chaos.state import Commit, Key, State, is_member, read_state
-from tests.support.chaos.trio import Trio, recreate
+from tests.support.chaos.trio import Trio
 from tests.support.chaos.works import CREW, FIRST, PARTITIONS, RECORD_LOGS, RECORDS, SECOND
 from tests.support.kafka.live_members import LiveGroup, MemberSpec
 from tests.support.kafka.workload import (
@@ -38,7 +38,6 @@ class World:
         self.others = [f"other-{number:02}" for number in range(BYSTANDERS)]
         create_topics(trio.bootstrap, {**PARTITIONS, RECORDS: RECORD_LOGS})
         trio.heal()
-        self._fill([FIRST, SECOND])
         produce(trio.bootstrap, {(RECORDS, n): RECORD_COUNT for n in range(RECORD_LOGS)})
 
     def state(self) -> State:
@@ -53,6 +52,7 @@ class World:
             with_crew: members are there that have gone without leaving.
         """
         self.trio.heal()
+        self._fill([FIRST, SECOND])  # one of them may have been made anew
         found = self.state()
         changed = self.put_back(self._base(), [*self.groups, *self.others], found)
         if with_crew and not any(is_member(key) for key in found):
@@ -79,12 +79,6 @@ class World:
             rows = {group: own for group, own in rows.items() if group in wrong}
         commit_offsets(self.trio.bootstrap, rows, metadata=NOTE)
         return bool(rows)
-
-    def renew(self, topic: str) -> None:
-        """Make a topic anew, with records; nobody has committed anything of it."""
-        recreate(self.trio, topic, PARTITIONS[topic])
-        self.trio.heal()
-        self._fill([topic])
 
     def _base(self) -> dict[Key, Commit]:
         """The commits of all groups at the start of a case."""
