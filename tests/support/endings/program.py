@@ -172,7 +172,10 @@ def await_handlers(process: Program) -> None:
 
 def goes_on_for(process: Program, seconds: float) -> bool:
     """Whether the program is still there so many seconds later."""
-    handle = os.pidfd_open(process.pid)
+    try:
+        handle = os.pidfd_open(process.pid)
+    except ProcessLookupError:  # another thread has buried it
+        return False
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -183,7 +186,10 @@ def goes_on_for(process: Program, seconds: float) -> bool:
 
 def is_over(process: Program) -> bool:
     """Whether the program has ended; it is not buried, so that the end can still be looked at."""
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # another thread has buried it
+        return True
 
 
 def _kill(process: Program) -> None:
