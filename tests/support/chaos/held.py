@@ -106,10 +106,10 @@ def _keys_of(item: dict[str, Any], keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if key[0] == item["group"] and is_commit(key)]
 
 
-def noises(ending: Ending) -> list[str]:
+def noises(code: int, said: str) -> list[str]:
     """Tracebacks and the like, and exit codes that mean a bug."""
-    found = [noise for noise in NOISE if noise in ending.all_said]
-    return found if ending.code in (*OURS, KILLED) else [*found, f"exit code {ending.code}"]
+    found = [noise for noise in NOISE if noise in said]
+    return found if code in (*OURS, KILLED) else [*found, f"exit code {code}"]
 
 
 def results_of(ending: Ending) -> dict[str, int]:

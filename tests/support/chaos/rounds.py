@@ -93,7 +93,8 @@ def play(world: World, case: Case, folder: Path, tally: Tally) -> None:
     found = world.state()
     fresh = what.sort == "topic"
     checks = {
-        "nothing but a word of ours": held.noises(ending),
+        "nothing but words of ours": held.noises(ending.code, ending.all_said),
+        "the other command": [each for one in scene.others for each in held.noises(*one)],
         "old or new": held.neither(old, new, found, topic_is_new=fresh),
         "true claims": held.false_claims(ending, old, new, found, what.sort),
         "in time": held.late(ending, timeout_s) if tally.bounded else [],
