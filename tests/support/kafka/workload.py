@@ -10,6 +10,7 @@ from functools import partial
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
+    KafkaError,
     KafkaException,
     Producer,
     TopicCollection,
@@ -88,11 +89,30 @@ def create_topics(
             )
         else:
             wanted.append(NewTopic(name, num_partitions=count, config=dict(config or {})))
-    for future in admin.create_topics(wanted).values():
-        future.result(60)
+    wait_until(lambda: _created(admin, wanted), f"{sorted(topics)} are created")
     for address in bootstrap.split(","):
         one = admin_of(address)
         wait_until(partial(_all_led, one, topics), f"{address} knows {sorted(topics)}")
+
+
+def _created(admin: AdminClient, wanted: list[NewTopic]) -> bool:
+    """Whether all are; with ZooKeeper a topic that metadata have forgotten is still being deleted.
+
+    Raises:
+        KafkaException: one is refused, or there already.
+    """
+    left = {topic.topic: topic for topic in wanted}
+    for name, future in admin.create_topics(wanted).items():
+        try:
+            future.result(60)
+        except KafkaException as failure:
+            is_known = name in admin.list_topics(timeout=60).topics
+            if failure.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS or is_known:
+                raise
+        else:
+            del left[name]
+    wanted[:] = left.values()
+    return not left
 
 
 def _all_led(admin: AdminClient, topics: Mapping[str, int]) -> bool:
