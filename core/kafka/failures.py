@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from kgroups.core.broker_errors import broker_error, meaning_of
-from kgroups.core.errors import ItemError, KgroupsError
+from kgroups.core.errors import ItemError, KgroupsError, shorten
+
+NAME_CHARS = 120
+"""How much of a host name that others chose is shown."""
 
 UNSEEN = "not authorized to describe this group"
 """Said of a group whose coordinator may not be asked for: DESCRIBE on it is missing."""
@@ -86,7 +89,7 @@ class UnknownHost(BrokerFailure):
     def __init__(self, host: str, address: str) -> None:
         super().__init__(
             "BROKER_NOT_AVAILABLE",
-            f"{address} cannot be reached: the host name is not known",
+            f"{shorten(address, NAME_CHARS)} cannot be reached: the host name is not known",
             hint="check the spelling",
             address=address,
         )
@@ -96,8 +99,8 @@ class UnknownHost(BrokerFailure):
         """The same, of a name that the cluster itself told."""
         return BrokerFailure(
             self.code,
-            f"broker {broker} advertises `{self.address}`, and the host name `{self.host}` is not "
-            "known here",
+            f"broker {broker} advertises `{shorten(self.address, NAME_CHARS)}`, and the host name "
+            f"`{shorten(self.host, NAME_CHARS)}` is not known here",
             hint="check the broker's `advertised.listeners`, and the name server of this machine",
             address=self.address,
         )

@@ -50,6 +50,11 @@ NO_CODES: Final = {
     "AWS_MSK_IAM": "a SASL mechanism",
     "AWS_REGION": "a variable of the environment",
     "GOOGLE_APPLICATION_CREDENTIALS": "likewise",
+    "HADOOP_CONF_DIR": "likewise",
+    "PYSPARK_GATEWAY_PORT": "likewise",
+    "SPARK_CONF_DIR": "likewise",
+    "SPARK_HOME": "likewise",
+    "YARN_CONF_DIR": "likewise",
     "SASL_PLAINTEXT": "a security protocol",
     "SASL_SSL": "likewise",
 }
